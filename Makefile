@@ -1,0 +1,55 @@
+# Needs Python 3.11 or newer and nothing else: everything is installed into .venv.
+#   make demo        install gode and watch it at work
+#   make test        format, lint, types, tests (TORCH=1 installs torch too)
+PYTHON ?= python3
+TORCH ?= 0
+
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+DEV := $(if $(filter 1,$(TORCH)),dev-torch,dev)
+
+.PHONY: demo test test-slow lint format coverage train-env clean
+
+demo: $(VENV)/.installed
+	@$(BIN)/gode demo
+
+test: lint
+	@echo "Running the tests ..."
+	@$(BIN)/python -m pytest -m "not slow"
+
+test-slow: $(VENV)/.installed-$(DEV)
+	@$(BIN)/python -m pytest -m slow
+
+lint: $(VENV)/.installed-$(DEV)
+	@echo "Checking format, lint and types ..."
+	@$(BIN)/ruff format --check
+	@$(BIN)/ruff check
+	@$(BIN)/mypy
+
+format: $(VENV)/.installed-$(DEV)
+	@$(BIN)/ruff check --fix-only
+	@$(BIN)/ruff format
+
+coverage: $(VENV)/.installed-$(DEV)
+	@$(BIN)/python -m pytest --cov
+
+train-env: $(VENV)/.installed-train
+
+clean:
+	rm -rf $(VENV) build dist .coverage htmlcov .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# One stamp per set of extras; each is renewed when pyproject.toml changes.
+$(VENV)/.installed: EXTRAS :=
+$(VENV)/.installed-dev: EXTRAS := [dev]
+$(VENV)/.installed-dev-torch: EXTRAS := [dev,train]
+$(VENV)/.installed-train: EXTRAS := [train]
+
+$(VENV)/.installed $(VENV)/.installed-dev $(VENV)/.installed-dev-torch $(VENV)/.installed-train: pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "gode needs Python 3.11 or newer; name one with: make PYTHON=python3.12 ..."; exit 1; }
+	@echo "Installing gode$(EXTRAS) into $(VENV), which takes a minute or two the first time ..."
+	@test -x $(BIN)/pip || $(PYTHON) -m venv $(VENV)
+	@$(INSTALL) --editable '.$(EXTRAS)'
+	@touch $@

@@ -1,0 +1,137 @@
+"""Equation: a skeleton with the values of its constants, as text, LaTeX or SymPy."""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from gode.equation.normal import from_sum, normal_sum, pivot_body, to_sum
+from gode.equation.parse import numbers_to_constants, parse_tree
+from gode.equation.skeleton import (
+    Skeleton,
+    Term,
+    checked,
+    explicit_terms,
+    has_pivot_one,
+    linear_terms,
+    term_node,
+)
+from gode.equation.text import exact, rounded, to_latex, to_text
+from gode.equation.tree import Node, add, complexity, has_constant, num, renumber, replace_constants, var
+from gode.errors import EquationError
+
+if TYPE_CHECKING:
+    import sympy
+
+
+@dataclass(frozen=True)
+class Equation:
+    """A skeleton and its constants, numbered as in the skeleton's normal form.
+
+    `scale` is the factor by which the equation was written larger than its normal form; None where
+    nobody wrote it: then a lone force has coefficient one, or else the highest derivative.
+    """
+
+    skeleton: Skeleton
+    constants: tuple[float, ...] = ()
+    scale: float | None = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        if len(self.constants) != self.skeleton.n_constants:
+            raise EquationError(
+                f"{self.skeleton} has {self.skeleton.n_constants} constants, got {len(self.constants)} values"
+            )
+
+    @cached_property
+    def tree(self) -> Node:
+        """The residual: the equation says `tree = 0`."""
+        return replace_constants(self.skeleton.normal, lambda i: num(self.constants[i]))
+
+    @property
+    def order(self) -> int:
+        """The order of the highest derivative."""
+        return self.skeleton.order
+
+    @cached_property
+    def complexity(self) -> int:
+        """The paper's complexity of the residual, in the scale in which it is written."""
+        terms = linear_terms(from_sum(normal_sum(self.tree)))
+        scale = self.scale or next((1 / abs(t.multiplier) for t in terms if self._is_force(t)), 1.0)
+        return complexity(add(*(term_node(_times(t, scale)) for t in terms)))
+
+    def text(self, digits: int | None = 6) -> str:
+        """Return the equation as text; every digit of its constants if `digits` is None."""
+        style = exact if digits is None else rounded(digits)
+        left, right = self._sides()
+        return f"{to_text(left, style)} = {to_text(right, style)}"
+
+    def latex(self, digits: int = 4) -> str:
+        """Return the equation in LaTeX."""
+        left, right = self._sides()
+        return f"{to_latex(left, rounded(digits))} = {to_latex(right, rounded(digits))}"
+
+    def sympy(self) -> "sympy.Eq":
+        """Return the equation as a SymPy `Eq` in u(t) and its derivatives."""
+        from gode.equation.symbolic import tree_to_sympy  # SymPy takes 0.3 s to import
+
+        return tree_to_sympy(*self._sides())
+
+    def rhs(self, digits: int | None = 6) -> str:
+        """Return the explicit right-hand side: what the highest derivative equals.
+
+        Raises:
+            EquationError: if the highest derivative does not enter linearly.
+        """
+        terms = explicit_terms(self.tree, self.skeleton.highest)
+        if terms is None:
+            raise EquationError(
+                f"{self} is not linear in {self.skeleton.highest}: it has no explicit right-hand side"
+            )
+        return to_text(add(*map(term_node, terms)), exact if digits is None else rounded(digits))
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def _sides(self) -> tuple[Node, Node]:
+        """Return what to write left and right of the `=`: D(u) = F, or u' = f, or D(u) = 0."""
+        terms = linear_terms(from_sum(normal_sum(self.tree)))
+        forces = [t for t in terms if self._is_force(t)]
+        highest = self.skeleton.highest
+        if len(forces) == 1:
+            (force,) = forces
+            rest = [_times(t, -1 / force.multiplier) for t in terms if t is not force]
+            return add(*map(term_node, rest)), force.body
+        if has_pivot_one(add(*map(term_node, terms)), highest):
+            rest = [_times(t, -1.0) for t in terms if t.body.value != highest]
+            return var(highest), add(*map(term_node, rest))
+        return add(*map(term_node, terms)), num(0)
+
+    def _is_force(self, term: Term) -> bool:
+        return term.body.value in self.skeleton.inputs
+
+
+def parse_equation(text: str, *, inputs: tuple[str, ...] = ("F",)) -> Equation:
+    """Return the equation a person typed, such as ``2*u'' + u' + 5*u = F``.
+
+    Every number but integer exponents becomes the value of a constant.
+    """
+    tree = parse_tree(text, inputs=inputs)
+    if has_constant(tree):
+        raise EquationError(f"{text!r} has free constants C; give them values or call parse_skeleton")
+    checked(Skeleton(tree), text)
+    return equation_of(tree)
+
+
+def equation_of(tree: Node) -> Equation:
+    """Return the equation `tree = 0`, whose constants are numbers."""
+    terms = to_sum(tree)
+    pivot = pivot_body(terms)
+    scale = None if pivot is None else terms[pivot]
+    freed, values = numbers_to_constants(from_sum(normal_sum(tree)))
+    skeleton = Skeleton(renumber(freed))
+    if skeleton.normal == skeleton.tree:
+        return Equation(skeleton, values, scale)
+    return Equation(Skeleton(tree), (), scale)  # freeing the numbers would merge some: keep them
+
+
+def _times(term: Term, factor: float) -> Term:
+    return Term(term.multiplier * factor, term.constant, term.body)

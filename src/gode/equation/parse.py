@@ -1,0 +1,250 @@
+"""Text a person wrote, or a sentence of a grammar, to a tree. No `eval`, no SymPy parser.
+
+The notation: + - * / ^ (or **), parentheses, numbers, the functions of `tree.FUNCTIONS` and sqrt, the
+constants pi and C (each C is a free constant of its own), t, u or u(t), u' and u'' or diff(u, t) and
+diff(diff(u, t), t), and the known inputs by name, as F or F(t). One `=` makes an equation.
+"""
+
+import math
+import re
+from dataclasses import dataclass
+from typing import NoReturn
+
+from gode.equation.tree import (
+    FUNCTIONS,
+    MINUS_ONE,
+    ONE,
+    STATE,
+    TIME,
+    Node,
+    add,
+    call,
+    const,
+    derivative_order,
+    mul,
+    num,
+    power,
+    renumber,
+    var,
+)
+from gode.errors import EquationError
+
+MAX_LENGTH = 20_000
+MAX_DEPTH = 60
+MAX_ORDER = 2
+TOKEN = re.compile(
+    r"\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|(?P<name>[A-Za-z_]\w*)(?P<primes>['′]*)"
+    r"|(?P<sign>\*\*|[-+*/^(),=]))"
+)
+
+
+@dataclass(frozen=True)
+class _Token:
+    kind: str  # "number", "name", "sign" or "end"
+    text: str
+    order: int  # primes behind a name
+    start: int
+    stop: int
+
+
+def parse_tree(text: str, *, inputs: tuple[str, ...] = ("F",)) -> Node:
+    """Return the tree of an expression, or of `left - right` if `text` holds one `=`.
+
+    Raises:
+        EquationError: with the text and a caret under the place.
+    """
+    if not isinstance(text, str):
+        raise EquationError(f"an equation must be text, got {type(text).__name__}")
+    if len(text) > MAX_LENGTH:
+        raise EquationError(f"an equation of {len(text)} characters is too long; the limit is {MAX_LENGTH}")
+    return renumber(_Parser(text, inputs).equation())
+
+
+class _Parser:
+    """Recursive descent over the tokens of one text."""
+
+    def __init__(self, text: str, inputs: tuple[str, ...]) -> None:
+        self.text = text
+        self.inputs = inputs
+        self.tokens = self._tokens()
+        self.place = 0
+        self.depth = 0
+
+    def fail(self, reason: str, start: int) -> NoReturn:
+        line = self.text.replace("\n", " ").replace("\t", " ")
+        low = max(0, start - 60)
+        raise EquationError(f"{reason}\n  {line[low : low + 120]}\n  {' ' * (start - low)}^")
+
+    def _tokens(self) -> list[_Token]:
+        tokens = []
+        place = 0
+        end = len(self.text.rstrip())
+        while place < end:
+            found = TOKEN.match(self.text, place)
+            if found is None:
+                start = place + len(self.text[place:]) - len(self.text[place:].lstrip())
+                self.fail(f"{self.text[start]!r} has no meaning in an equation; remove it", start)
+            kind = str(found.lastgroup if found.lastgroup != "primes" else "name")
+            order = len(found["primes"] or "")
+            tokens.append(_Token(kind, found[kind], order, found.start(kind), found.end()))
+            place = found.end()
+        return [*tokens, _Token("end", "the end", 0, end, end)]
+
+    @property
+    def next(self) -> _Token:
+        return self.tokens[self.place]
+
+    def take(self) -> _Token:
+        self.place += 1
+        return self.tokens[self.place - 1]
+
+    def accept(self, *signs: str) -> _Token | None:
+        return self.take() if self.next.kind == "sign" and self.next.text in signs else None
+
+    def expect(self, sign: str, why: str) -> None:
+        if not self.accept(sign):
+            self.fail(f"expected {sign!r} {why}, but found {self.next.text!r}", self.next.start)
+
+    def equation(self) -> Node:
+        left = self.sum()
+        if self.accept("="):
+            left = add(left, mul(MINUS_ONE, self.sum()))
+        if self.next.kind == "end":
+            return left
+        if self.next.text == "=":
+            self.fail("an equation has one '=', but here is a second", self.next.start)
+        if self.next.text in (")", ","):
+            self.fail(f"{self.next.text!r} closes nothing; remove it or open a '(' before", self.next.start)
+        self.fail("write '*' for a product: two factors stand side by side", self.next.start)
+
+    def sum(self) -> Node:
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            self.fail(f"parentheses are nested more than {MAX_DEPTH} deep; simplify", self.next.start)
+        terms = [self.product()]
+        while sign := self.accept("+", "-"):
+            term = self.product()
+            terms.append(term if sign.text == "+" else mul(MINUS_ONE, term))
+        self.depth -= 1
+        return add(*terms)
+
+    def product(self) -> Node:
+        factors = [self.signed()]
+        while sign := self.accept("*", "/"):
+            factor = self.signed()
+            factors.append(factor if sign.text == "*" else power(factor, MINUS_ONE))
+        return mul(*factors)
+
+    def signed(self) -> Node:
+        negative = False
+        while sign := self.accept("-", "+"):
+            negative ^= sign.text == "-"
+        node = self.powered()
+        return mul(MINUS_ONE, node) if negative else node
+
+    def powered(self) -> Node:
+        base = self.atom()
+        if not self.accept("^", "**"):
+            return base
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            self.fail(f"powers are nested more than {MAX_DEPTH} deep; simplify", self.next.start)
+        exponent = self.signed()
+        self.depth -= 1
+        return power(base, exponent)
+
+    def atom(self) -> Node:
+        token = self.take()
+        if token.kind == "number":
+            value = float(token.text)
+            if not math.isfinite(value):
+                self.fail(f"the number {token.text} is too large", token.start)
+            return num(value)
+        if token.kind == "name":
+            return self.name(token)
+        if token.text == "(" and token.kind == "sign":
+            node = self.sum()
+            self.expect(")", "to close the parenthesis")
+            return node
+        self.place -= 1
+        self.fail(f"expected a number, a name or '(', but found {token.text!r}", token.start)
+
+    def name(self, token: _Token) -> Node:
+        name = token.text
+        if token.order and name != STATE:
+            self.fail(f"only {STATE} has derivatives; {name}' has no meaning here", token.start)
+        if name == STATE:
+            self.argument_is_time(name)
+            return self.state(token.order, token.start)
+        if name == "diff":
+            return self.derivative(token)
+        if name == "sqrt" or name in FUNCTIONS:
+            return self.function(token)
+        if name in self.inputs:
+            self.argument_is_time(name)
+            return var(name)
+        match name:
+            case "C":
+                return const(0)
+            case "t":
+                return var(TIME)
+            case "pi":
+                return num(math.pi)
+        known = ", ".join(["t", "u", "u'", "u''", "C", "pi", *self.inputs, *FUNCTIONS, "sqrt", "diff"])
+        self.fail(f"{name!r} is unknown; known are {known}", token.start)
+
+    def state(self, order: int, start: int) -> Node:
+        if order > MAX_ORDER:
+            self.fail(f"derivatives above order {MAX_ORDER} are not supported", start)
+        return var(STATE + "'" * order)
+
+    def argument_is_time(self, name: str) -> None:
+        """Skip the `(t)` of u(t) or F(t)."""
+        if self.accept("("):
+            if self.next.text != TIME:
+                self.fail(f"{name}(...) takes t alone; write '*' for a product", self.next.start)
+            self.take()
+            self.expect(")", f"after {name}(t")
+
+    def function(self, token: _Token) -> Node:
+        self.expect("(", f"after {token.text}")
+        arg = self.sum()
+        self.expect(")", f"to close {token.text}(")
+        return power(arg, num(0.5)) if token.text == "sqrt" else call(token.text, arg)
+
+    def derivative(self, token: _Token) -> Node:
+        self.expect("(", "after diff")
+        inner = self.sum()
+        self.expect(",", "and t: write diff(u, t)")
+        times = 0
+        while True:
+            step = self.take()
+            if step.text != TIME and not (step.text == "2" and times == 1):
+                self.fail("diff is by t alone: write diff(u, t) or diff(diff(u, t), t)", step.start)
+            times += 1
+            if not self.accept(","):
+                break
+        self.expect(")", "to close diff(")
+        if inner.op != "var" or not str(inner.value).startswith(STATE):
+            self.fail("diff takes u or a derivative of u", token.start)
+        return self.state(derivative_order(str(inner.value)) + times, token.start)
+
+
+def numbers_to_constants(node: Node) -> tuple[Node, tuple[float, ...]]:
+    """Return `node` with its numbers made free constants, and their values.
+
+    Integer exponents and the signs and ones of bare terms are structure and stay.
+    """
+    values: list[float] = []
+    return _freed(node, values), tuple(values)
+
+
+def _freed(node: Node, values: list[float]) -> Node:
+    if node.op == "num":
+        values.append(float(node.value))
+        return const(len(values) - 1)
+    if node.op == "^" and node.args[1].op == "num" and float(node.args[1].value).is_integer():
+        return power(_freed(node.args[0], values), node.args[1])
+    if node.op == "*" and node.args[0] in (ONE, MINUS_ONE):
+        return mul(node.args[0], *(_freed(a, values) for a in node.args[1:]))
+    return node._replace(args=tuple(_freed(arg, values) for arg in node.args))

@@ -1,0 +1,206 @@
+"""Skeleton: an ODE with free constants, the same for all ways of writing it."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from gode.equation.normal import (
+    from_sum,
+    highest_derivative,
+    normal_sum,
+)
+from gode.equation.parse import parse_tree
+from gode.equation.text import to_text
+from gode.equation.tree import (
+    MINUS_ONE,
+    ONE,
+    STATE,
+    TIME,
+    Node,
+    add,
+    complexity,
+    const,
+    depends_on,
+    derivative_order,
+    has_constant,
+    index,
+    mul,
+    num,
+    number,
+    power,
+    renumber,
+    unlabelled,
+    variables,
+)
+from gode.errors import EquationError
+
+
+@dataclass(frozen=True)
+class Term:
+    """`multiplier * c[constant] * body`; without a constant of its own if that is None."""
+
+    multiplier: float
+    constant: int | None
+    body: Node
+
+
+@dataclass(frozen=True, eq=False)
+class Skeleton:
+    """An ODE `tree = 0` with free constants; equal to every skeleton with the same normal form."""
+
+    tree: Node
+
+    @cached_property
+    def key(self) -> Node:
+        """The normal form with unlabelled constants: what makes two skeletons equal."""
+        return from_sum(normal_sum(unlabelled(self.tree)))
+
+    @cached_property
+    def normal(self) -> Node:
+        """The normal form: divided by the highest derivative's coefficient, constants numbered."""
+        return renumber(self.key)
+
+    @cached_property
+    def order(self) -> int:
+        """The order of the highest derivative; 0 if there is none."""
+        return derivative_order(self.highest)
+
+    @cached_property
+    def highest(self) -> str:
+        """The name of the highest derivative."""
+        return highest_derivative(name for name in variables(self.tree) if name.startswith(STATE)) or STATE
+
+    @cached_property
+    def inputs(self) -> tuple[str, ...]:
+        """The names of the known inputs in the equation."""
+        return tuple(sorted(n for n in variables(self.tree) if n != TIME and n.rstrip("'") != STATE))
+
+    @cached_property
+    def n_constants(self) -> int:
+        """The number of free constants of the normal form."""
+        return to_count(self.normal)
+
+    @cached_property
+    def complexity(self) -> int:
+        """The paper's complexity of the normal form."""
+        return complexity(self.normal)
+
+    @cached_property
+    def terms(self) -> tuple[Term, ...]:
+        """The normal form as a sum of terms, linear in as many constants as possible."""
+        return linear_terms(self.normal)
+
+    @cached_property
+    def rhs_terms(self) -> tuple[Term, ...] | None:
+        """The explicit right-hand side as a sum of terms; None if the highest derivative is not linear."""
+        return explicit_terms(self.normal, self.highest)
+
+    @property
+    def explicit(self) -> bool:
+        """Whether the equation can be solved for its highest derivative."""
+        return self.rhs_terms is not None
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Skeleton) and self.key == other.key
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    def __str__(self) -> str:
+        return equation_text(self.normal, self.highest, self.inputs)
+
+
+def parse_skeleton(text: str, *, inputs: tuple[str, ...] = ("F",)) -> Skeleton:
+    """Return the skeleton a person typed, such as ``u'' + C*u' + C*sin(u) = F(t)``.
+
+    Numbers are kept as they are; each C is a free constant.
+    """
+    return checked(Skeleton(parse_tree(text, inputs=inputs)), text)
+
+
+def checked(skeleton: Skeleton, text: str) -> Skeleton:
+    """Return `skeleton`, or say why it is no differential equation."""
+    if skeleton.key == num(0):
+        raise EquationError(f"{text!r} reduces to 0 = 0: every signal satisfies it; write another equation")
+    if not skeleton.order or not derivative_order(highest_derivative(variables(skeleton.key))):
+        raise EquationError(f"{text!r} holds no derivative of u; write u' or u'' somewhere")
+    return skeleton
+
+
+def linear_terms(tree: Node) -> tuple[Term, ...]:
+    """Split a sum into terms with at most one multiplying constant each."""
+    args = tree.args if tree.op == "+" else (tree,)
+    return tuple(_term(arg) for arg in args)
+
+
+def _term(node: Node) -> Term:
+    factors = node.args if node.op == "*" else (node,)
+    multiplier = 1.0
+    constant: int | None = None
+    rest = []
+    for factor in factors:
+        if factor.op == "num":
+            multiplier *= number(factor)
+        elif factor.op == "const" and constant is None:
+            constant = index(factor)
+        else:
+            rest.append(factor)
+    return Term(multiplier, constant, mul(*rest))
+
+
+def explicit_terms(tree: Node, highest: str) -> tuple[Term, ...] | None:
+    """Solve `tree = 0` for `highest`, if that enters linearly."""
+    slope: list[Node] = []
+    rest: list[Term] = []
+    for term in linear_terms(tree):
+        factors = term.body.args if term.body.op == "*" else (term.body,)
+        others = [f for f in factors if f.value != highest]
+        if any(depends_on(f, highest) for f in others) or len(factors) - len(others) > 1:
+            return None
+        if len(others) == len(factors):
+            rest.append(term)
+        else:
+            slope.append(term_node(Term(term.multiplier, term.constant, mul(*others))))
+    return _divided(rest, add(*slope)) if slope else None
+
+
+def _divided(rest: list[Term], slope: Node) -> tuple[Term, ...]:
+    """Return the terms of `-rest / slope`; no constant may be duplicated."""
+    if slope.op == "num":
+        return tuple(Term(-t.multiplier / number(slope), t.constant, t.body) for t in rest)
+    inverse = power(slope, MINUS_ONE)
+    if not has_constant(slope):
+        return tuple(Term(-t.multiplier, t.constant, mul(t.body, inverse)) for t in rest)
+    if not rest:
+        return ()
+    return (Term(-1.0, None, mul(add(*map(term_node, rest)), inverse)),)
+
+
+def term_node(term: Term) -> Node:
+    """Return the tree of `term`."""
+    own = ONE if term.constant is None else const(term.constant)
+    return mul(num(term.multiplier), own, term.body)
+
+
+def to_count(tree: Node) -> int:
+    """Return the number of free constants in `tree`."""
+    return int(tree.op == "const") + sum(to_count(arg) for arg in tree.args)
+
+
+def has_pivot_one(tree: Node, highest: str) -> bool:
+    """Tell whether the residual `tree` is `highest` plus terms without it."""
+    terms = linear_terms(tree)
+    rest = [t for t in terms if t.body.value != highest]
+    alone = len(rest) == len(terms) - 1 and not any(depends_on(t.body, highest) for t in rest)
+    return alone and all(t.constant is None and t.multiplier == 1 for t in terms if t not in rest)
+
+
+def equation_text(tree: Node, highest: str, inputs: tuple[str, ...]) -> str:
+    """Return a skeleton's normal form as ``u' = ...`` where that is possible, else as ``... = 0``."""
+    if not has_pivot_one(tree, highest):
+        return f"{to_text(tree)} = 0"
+    rest = [t for t in linear_terms(tree) if t.body.value != highest]
+    # the sign of a free constant is free
+    moved = [
+        Term(t.multiplier if t.constant is not None else -t.multiplier, t.constant, t.body) for t in rest
+    ]
+    return f"{highest} = {to_text(add(*map(term_node, moved)))}"

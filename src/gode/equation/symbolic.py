@@ -1,0 +1,106 @@
+"""Trees to SymPy and back. SymPy is for people: nothing in an inner loop comes here."""
+
+from typing import Any
+
+import sympy
+
+from gode.equation.equation import Equation, equation_of
+from gode.equation.tree import (
+    FUNCTIONS,
+    STATE,
+    TIME,
+    Node,
+    add,
+    call,
+    derivative_order,
+    index,
+    mul,
+    num,
+    number,
+    power,
+    var,
+)
+from gode.errors import EquationError
+
+TIME_SYMBOL = sympy.Symbol(TIME, real=True)
+STATE_FUNCTION = sympy.Function(STATE, real=True)(TIME_SYMBOL)
+FROM_SYMPY = {"Abs": "abs"}
+TO_SYMPY = {"abs": sympy.Abs, "sign": sympy.sign}
+
+
+def tree_to_sympy(left: Node, right: Node) -> sympy.Eq:
+    """Return `left = right` as a SymPy equation that is not evaluated."""
+    return sympy.Eq(expression(left), expression(right), evaluate=False)
+
+
+def expression(node: Node) -> sympy.Expr:
+    """Return `node` as a SymPy expression in u(t); free constants are c0, c1, ..."""
+    match node.op:
+        case "num":
+            value = number(node)
+            return sympy.Integer(int(value)) if value.is_integer() else sympy.Float(value, 17)
+        case "const":
+            return sympy.Symbol(f"c{index(node)}", real=True)
+        case "var":
+            return _variable(str(node.value))
+    args = [expression(arg) for arg in node.args]
+    match node.op:
+        case "+":
+            return sympy.Add(*args)
+        case "*":
+            return sympy.Mul(*args)
+        case "^":
+            return sympy.Pow(*args)
+        case name:
+            return TO_SYMPY.get(name, getattr(sympy, name))(*args)
+
+
+def from_sympy(equation: sympy.Eq | sympy.Expr) -> Equation:
+    """Return the equation a SymPy `Eq`, or an expression meant to vanish, stands for.
+
+    Raises:
+        EquationError: for anything that is not a real expression in t, u(t), its derivatives and inputs.
+    """
+    residual = equation.lhs - equation.rhs if isinstance(equation, sympy.Equality) else equation
+    return equation_of(_tree(residual))
+
+
+def _variable(name: str) -> sympy.Expr:
+    if name == TIME:
+        return TIME_SYMBOL
+    if name.rstrip("'") == STATE:
+        order = derivative_order(name)
+        return sympy.Derivative(STATE_FUNCTION, (TIME_SYMBOL, order)) if order else STATE_FUNCTION
+    return sympy.Function(name, real=True)(TIME_SYMBOL)
+
+
+def _tree(expr: Any) -> Node:  # SymPy's classes carry no types
+    if expr.is_Number or expr.is_NumberSymbol:
+        return num(float(expr))
+    if expr.is_Symbol:
+        if expr.name == TIME:
+            return var(TIME)
+        raise EquationError(f"the symbol {expr.name} has no value; substitute a number")
+    if isinstance(expr, sympy.Derivative):
+        return _derivative(expr)
+    if isinstance(expr, sympy.core.function.AppliedUndef):
+        return var(expr.func.__name__)
+    args = [_tree(arg) for arg in expr.args]
+    if expr.is_Add:
+        return add(*args)
+    if expr.is_Mul:
+        return mul(*args)
+    if expr.is_Pow:
+        return power(*args)
+    name = FROM_SYMPY.get(expr.func.__name__, expr.func.__name__)
+    if name in FUNCTIONS and len(args) == 1:
+        return call(name, args[0])
+    raise EquationError(f"{expr.func.__name__} is no function gode knows; known are {', '.join(FUNCTIONS)}")
+
+
+def _derivative(expr: Any) -> Node:
+    inner, *steps = expr.args
+    order = sum(int(count) for _, count in steps)
+    if getattr(inner.func, "__name__", "") != STATE or order > 2:
+        raise EquationError(f"{expr} is no first or second derivative of {STATE}(t)")
+    return var(STATE + "'" * order)

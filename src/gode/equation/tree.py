@@ -1,0 +1,167 @@
+"""Expression trees: what an equation is made of, and how to build, walk and measure one.
+
+A node is a plain tuple, so that trees hash, compare and sort at the speed of tuples. Sums and
+products have any number of arguments; `a - b` is `a + (-1)*b`, and `a / b` is `a * b^(-1)`.
+"""
+
+import math
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+FUNCTIONS: dict[str, Callable[[float], float]] = {
+    "sin": math.sin,
+    "cos": math.cos,
+    "tan": math.tan,
+    "exp": math.exp,
+    "log": math.log,
+    "tanh": math.tanh,
+    "abs": abs,
+    "sign": lambda x: math.copysign(1.0, x) if x else 0.0,
+}
+STATE = "u"
+TIME = "t"
+
+
+class Node(NamedTuple):
+    """One node of a tree.
+
+    `op` is "num", "const", "var", "+", "*", "^" or a function; `value` is the number, the constant's
+    index or the variable's name; `args` are the subtrees.
+    """
+
+    op: str
+    value: float | str
+    args: tuple["Node", ...]
+
+
+def num(value: float) -> Node:
+    """Return a number."""
+    return Node("num", float(value), ())
+
+
+def const(index: int) -> Node:
+    """Return free constant number `index`."""
+    return Node("const", float(index), ())
+
+
+def var(name: str) -> Node:
+    """Return the column `name`: time, the state, one of its derivatives or an input."""
+    return Node("var", name, ())
+
+
+ZERO, ONE, MINUS_ONE = num(0), num(1), num(-1)
+
+
+def add(*args: Node) -> Node:
+    """Return the sum of `args`, flat and without zeros."""
+    flat = [a for arg in args for a in (arg.args if arg.op == "+" else (arg,)) if a != ZERO]
+    if len(flat) < 2:
+        return flat[0] if flat else ZERO
+    return Node("+", 0.0, tuple(flat))
+
+
+def mul(*args: Node) -> Node:
+    """Return the product of `args`, flat, its numbers gathered in front."""
+    flat = [a for arg in args for a in (arg.args if arg.op == "*" else (arg,))]
+    factor = math.prod(number(a) for a in flat if a.op == "num")
+    rest = [a for a in flat if a.op != "num"]
+    if factor == 0:
+        return ZERO
+    if factor != 1 or not rest:
+        rest.insert(0, num(factor))
+    return rest[0] if len(rest) == 1 else Node("*", 0.0, tuple(rest))
+
+
+def power(base: Node, exponent: Node) -> Node:
+    """Return `base` to the `exponent`."""
+    if exponent == ONE:
+        return base
+    if base.op == "num" and exponent.op == "num":
+        value = _safe_power(number(base), number(exponent))
+        if value is not None:
+            return num(value)
+    return Node("^", 0.0, (base, exponent))
+
+
+def call(name: str, arg: Node) -> Node:
+    """Return the function `name` of `arg`."""
+    return Node(name, 0.0, (arg,))
+
+
+def number(node: Node) -> float:
+    """Return the value of a "num" node."""
+    return node.value if isinstance(node.value, float) else math.nan
+
+
+def index(node: Node) -> int:
+    """Return the index of a "const" node."""
+    return int(node.value)
+
+
+def walk(node: Node) -> Iterator[Node]:
+    """Yield `node` and everything below it, in the order of writing."""
+    yield node
+    for arg in node.args:
+        yield from walk(arg)
+
+
+def has_constant(node: Node) -> bool:
+    """Tell whether a free constant occurs in `node`."""
+    return node.op == "const" or any(has_constant(arg) for arg in node.args)
+
+
+def depends_on(node: Node, name: str) -> bool:
+    """Tell whether the column `name` occurs in `node`."""
+    return node.value == name or any(depends_on(arg, name) for arg in node.args)
+
+
+def variables(node: Node) -> frozenset[str]:
+    """Return the names of the columns in `node`."""
+    return frozenset(str(n.value) for n in walk(node) if n.op == "var")
+
+
+def derivative_order(name: str) -> int:
+    """Return how often the column `name` is differentiated: 2 for u''."""
+    return name.count("'")
+
+
+def replace_constants(node: Node, new: Callable[[int], Node]) -> Node:
+    """Return `node` with each free constant replaced by `new(index)`."""
+    if node.op == "const":
+        return new(index(node))
+    if not node.args:
+        return node
+    return node._replace(args=tuple(replace_constants(arg, new) for arg in node.args))
+
+
+def renumber(node: Node) -> Node:
+    """Return `node` with its constants numbered in the order of writing."""
+    count = iter(range(1_000_000))
+    return replace_constants(node, lambda _: const(next(count)))
+
+
+def unlabelled(node: Node) -> Node:
+    """Return `node` with every constant carrying the same number, so that equal forms are equal."""
+    return replace_constants(node, lambda _: const(0))
+
+
+def complexity(node: Node) -> int:
+    """Return the paper's complexity: one for each number, variable and operation.
+
+    It counts the nodes of SymPy's tree, where u(t) is 2 and a derivative is 6. A factor of -1 is the
+    minus of the operation in front of it and counts nothing: 5u' + 25u - sin(t) gives 16.
+    """
+    if node.op == "var":
+        name = str(node.value)
+        return 1 if name == TIME else (6 if derivative_order(name) else 2)
+    if not node.args:
+        return 1
+    return 1 + sum(complexity(a) for a in node.args if not (node.op == "*" and a == MINUS_ONE))
+
+
+def _safe_power(base: float, exponent: float) -> float | None:
+    try:
+        value = base**exponent
+    except (ZeroDivisionError, OverflowError):
+        return None
+    return value if isinstance(value, float) and math.isfinite(value) else None

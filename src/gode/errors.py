@@ -1,0 +1,47 @@
+"""What may go wrong: errors are for people, failures are for candidates.
+
+An error says what was expected, what came, where, and what to do. A failure is a value:
+a candidate equation that cannot be fitted or solved is no mistake of the user.
+"""
+
+from enum import StrEnum
+
+
+class GodeError(Exception):
+    """Any error raised on purpose by gode."""
+
+
+class GrammarError(GodeError, ValueError):
+    """A grammar, or a sentence of one, is not well formed."""
+
+
+class EquationError(GodeError, ValueError):
+    """A text or tree is not an equation gode understands."""
+
+
+class DataError(GodeError, ValueError):
+    """Measurements are unusable as given."""
+
+
+class ConfigError(GodeError, ValueError):
+    """An option has a value it cannot have."""
+
+
+class FileError(GodeError, ValueError):
+    """A file is not what it should be."""
+
+
+class ModelError(GodeError, ValueError):
+    """A latent space or its weights cannot be used."""
+
+
+class Failure(StrEnum):
+    """The ways a candidate may fail without being an error."""
+
+    NOT_FINITE = "not finite on the data"
+    DIVERGED = "the solution diverges"
+    BUDGET = "too stiff for the step budget"
+    SINGULAR = "the highest derivative cannot be isolated"
+    NO_ROOT = "no real value of the highest derivative"
+    TRIVIAL = "holds for any signal"
+    TOO_MANY_CONSTANTS = "more constants than allowed"

@@ -1,0 +1,14 @@
+"""How good is a skeleton on these data."""
+
+from gode.fit.constants import ConstantsConfig, Fit, fit_constants
+from gode.fit.problem import Form, Problem, integral_problem, residual_problem
+
+__all__ = [
+    "ConstantsConfig",
+    "Fit",
+    "Form",
+    "Problem",
+    "fit_constants",
+    "integral_problem",
+    "residual_problem",
+]

@@ -1,0 +1,77 @@
+"""The constants of a skeleton that fit a problem best."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gode.equation import Equation, Skeleton
+from gode.equation.tape import compile_scales, compile_tape
+from gode.errors import ConfigError, DataError, Failure
+from gode.fit.problem import Form, Problem
+from gode.fit.varpro import fit_kernel
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConstantsConfig:
+    """How hard to look for the constants of one skeleton."""
+
+    max_constants: int = 12
+    n_starts: int = 12  # starting values that are scored
+    n_refined: int = 2  # the best of them from which is iterated
+    max_iterations: int = 30
+    tolerance: float = 1e-4  # relative gain in the sum of squares that counts as progress
+
+    def __post_init__(self) -> None:
+        for name in ("n_starts", "n_refined", "max_iterations"):
+            if getattr(self, name) < 1:
+                raise ConfigError(f"{name} must be at least 1, got {getattr(self, name)}")
+        if not 0 < self.tolerance < 1:
+            raise ConfigError(f"tolerance must lie between 0 and 1, got {self.tolerance}")
+
+
+@dataclass(frozen=True)
+class Fit:
+    """What came of fitting one skeleton: an equation and its loss, or a failure."""
+
+    skeleton: Skeleton
+    equation: Equation | None
+    loss: float  # root mean square residual; inf for a failure
+    evaluations: int
+    failure: Failure | None = None
+
+
+def fit_constants(skeleton: Skeleton, problem: Problem, *, config: ConstantsConfig | None = None) -> Fit:
+    """Return the constants of `skeleton` with the least squares on `problem`, and that loss.
+
+    Raises:
+        DataError: if the skeleton names an input that the columns do not have.
+    """
+    config = config or ConstantsConfig()
+    columns = problem.columns
+    missing = [name for name in skeleton.inputs if name not in columns.inputs]
+    if missing:
+        raise DataError(f"{skeleton} needs the input {missing[0]}, which the data do not have; pass it along")
+    terms = skeleton.terms if problem.form is Form.RESIDUAL else skeleton.rhs_terms
+    if terms is None:
+        return Fit(skeleton, None, np.inf, 0, Failure.SINGULAR)
+    if problem.form is Form.INTEGRAL and skeleton.order != problem.operator.order:
+        raise DataError(f"{skeleton} has order {skeleton.order}, but the problem is of order {problem.operator.order}")
+    n_constants = skeleton.n_constants
+    if n_constants > config.max_constants:
+        return Fit(skeleton, None, np.inf, 0, Failure.TOO_MANY_CONSTANTS)
+    tape = compile_tape(terms, columns.names, n_constants)
+    scales = compile_scales(terms, columns.names, n_constants)
+    sse, constants, evaluations = fit_kernel(
+        tape,
+        scales.tape,
+        scales.role,
+        problem.operator,
+        config.n_starts,
+        config.n_refined,
+        config.max_iterations,
+        config.tolerance,
+    )
+    if not np.isfinite(sse):
+        return Fit(skeleton, None, np.inf, evaluations, Failure.NOT_FINITE)
+    loss = float(np.sqrt(sse / columns.n_points))
+    return Fit(skeleton, Equation(skeleton, tuple(constants.tolist())), loss, evaluations)

@@ -1,0 +1,132 @@
+"""The least-squares problem that columns pose to any skeleton: on the residual or in integral form.
+
+Residual form (eq. 4): the equation itself is to vanish at every point. Integral form: u - u0 is to be
+the integral of the right-hand side, for second order u - u0 - v0 (t - t0) its double integral; the
+initial values are extra linear unknowns of each run, removed from both sides beforehand, unless known.
+Integration needs no derivative of noisy data, which is why it ranks skeletons far better.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import NamedTuple
+
+import numpy as np
+
+from gode.arrays import Float, Int
+from gode.data import Columns
+from gode.errors import DataError
+
+STENCIL = 4  # points of the interpolating cubic behind each panel of the quadrature
+
+
+class Form(StrEnum):
+    """Which residual is squared and summed."""
+
+    RESIDUAL = "residual"
+    INTEGRAL = "integral"
+
+
+class Operator(NamedTuple):
+    """What is done to every column before it is compared with the target; a tuple for compiled code."""
+
+    x: Float  # (columns, n)
+    starts: Int  # (runs + 1,)
+    order: int  # how often columns are integrated; 0 in residual form
+    target: Float  # (n,)
+    stencil: Int  # (n,) first point of the panel that ends at each point
+    weights: Float  # (n, STENCIL) quadrature weights of that panel
+    basis: Float  # (0..2, n) orthonormal per run: the shapes the unknown initial values add
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Columns, and how a skeleton is compared with them."""
+
+    columns: Columns
+    form: Form
+    operator: Operator
+
+
+def residual_problem(columns: Columns) -> Problem:
+    """Return the problem of making the residual vanish on `columns` (eq. 4)."""
+    n = columns.n_points
+    nothing = np.zeros(n, np.int64), np.zeros((n, STENCIL)), np.zeros((0, n))
+    operator = Operator(columns.matrix, columns.starts, 0, np.zeros(n), *nothing)
+    return Problem(columns, Form.RESIDUAL, operator)
+
+
+def integral_problem(
+    columns: Columns, order: int, *, initial: Sequence[Sequence[float]] | None = None
+) -> Problem:
+    """Return the problem of reproducing u by integrating the right-hand side `order` times.
+
+    Args:
+        initial: the known initial values of each run, `order` of them; unknown if None.
+
+    Raises:
+        DataError: if the initial values do not match the runs and the order.
+    """
+    t, u = columns.matrix[0], columns.matrix[1]
+    stencil, weights = _quadrature(t, columns.starts)
+    since = t - np.repeat(t[columns.starts[:-1]], np.diff(columns.starts))
+    shapes = np.vstack([np.ones_like(t), since])[:order]
+    if initial is not None:
+        known = _known_initial(initial, columns, order)
+        target, basis = u - np.einsum("on,on->n", known, shapes), np.zeros((0, len(t)))
+    else:
+        basis = _orthonormal(shapes, columns.starts)
+        target = _without(u, basis, columns.starts)
+    operator = Operator(columns.matrix, columns.starts, order, target, stencil, weights, basis)
+    return Problem(columns, Form.INTEGRAL, operator)
+
+
+def _known_initial(initial: Sequence[Sequence[float]], columns: Columns, order: int) -> Float:
+    """Return the initial values (order, n), each repeated over its run."""
+    n_runs = len(columns.starts) - 1
+    values = np.asarray(initial, np.float64)
+    if values.shape != (n_runs, order) or not np.all(np.isfinite(values)):
+        raise DataError(
+            f"expected {order} finite initial value(s) for each of {n_runs} run(s), got shape {values.shape}; "
+            "pass one list per run"
+        )
+    return np.repeat(values, np.diff(columns.starts), axis=0).T
+
+
+def _orthonormal(shapes: Float, starts: Int) -> Float:
+    basis = np.zeros_like(shapes)
+    for start, stop in zip(starts[:-1], starts[1:], strict=True):
+        q, _ = np.linalg.qr(shapes[:, start:stop].T)
+        basis[: q.shape[1], start:stop] = q.T
+    return basis
+
+
+def _without(u: Float, basis: Float, starts: Int) -> Float:
+    """Return `u` less its part along `basis`, run by run."""
+    rest = u.copy()
+    for start, stop in zip(starts[:-1], starts[1:], strict=True):
+        part = basis[:, start:stop]
+        rest[start:stop] -= part.T @ (part @ rest[start:stop])
+    return rest
+
+
+def _quadrature(t: Float, starts: Int) -> tuple[Int, Float]:
+    """Return, for each point, the panel from the point before it: first node and weights of a cubic."""
+    stencil = np.zeros(len(t), np.int64)
+    weights = np.zeros((len(t), STENCIL))
+    for start, stop in zip(starts[:-1], starts[1:], strict=True):
+        size = min(STENCIL, stop - start)
+        for i in range(start + 1, stop):
+            first = min(max(i - size // 2, start), stop - size)
+            stencil[i] = first
+            weights[i, :size] = _panel_weights(t[first : first + size], t[i - 1], t[i])
+    return stencil, weights
+
+
+def _panel_weights(nodes: Float, a: float, b: float) -> Float:
+    """Return the weights with which values at `nodes` give the integral from a to b of their polynomial."""
+    middle, half = (a + b) / 2, (b - a) / 2
+    x = (nodes - middle) / half
+    powers = np.arange(len(nodes))
+    moments = (1.0 - (-1.0) ** (powers + 1)) / (powers + 1)
+    return half * np.linalg.solve(np.vander(x, increasing=True).T, moments)

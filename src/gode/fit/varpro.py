@@ -1,0 +1,300 @@
+"""Variable projection: linear constants by least squares, the others by Levenberg-Marquardt (compiled).
+
+For given nonlinear constants the best linear ones follow from an orthogonalisation of the terms; only
+the nonlinear ones iterate, on the projected residual with Kaufman's Jacobian.
+"""
+
+import math
+
+import numpy as np
+from numba import njit
+
+from gode.equation.tape import ADDEND, EXPONENT, run_tape, workspace
+
+FACTOR_STARTS = np.array([1.0, -1.0, 3.0, -3.0, 0.3, -0.3, 8.0, 2.0, 20.0, -8.0, 5.0, 12.0])
+ADDEND_STARTS = np.array([1.0, -0.5, 0.3, 3.0, -2.0, 0.1, 10.0, 0.6, -0.1, 1.5, -5.0, 30.0])
+EXPONENT_STARTS = np.array([1.5, 0.5, -1.0, 2.5, 0.8, 3.5, -0.5, 1.2, -2.0, 0.2, 4.5, -0.2])
+STRIDES = np.array([1, 5, 7, 11, 3, 4, 8, 9])  # a different walk through the starts for each constant
+DEPENDENT = 1e-9  # a term this close to the span of the others is dropped
+NO_PROGRESS = 1e12
+
+
+@njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract"})
+def dot(a, i, b, j):
+    """Return the inner product of rows a[i] and b[j]."""
+    s = 0.0
+    for m in range(a.shape[1]):
+        s += a[i, m] * b[j, m]
+    return s
+
+
+@njit(cache=True, error_model="numpy")
+def transform(rows, n_rows, problem, scratch):
+    """Integrate the first rows within each run as often as the problem says, remove its basis, in place."""
+    starts, stencil, weights, basis = problem.starts, problem.stencil, problem.weights, problem.basis
+    n_runs = len(starts) - 1
+    width = weights.shape[1]
+    for k in range(n_rows):
+        for _ in range(problem.order):
+            for r in range(n_runs):
+                total = 0.0
+                scratch[starts[r]] = 0.0
+                for i in range(starts[r] + 1, starts[r + 1]):
+                    base = stencil[i]
+                    last = min(width, starts[r + 1] - base)
+                    for q in range(last):
+                        total += weights[i, q] * rows[k, base + q]
+                    scratch[i] = total
+            for i in range(rows.shape[1]):
+                rows[k, i] = scratch[i]
+        for b in range(basis.shape[0]):
+            for r in range(n_runs):
+                s = 0.0
+                for i in range(starts[r], starts[r + 1]):
+                    s += basis[b, i] * rows[k, i]
+                for i in range(starts[r], starts[r + 1]):
+                    rows[k, i] -= s * basis[b, i]
+
+
+@njit(cache=True, error_model="numpy")
+def project(a, n_rows, residual, triangle, kept, c):
+    """Orthonormalise the rows of `a` in place, take their part out of `residual`, solve for c."""
+    z = np.zeros(n_rows)
+    n = a.shape[1]
+    for j in range(n_rows):
+        size = math.sqrt(dot(a, j, a, j))
+        for k in range(j):
+            triangle[k, j] = 0.0
+            if kept[k]:
+                s = dot(a, k, a, j)
+                triangle[k, j] = s
+                for m in range(n):
+                    a[j, m] -= s * a[k, m]
+        left = math.sqrt(dot(a, j, a, j))
+        kept[j] = left > DEPENDENT * size and left > 0.0 and math.isfinite(left)
+        if kept[j]:
+            triangle[j, j] = left
+            for m in range(n):
+                a[j, m] /= left
+            s = dot(a, j, residual, 0)
+            z[j] = s
+            for m in range(n):
+                residual[0, m] -= s * a[j, m]
+        else:
+            for m in range(n):
+                a[j, m] = 0.0
+    for j in range(n_rows - 1, -1, -1):
+        s = z[j]
+        for k in range(j + 1, n_rows):
+            s -= triangle[j, k] * c[k]
+        c[j] = s / triangle[j, j] if kept[j] else 0.0
+    sse = dot(residual, 0, residual, 0)
+    return sse if math.isfinite(sse) else np.inf
+
+
+@njit(cache=True, error_model="numpy")
+def starting_values(tape, scale_tape, role, x, n_starts, const_dir, col_dir):
+    """Return (n_starts, q) values of the nonlinear constants, each in the size its neighbours suggest."""
+    n = x.shape[1]
+    q = len(role)
+    thetas = np.ones((n_starts, q))
+    work = workspace(q, scale_tape.depth, 0, n)
+    run_tape(scale_tape, np.ones(tape.n_constants), x, const_dir, col_dir, np.ones(q), work)
+    for i in range(q):
+        size = math.sqrt(dot(work.values, i, work.values, i) / n)
+        if not (math.isfinite(size) and size > 0.0):
+            size = 1.0
+        for s in range(n_starts):
+            pick = (s * STRIDES[i % 8]) % 12
+            if role[i] == EXPONENT:
+                thetas[s, i] = EXPONENT_STARTS[pick]
+            elif role[i] == ADDEND:
+                thetas[s, i] = ADDEND_STARTS[pick] * size
+            else:
+                thetas[s, i] = FACTOR_STARTS[pick] / size
+    return thetas
+
+
+@njit(cache=True, error_model="numpy")
+def project_terms(tape, problem, values, rows, fixed, residual, triangle, kept, own, scratch):
+    """Fit the linear constants to given program values; return the sum of squares that is left."""
+    k = 0
+    n = values.shape[1]
+    for m in range(n):
+        fixed[0, m] = 0.0
+    for j in range(len(tape.multiplier)):
+        if tape.linear[j] >= 0:
+            for m in range(n):
+                rows[k, m] = tape.multiplier[j] * values[j, m]
+            k += 1
+        else:
+            for m in range(n):
+                fixed[0, m] += tape.multiplier[j] * values[j, m]
+    if problem.order > 0:
+        transform(rows, k, problem, scratch)
+        transform(fixed, 1, problem, scratch)
+    for m in range(n):
+        residual[0, m] = problem.target[m] - fixed[0, m]
+    return project(rows, k, residual, triangle, kept, own)
+
+
+@njit(cache=True, error_model="numpy")
+def project_gradients(tape, problem, grads, rows, kept, own, jacobian, scratch):
+    """Turn derivatives of the programs into Kaufman's Jacobian of the projected residual."""
+    q = len(tape.nonlinear)
+    if problem.order > 0:
+        transform(grads, q, problem, scratch)
+    for i in range(q):
+        w = 1.0
+        k = 0
+        for j in range(tape.owner[i] + 1):
+            if tape.linear[j] >= 0:
+                if j == tape.owner[i]:
+                    w = own[k]
+                k += 1
+        for m in range(grads.shape[1]):
+            jacobian[i, m] = w * grads[i, m]
+        for k in range(len(own)):
+            if kept[k]:
+                d = dot(rows, k, jacobian, i)
+                for m in range(grads.shape[1]):
+                    jacobian[i, m] -= d * rows[k, m]
+
+
+@njit(cache=True, error_model="numpy")
+def fit_kernel(tape, scale_tape, role, problem, n_starts, n_refined, max_iterations, tolerance):
+    """Return (sum of squares, all constants, evaluations); the sum is inf where nothing finite was found.
+
+    Every start is scored once; from the best few, Levenberg-Marquardt iterates.
+    """
+    x = problem.x
+    n = x.shape[1]
+    q = len(tape.nonlinear)
+    n_terms = len(tape.multiplier)
+    const_dir = np.full(tape.n_constants, -1, np.int64)
+    for i in range(q):
+        const_dir[tape.nonlinear[i]] = i
+    col_dir = np.full(x.shape[0], -1, np.int64)
+    n_linear = 0
+    for j in range(n_terms):
+        if tape.linear[j] >= 0:
+            n_linear += 1
+    value_work = workspace(n_terms, tape.depth, 0, n)
+    work = workspace(n_terms, tape.depth, q, n)
+    rows, fixed, residual = np.empty((n_linear, n)), np.empty((1, n)), np.empty((1, n))
+    triangle, kept, own = np.zeros((n_linear, n_linear)), np.zeros(n_linear, np.bool_), np.zeros(n_linear)
+    scratch, jacobian = np.empty(n), np.empty((q, n))
+    normal, gradient = np.empty((q, q)), np.empty(q)
+    c, best_c, best = np.ones(tape.n_constants), np.zeros(tape.n_constants), np.inf
+
+    if q == 0:
+        n_starts = 1
+        thetas = np.ones((1, 0))
+    else:
+        thetas = starting_values(tape, scale_tape, role, x, n_starts, const_dir, col_dir)
+    scores = np.full(n_starts, np.inf)
+    evaluations = n_starts
+    for s in range(n_starts):
+        for i in range(q):
+            c[tape.nonlinear[i]] = thetas[s, i]
+        if run_tape(tape, c, x, const_dir, col_dir, tape.multiplier, value_work):
+            scores[s] = project_terms(
+                tape, problem, value_work.values, rows, fixed, residual, triangle, kept, own, scratch
+            )
+        if scores[s] < best:
+            best = scores[s]
+            keep_constants(tape, c, own, best_c)
+
+    for _ in range(n_refined if q > 0 else 0):
+        s = np.argmin(scores)
+        if not math.isfinite(scores[s]):
+            break
+        scores[s] = np.inf
+        theta, centre = thetas[s].copy(), thetas[s].copy()
+        current, damping, slow = np.inf, 1e-2, 0
+        for _iteration in range(max_iterations):
+            for i in range(q):
+                c[tape.nonlinear[i]] = theta[i]
+            evaluations += 1
+            sse = np.inf
+            if run_tape(tape, c, x, const_dir, col_dir, tape.multiplier, work):
+                sse = project_terms(
+                    tape, problem, work.values, rows, fixed, residual, triangle, kept, own, scratch
+                )
+            if sse < current:
+                slow = slow + 1 if current - sse <= tolerance * current else 0
+                current = sse
+                for i in range(q):
+                    centre[i] = theta[i]
+                if sse < best:
+                    best = sse
+                    keep_constants(tape, c, own, best_c)
+                if slow >= 2 or sse == 0.0:
+                    break
+                damping = max(damping * 0.2, 1e-12)
+                project_gradients(tape, problem, work.grads, rows, kept, own, jacobian, scratch)
+                for i in range(q):
+                    gradient[i] = dot(jacobian, i, residual, 0)
+                    for k in range(i + 1):
+                        normal[i, k] = dot(jacobian, i, jacobian, k)
+                        normal[k, i] = normal[i, k]
+            else:
+                damping *= 5.0
+                if damping > NO_PROGRESS or current == np.inf:
+                    break
+            if not solve_damped(normal, gradient, damping, theta):
+                break
+            for i in range(q):
+                theta[i] += centre[i]
+    return best, best_c, evaluations
+
+
+@njit(cache=True, error_model="numpy")
+def keep_constants(tape, c, own, out):
+    """Write the nonlinear constants `c` and the linear ones `own` into `out`."""
+    k = 0
+    for i in range(len(tape.nonlinear)):
+        out[tape.nonlinear[i]] = c[tape.nonlinear[i]]
+    for j in range(len(tape.linear)):
+        if tape.linear[j] >= 0:
+            out[tape.linear[j]] = own[k]
+            k += 1
+
+
+@njit(cache=True, error_model="numpy")
+def solve_damped(normal, gradient, damping, step):
+    """Solve (N + damping diag N) step = gradient by Cholesky; return whether the step is finite."""
+    q = len(gradient)
+    low = np.empty((q, q))
+    largest = 0.0
+    for i in range(q):
+        largest = max(largest, normal[i, i])
+    if not (largest > 0.0 and math.isfinite(largest)):
+        return False
+    for i in range(q):
+        for k in range(i + 1):
+            s = normal[i, k]
+            if i == k:
+                s += damping * normal[i, i] + 1e-13 * largest
+            for m in range(k):
+                s -= low[i, m] * low[k, m]
+            if i == k:
+                if not s > 0.0:
+                    return False
+                low[i, i] = math.sqrt(s)
+            else:
+                low[i, k] = s / low[k, k]
+    for i in range(q):
+        s = gradient[i]
+        for m in range(i):
+            s -= low[i, m] * step[m]
+        step[i] = s / low[i, i]
+    for i in range(q - 1, -1, -1):
+        s = step[i]
+        for m in range(i + 1, q):
+            s -= low[m, i] * step[m]
+        step[i] = s / low[i, i]
+    for i in range(q):
+        if not math.isfinite(step[i]):
+            return False
+    return True

@@ -1,0 +1,119 @@
+"""Whether alternatives make a grammar: symbols defined, reachable, able to finish; probabilities sound."""
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable
+
+from gode.errors import GrammarError
+from gode.grammar.notation import Alternative, Rule, fault
+
+PROBABILITY_TOLERANCE = 1e-6
+
+
+def checked_rules(alternatives: tuple[Alternative, ...], source: str) -> tuple[Rule, ...]:
+    """Return the rules that `alternatives` stand for.
+
+    Raises:
+        GrammarError: with the line and the reason, if they are no sound grammar.
+    """
+    if not alternatives:
+        raise GrammarError(f"{source}: the grammar is empty; write at least one rule such as start -> 'C'")
+    _check_duplicates(alternatives, source)
+    rules = _with_probabilities(alternatives, source)
+    lines = {id(rule): alternative.line for rule, alternative in zip(rules, alternatives, strict=True)}
+    _check_defined(rules, lines, source)
+    _check_finishing(rules, lines, source)
+    _check_reachable(rules, lines, source)
+    return rules
+
+
+def closing_lengths_of(rules: Iterable[Rule]) -> dict[str, int]:
+    """Return the fewest rules that close each head; a head that can never finish is left out."""
+    parts = [(rule.head, rule.nonterminals) for rule in rules]
+    lengths: dict[str, int] = {}
+    changed = True
+    while changed:
+        changed = False
+        for head, inner in parts:
+            if all(symbol in lengths for symbol in inner):
+                length = 1 + sum(lengths[symbol] for symbol in inner)
+                if length < lengths.get(head, length + 1):
+                    lengths[head] = length
+                    changed = True
+    return lengths
+
+
+def _check_duplicates(alternatives: tuple[Alternative, ...], source: str) -> None:
+    seen: set[tuple[str, tuple[str, ...], tuple[bool, ...]]] = set()
+    for a in alternatives:
+        key = (a.head, a.body, a.terminal)
+        if key in seen:
+            raise fault(source, a.line, f"rule {Rule(*key, 0.0)} is written twice; remove one")
+        seen.add(key)
+
+
+def _with_probabilities(alternatives: tuple[Alternative, ...], source: str) -> tuple[Rule, ...]:
+    by_head: defaultdict[str, list[Alternative]] = defaultdict(list)
+    for alternative in alternatives:
+        by_head[alternative.head].append(alternative)
+    for head, group in by_head.items():
+        _check_probabilities(head, group, source)
+    return tuple(
+        Rule(a.head, a.body, a.terminal, 1 / len(by_head[a.head]) if a.probability is None else a.probability)
+        for a in alternatives
+    )
+
+
+def _check_probabilities(head: str, group: list[Alternative], source: str) -> None:
+    given = [a.probability for a in group if a.probability is not None]
+    if not given:
+        return
+    if len(given) < len(group):
+        line = next(a.line for a in group if a.probability is None)
+        raise fault(
+            source,
+            line,
+            f"only {len(given)} of {len(group)} alternatives of {head} have a probability; give all or none",
+        )
+    if not math.isclose(sum(given), 1, abs_tol=PROBABILITY_TOLERANCE, rel_tol=0):
+        raise fault(
+            source, group[0].line, f"the probabilities of {head} sum to {sum(given):g}; make them sum to 1"
+        )
+
+
+def _check_defined(rules: tuple[Rule, ...], lines: dict[int, int], source: str) -> None:
+    heads = {rule.head for rule in rules}
+    for rule in rules:
+        for symbol in rule.nonterminals:
+            if symbol not in heads:
+                raise fault(
+                    source,
+                    lines[id(rule)],
+                    f"symbol {symbol} is undefined; add {symbol} -> ... or quote it as a terminal",
+                )
+
+
+def _check_finishing(rules: tuple[Rule, ...], lines: dict[int, int], source: str) -> None:
+    finishing = closing_lengths_of(rules)
+    for rule in rules:
+        if rule.head not in finishing:
+            raise fault(
+                source,
+                lines[id(rule)],
+                f"symbol {rule.head} can never finish; add an alternative without a loop",
+            )
+
+
+def _check_reachable(rules: tuple[Rule, ...], lines: dict[int, int], source: str) -> None:
+    reached = {rules[0].head}
+    size = 0
+    while size < len(reached):
+        size = len(reached)
+        reached.update(symbol for rule in rules if rule.head in reached for symbol in rule.nonterminals)
+    for rule in rules:
+        if rule.head not in reached:
+            raise fault(
+                source,
+                lines[id(rule)],
+                f"symbol {rule.head} is never reached from {rules[0].head}; use or remove it",
+            )

@@ -1,0 +1,110 @@
+"""Sentence to rule sequence and back: `parse`, `generate`, and the fewest rules that close a symbol."""
+
+from collections.abc import Sequence
+
+from gode.errors import GrammarError
+from gode.grammar.coding import NEVER
+from gode.grammar.earley import NOTHING
+from gode.grammar.notation import quoted
+from gode.grammar.rules import Grammar
+
+Derivation = tuple[
+    int, ...
+]  # numbers of the rules that replace the leftmost open symbol, one after the other
+
+
+def generate(grammar: Grammar, derivation: Sequence[int]) -> tuple[str, ...]:
+    """Return the tokens of the sentence that `derivation` derives; rules switched off may be used.
+
+    Raises:
+        GrammarError: if a rule does not exist or does not fit, or if rules are missing or left over.
+    """
+    coded = grammar.coded
+    n = len(coded.nonterminals)
+    tokens: list[str] = []
+    stack = [coded.nonterminals.index(grammar.start)]
+    for step, rule in enumerate(derivation):
+        if not stack:
+            raise GrammarError(
+                f"the sentence is complete after {step} rules, but {len(derivation)} came; drop the rest"
+            )
+        head = stack.pop()
+        if not 0 <= rule < len(coded.heads) or coded.heads[rule] != head:
+            raise _misfit(grammar, step, rule, coded.nonterminals[head])
+        stack += reversed(coded.bodies[rule])
+        while stack and stack[-1] >= n:
+            tokens.append(coded.terminals[stack.pop() - n])
+    if stack:
+        missing = ", ".join(coded.nonterminals[symbol] for symbol in reversed(stack) if symbol < n)
+        raise GrammarError(
+            f"the derivation is too short: after {len(derivation)} rules {missing} stay open; go on"
+        )
+    return tuple(tokens)
+
+
+def tokenize(grammar: Grammar, text: str) -> tuple[str, ...]:
+    """Return the terminals that make up `text`, each the longest that fits; white space is skipped."""
+    tokens = []
+    place = 0
+    for match in grammar.token_pattern.finditer(text):
+        if match.start() != place:
+            break
+        tokens.append(match[1])
+        place = match.end()
+    if rest := text[place:].lstrip():
+        column = len(text) - len(rest)
+        raise GrammarError(
+            f"no terminal of grammar {grammar.name} fits at column {column + 1}; "
+            f"it has {' '.join(grammar.terminals)}\n"
+            f"  {text}\n  {' ' * column}^"
+        )
+    return tuple(tokens)
+
+
+def parse(grammar: Grammar, sentence: str | Sequence[str]) -> Derivation:
+    """Return a leftmost derivation of `sentence` with the active rules.
+
+    Any context-free grammar will do. If a sentence has several derivations, the one that the parser finds
+    first is returned, always the same: it reads from left to right and tries rules in the grammar's order.
+
+    Args:
+        sentence: text, or its tokens.
+
+    Raises:
+        GrammarError: if there is none, with the first token that does not fit and what could stand there.
+    """
+    tokens = tokenize(grammar, sentence) if isinstance(sentence, str) else sentence
+    number = grammar.coded.number
+    coded = [number.get(token, NOTHING) for token in tokens]
+    derivation = grammar.parser.derive(coded)
+    if derivation is None:
+        raise _no_derivation(grammar, tokens, coded)
+    return derivation
+
+
+def closing_lengths(grammar: Grammar) -> dict[str, int]:
+    """Return the fewest active rules that close each nonterminal; one that cannot be closed is left out."""
+    coded = grammar.coded
+    return {
+        name: length for name, length in zip(coded.nonterminals, coded.closing, strict=True) if length < NEVER
+    }
+
+
+def _misfit(grammar: Grammar, step: int, rule: int, head: str) -> GrammarError:
+    if not 0 <= rule < len(grammar.rules):
+        return GrammarError(
+            f"step {step}: there is no rule {rule}; grammar {grammar.name} has 0 to {len(grammar.rules) - 1}"
+        )
+    return GrammarError(
+        f"step {step}: rule {rule} ({grammar.rules[rule]}) does not fit, {head} is to be replaced; "
+        f"use one of {', '.join(map(str, grammar.rules_of(head)))}"
+    )
+
+
+def _no_derivation(grammar: Grammar, tokens: Sequence[str], coded: list[int]) -> GrammarError:
+    place, possible = grammar.parser.failure(coded)
+    n = len(grammar.nonterminals)
+    names = [quoted(grammar.terminals[p - n]) if p < grammar.coded.end else "the end" for p in possible]
+    found = quoted(tokens[place]) if place < len(tokens) else "the end"
+    before = f" after {' '.join(tokens[:place])}" if place else ""
+    return GrammarError(f"token {place + 1}{before}: expected {' or '.join(names)}, but {found} came")

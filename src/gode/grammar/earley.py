@@ -1,0 +1,207 @@
+"""Earley's parser with one token of lookahead, for any context-free grammar, on coded sentences.
+
+A place is a rule with a dot in its body, as one number; the place after the next symbol is one more. An
+item is a place with the position where its rule began. Only items that have read something are stored: what
+a set predicts depends on the symbols it waits for and on the next token alone, so it is worked out once and
+remembered. Symbols that can be empty are skipped in that same table, so no item ever spans nothing and a
+set is complete once its items are followed up.
+
+Of several derivations, the one found first counts: rules are tried in the order of the grammar, and what is
+found is never replaced. A derivation thus refers only to parts found before it, and cannot run in a circle.
+"""
+
+from dataclasses import dataclass, field
+
+from gode.grammar.coding import Coded
+from gode.grammar.lookahead import Lookahead
+
+COMPLETE, SCAN = -2, -1  # what a place waits for, if it is no nonterminal
+NOTHING = -1  # a next token that no rule has
+
+Waiting = dict[int, list[tuple[int, int]]]
+Predicted = tuple[tuple[int, ...], dict[int, tuple[int, ...]]]
+
+
+@dataclass
+class _Chart:
+    """What was found at each position, 0 to n."""
+
+    width: int  # positions, to code an item as place * width + origin
+    waiting: list[Waiting] = field(default_factory=list)  # symbol -> places after it, with origins
+    predicted: list[dict[int, tuple[int, ...]]] = field(
+        default_factory=list
+    )  # the same, for rules that begin here
+    links: list[dict[int, tuple[int, int]]] = field(
+        default_factory=list
+    )  # item -> start of last symbol, place after it
+    done: list[dict[int, tuple[int, int]]] = field(
+        default_factory=list
+    )  # symbol * width + origin -> the same
+    scans: list[tuple[int, int, int]] = field(
+        default_factory=list
+    )  # places after the next token, origin, position
+
+
+class Parser:
+    """Remembers the tables of one grammar, and what its symbols predict."""
+
+    def __init__(self, coded: Coded, start: int) -> None:
+        self._coded = coded
+        self._start = start
+        self._ahead = Lookahead(coded, start)
+        self._predictions: dict[tuple[int, int], Predicted] = {}
+        self._place_tables()
+
+    def derive(self, tokens: list[int]) -> tuple[int, ...] | None:
+        """Return the rules of a leftmost derivation of `tokens`, or None."""
+        if not tokens:
+            return self._ahead.empty.get(self._start)
+        chart = self._chart([*tokens, self._coded.end])
+        if len(chart.done) < chart.width or self._start * chart.width not in chart.done[-1]:
+            return None
+        return self._derivation(chart, len(tokens))
+
+    def failure(self, tokens: list[int]) -> tuple[int, list[int]]:
+        """Return where `tokens`, which have no derivation, go wrong, and which tokens were possible there."""
+        read = len(self._chart([*tokens, self._coded.end]).done) - 1
+        good = tokens[:read]
+        possible = [
+            t for t in self._coded.number.values() if len(self._chart([*good, t, NOTHING]).done) > read + 1
+        ]
+        return read, possible if self.derive(good) is None else [*possible, self._coded.end]
+
+    def _place_tables(self) -> None:
+        """Number the places; list, by next token and place, where the dot may stand after empty symbols."""
+        coded = self._coded
+        n = len(coded.nonterminals)
+        self._rule = [rule for rule, body in enumerate(coded.bodies) for _ in range(len(body) + 1)]
+        self._head = [coded.heads[rule] for rule in self._rule]
+        self._first_place = [self._rule.index(rule) for rule in range(len(coded.bodies))]
+        self._wants: list[int] = []
+        for body in coded.bodies:
+            self._wants += [*(symbol if symbol < n else SCAN for symbol in body), COMPLETE]
+        reach = [self._reached(place) for place in range(len(self._rule))]
+        self._viable = {
+            token: [tuple(here for here, tokens in places if token in tokens) for places in reach]
+            for token in [NOTHING, *coded.number.values(), coded.end]
+        }
+
+    def _reached(self, place: int) -> list[tuple[int, set[int]]]:
+        """Return the places reached from `place` over empty symbols, with the tokens they can go on with."""
+        rule = self._rule[place]
+        reached = []
+        for symbol in self._coded.bodies[rule][place - self._first_place[rule] :]:
+            reached.append((place, self._ahead.first[symbol]))
+            if symbol not in self._ahead.empty:
+                return reached
+            place += 1
+        return [*reached, (place, self._ahead.follow[self._head[place]])]
+
+    def _chart(self, tokens: list[int]) -> _Chart:
+        """Return the sets at each position, up to the first token that nothing waits for."""
+        chart = _Chart(width=len(tokens))
+        self._open(chart, tokens[0], {}, 1 << self._start)
+        for token in tokens[1:]:
+            if not chart.scans:
+                break
+            self._advance(chart, token)
+        return chart
+
+    def _open(self, chart: _Chart, token: int, waiting: Waiting, wanted: int) -> None:
+        """Predict rules for the nonterminals in the bit set `wanted`; this finishes the newest set."""
+        key = (wanted, token)
+        if key not in self._predictions:
+            self._predictions[key] = self._predict(wanted, token)
+        scans, predicted = self._predictions[key]
+        position = len(chart.waiting)
+        chart.waiting.append(waiting)
+        chart.predicted.append(predicted)
+        chart.scans += [(after, position, position) for after in scans]
+        if not position:
+            chart.links.append({})
+            chart.done.append({})
+
+    def _predict(self, wanted: int, token: int) -> Predicted:
+        """Return the places after `token` in rules that begin with it, and after each symbol that may."""
+        viable = self._viable[token]
+        scans: list[int] = []
+        after: dict[int, list[int]] = {}
+        queue = [symbol for symbol in range(len(self._coded.nonterminals)) if wanted >> symbol & 1]
+        for symbol in queue:
+            for rule in self._coded.active_rules[symbol]:
+                for place in viable[self._first_place[rule]]:
+                    want = self._wants[place]
+                    if want == SCAN:
+                        scans.append(place + 1)
+                    elif want != COMPLETE:
+                        after.setdefault(want, []).append(place + 1)
+                        if want not in queue:
+                            queue.append(want)
+        return tuple(scans), {symbol: tuple(places) for symbol, places in after.items()}
+
+    def _advance(self, chart: _Chart, token: int) -> None:
+        """Make the set after the token that was waited for, given that `token` comes next: the inner loop."""
+        pending = chart.scans
+        chart.scans = scans = []
+        position, width = len(chart.done), chart.width
+        links: dict[int, tuple[int, int]] = {}
+        done: dict[int, tuple[int, int]] = {}
+        waiting: Waiting = {}
+        wanted = 0
+        wants, heads, viable = self._wants, self._head, self._viable[token]
+        for place, origin, begin in pending:  # grows on the way
+            for here in viable[place]:
+                want = wants[here]
+                if want == COMPLETE:
+                    head = heads[here]
+                    key = head * width + origin
+                    if key not in done:
+                        done[key] = (begin, place)
+                        for after in chart.predicted[origin].get(head, ()):
+                            pending.append((after, origin, origin))
+                        for after, older in chart.waiting[origin].get(head, ()):
+                            pending.append((after, older, origin))
+                elif (key := here * width + origin) not in links:
+                    links[key] = (begin, place)
+                    if want == SCAN:
+                        scans.append((here + 1, origin, position))
+                    else:
+                        waiting.setdefault(want, []).append((here + 1, origin))
+                        wanted |= 1 << want
+        chart.links.append(links)
+        chart.done.append(done)
+        self._open(chart, token, waiting, wanted)
+
+    def _derivation(self, chart: _Chart, length: int) -> tuple[int, ...]:
+        """Return the rules of the whole sentence, from the links, leftmost first."""
+        derivation: list[int] = []
+        stack = [(self._start, 0, length)]
+        while stack:
+            symbol, origin, end = stack.pop()
+            if origin == end:
+                derivation += self._ahead.empty[symbol]
+                continue
+            rule, parts = self._parts(chart, symbol, origin, end)
+            derivation.append(rule)
+            stack += parts
+        return tuple(derivation)
+
+    def _parts(
+        self, chart: _Chart, symbol: int, origin: int, end: int
+    ) -> tuple[int, list[tuple[int, int, int]]]:
+        """Return the rule of `symbol` from `origin` to `end`, and its nonterminals with spans, last first."""
+        begin, place = chart.done[end][symbol * chart.width + origin]
+        rule = self._rule[place]
+        first = self._first_place[rule]
+        spans: dict[int, tuple[int, int]] = {place - 1: (begin, end)}
+        while begin > origin:
+            end = begin
+            begin, place = chart.links[end][(place - 1) * chart.width + origin]
+            spans[place - 1] = (begin, end)
+        here = first + len(self._coded.bodies[rule])
+        parts = []
+        for part in reversed(self._coded.bodies[rule]):
+            here -= 1
+            if self._wants[here] != SCAN:
+                parts.append((part, *spans.get(here, (0, 0))))
+        return rule, parts

@@ -1,0 +1,210 @@
+"""The text of a grammar: lines `head -> 'terminal' other [0.4] | ...`, read into rules and written back.
+
+Terminals stand in single or double quotes, so that `"u'"` can be one; `''` or nothing between two bars is
+the empty alternative. `#` starts a comment. A line that starts with `|` goes on with the head above.
+`%template u' = {sentence}` says which equation a sentence stands for, `%limit 40` how many rules a
+derivation may use.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import groupby
+
+from gode.errors import GrammarError
+
+DEFAULT_TEMPLATE = "{sentence} = 0"
+DEFAULT_LIMIT = 40
+
+_LEXEME = re.compile(
+    r"""\s*(?: (?P<quoted>'[^']*'|"[^"]*") | (?P<arrow>->) | (?P<bar>\|) | \[(?P<probability>[^\]]*)\]
+             | (?P<name>\w+) | (?P<comment>\#.*) | (?P<bad>\S) )""",
+    re.VERBOSE,
+)
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One way to replace `head`; `terminal[i]` says whether `body[i]` is a terminal."""
+
+    head: str
+    body: tuple[str, ...]
+    terminal: tuple[bool, ...]
+    probability: float
+
+    def __str__(self) -> str:
+        """Return the rule as text, without its probability."""
+        return f"{self.head} -> {self.body_text()}"
+
+    def body_text(self) -> str:
+        """Return the right-hand side as text."""
+        parts = (
+            quoted(s) if is_terminal else s for s, is_terminal in zip(self.body, self.terminal, strict=True)
+        )
+        return " ".join(parts) or "''"
+
+    @property
+    def terminals(self) -> tuple[str, ...]:
+        """The symbols of the body that are written as they are, from left to right."""
+        return tuple(s for s, is_terminal in zip(self.body, self.terminal, strict=True) if is_terminal)
+
+    @property
+    def nonterminals(self) -> tuple[str, ...]:
+        """The symbols of the body that are still to be replaced, from left to right."""
+        return tuple(s for s, is_terminal in zip(self.body, self.terminal, strict=True) if not is_terminal)
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """One alternative as written: its place, and its probability if it has one."""
+
+    head: str
+    body: tuple[str, ...]
+    terminal: tuple[bool, ...]
+    probability: float | None
+    line: int
+
+
+@dataclass(frozen=True)
+class Notes:
+    """All that a grammar text says, not yet checked as a whole."""
+
+    alternatives: tuple[Alternative, ...]
+    template: str
+    limit: int
+
+
+def quoted(terminal: str) -> str:
+    """Return `terminal` in the quotes it needs."""
+    return f'"{terminal}"' if "'" in terminal else f"'{terminal}'"
+
+
+def fault(source: str, line: int, reason: str) -> GrammarError:
+    """Return the error for `reason` with its place."""
+    return GrammarError(f"{source}, line {line}: {reason}")
+
+
+def read_notes(text: str, source: str) -> Notes:
+    """Return what `text` says; `source` names it in errors."""
+    settings = {"template": DEFAULT_TEMPLATE, "limit": str(DEFAULT_LIMIT)}
+    alternatives: list[Alternative] = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        if line.lstrip().startswith("%"):
+            key, value = _read_directive(line.strip(), source, number)
+            settings[key] = value
+        else:
+            head = alternatives[-1].head if alternatives else ""
+            alternatives += _read_line(line, head, source, number)
+    return Notes(tuple(alternatives), settings["template"], int(settings["limit"]))
+
+
+def write_notes(rules: tuple[Rule, ...], template: str, limit: int) -> str:
+    """Return a text that `read_notes` reads back; probabilities are left out where they are the default."""
+    chances: dict[str, list[float]] = {}
+    for rule in rules:
+        chances.setdefault(rule.head, []).append(rule.probability)
+    lines = [f"%template {template}", f"%limit {limit}"]
+    for head, group in groupby(rules, key=lambda rule: rule.head):
+        plain = set(chances[head]) == {1 / len(chances[head])}
+        bodies = (r.body_text() + ("" if plain else f" [{r.probability!r}]") for r in group)
+        lines.append(f"{head} -> " + " | ".join(bodies))
+    return "\n".join(lines) + "\n"
+
+
+def _read_directive(line: str, source: str, number: int) -> tuple[str, str]:
+    key, _, value = line[1:].partition("#")[0].strip().partition(" ")
+    value = value.strip()
+    if key == "limit":
+        if not (value.isascii() and value.isdigit() and int(value) > 0):
+            raise fault(
+                source, number, f"%limit must be a whole number above 0, got {value!r}; write e.g. %limit 40"
+            )
+    elif key == "template":
+        if value.count("{sentence}") != 1:
+            raise fault(
+                source,
+                number,
+                f"%template must hold {{sentence}} once, got {value!r}; write e.g. u' = {{sentence}}",
+            )
+    else:
+        raise fault(source, number, f"unknown directive %{key}; use %template or %limit")
+    return key, value
+
+
+def _read_line(line: str, head_above: str, source: str, number: int) -> Iterator[Alternative]:
+    """Yield the alternatives on one line; none if it is blank."""
+    lexemes = list(_lexemes(line, source, number))
+    if not lexemes:
+        return
+    if lexemes[0][0] == "bar":
+        if not head_above:
+            raise fault(source, number, "'|' continues no rule; start with head ->")
+        head, lexemes = head_above, lexemes[1:]
+    elif [kind for kind, _ in lexemes[:2]] == ["name", "arrow"]:
+        head, lexemes = lexemes[0][1], lexemes[2:]
+        if not lexemes:
+            raise fault(source, number, f"nothing follows '{head} ->'; write '' for an empty alternative")
+    else:
+        raise fault(
+            source, number, f"missing arrow in {line.strip()!r}; write head -> 'terminal' other | ..."
+        )
+    for part in _split_at_bars(lexemes):
+        yield _read_alternative(head, part, source, number)
+
+
+def _lexemes(line: str, source: str, number: int) -> Iterator[tuple[str, str]]:
+    for match in _LEXEME.finditer(line):
+        kind = match.lastgroup or ""
+        value = match[kind]
+        if kind == "comment":
+            return
+        if kind == "bad":
+            column = match.start("bad") + 1
+            if value in "'\"":
+                raise fault(source, number, f"unterminated quote at column {column}; close it with {value}")
+            raise fault(
+                source, number, f"unexpected {value} at column {column}; quote it if it is a terminal"
+            )
+        yield kind, value
+
+
+def _split_at_bars(lexemes: list[tuple[str, str]]) -> list[list[tuple[str, str]]]:
+    parts: list[list[tuple[str, str]]] = [[]]
+    for lexeme in lexemes:
+        if lexeme[0] == "bar":
+            parts.append([])
+        else:
+            parts[-1].append(lexeme)
+    return parts
+
+
+def _read_alternative(head: str, lexemes: list[tuple[str, str]], source: str, number: int) -> Alternative:
+    probability = None
+    if lexemes and lexemes[-1][0] == "probability":
+        probability = _read_probability(lexemes.pop()[1], source, number)
+    for kind, value in lexemes:
+        if kind == "arrow":
+            raise fault(source, number, "a second arrow; put each head on its own line")
+        if kind == "probability":
+            raise fault(
+                source, number, f"[{value}] stands inside an alternative; put it at its end, before '|'"
+            )
+        if kind == "quoted" and re.search(r"\s", value):
+            raise fault(
+                source, number, f"terminal {value} holds white space, which sentences skip; split it in two"
+            )
+    symbols = [(value[1:-1] if kind == "quoted" else value, kind == "quoted") for kind, value in lexemes]
+    symbols = [symbol for symbol in symbols if symbol[0]]
+    return Alternative(head, tuple(s for s, _ in symbols), tuple(t for _, t in symbols), probability, number)
+
+
+def _read_probability(text: str, source: str, number: int) -> float:
+    try:
+        probability = float(text)
+    except ValueError:
+        raise fault(source, number, f"probability [{text}] is no number; write e.g. [0.25]") from None
+    if not 0 <= probability <= 1 + 1e-6:
+        raise fault(
+            source, number, f"probability [{text}] must lie in [0, 1]; it is negative, too large or no number"
+        )
+    return probability

@@ -1,0 +1,177 @@
+"""Grammars: which sentences may be written, read from `.grammar` files.
+
+A rule keeps its number for good: `without` switches rules off instead of removing them, so that derivations
+and trained models stay valid. The paper's padding rule `Nothing -> None` is no rule here; padding is left to
+whoever needs arrays.
+"""
+
+import hashlib
+import re
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from importlib.resources import files
+from pathlib import Path
+
+from gode.errors import GrammarError
+from gode.grammar.checks import checked_rules, closing_lengths_of
+from gode.grammar.coding import Coded, code
+from gode.grammar.earley import Parser
+from gode.grammar.notation import Rule, read_notes, write_notes
+
+SUFFIX = ".grammar"
+
+
+@dataclass(frozen=True)
+class Grammar:
+    """A context-free grammar whose sentences stand for equations.
+
+    `template` says which equation: its `{sentence}` is replaced. `limit` is the most rules that `sample` uses
+    unless told otherwise.
+    """
+
+    rules: tuple[Rule, ...]
+    start: str
+    template: str
+    limit: int
+    active: tuple[bool, ...]
+    name: str = field(compare=False)
+
+    @classmethod
+    def from_text(cls, text: str, source: str = "<text>") -> "Grammar":
+        """Return the grammar written in `text`; `source` names it in errors.
+
+        Raises:
+            GrammarError: with the line and the reason, if the text is no sound grammar.
+
+        Example:
+            >>> Grammar.from_text("sum -> 'C' '*' 'u' | 'C' '*' 'u' '+' sum").start
+            'sum'
+        """
+        notes = read_notes(text, source)
+        rules = checked_rules(notes.alternatives, source)
+        everything = (True,) * len(rules)
+        return cls(rules, rules[0].head, notes.template, notes.limit, everything, Path(source).stem)
+
+    @classmethod
+    def read(cls, path: str | Path) -> "Grammar":
+        """Return the grammar in the file at `path`."""
+        return cls.from_text(_file_text(Path(path)), str(path))
+
+    def text(self) -> str:
+        """Return a text that `from_text` reads back; it holds all rules, also those switched off."""
+        return write_notes(self.rules, self.template, self.limit)
+
+    def digest(self) -> str:
+        """Return the SHA-256, in hex, of start symbol and rules, whatever the probabilities and switches."""
+        lines = [self.start, *map(str, self.rules)]
+        return hashlib.sha256("\n".join(lines).encode()).hexdigest()
+
+    def without(self, *unwanted: str | Rule) -> "Grammar":
+        """Return the grammar with some rules switched off.
+
+        Args:
+            unwanted: terminals, such as 'log', to switch off the rules with them; or rules, also as text.
+
+        Raises:
+            GrammarError: if a name matches nothing, or no sentence would be left.
+        """
+        off = {i for name in unwanted for i in self._matching(name)}
+        active = tuple(on and i not in off for i, on in enumerate(self.active))
+        finishing = closing_lengths_of(rule for rule, on in zip(self.rules, active, strict=True) if on)
+        if self.start not in finishing:
+            names = ", ".join(map(str, unwanted))
+            raise GrammarError(
+                f"grammar {self.name}: without {names}, the start symbol {self.start} can never finish; "
+                f"keep some of them"
+            )
+        return replace(
+            self,
+            active=tuple(
+                on and all(symbol in finishing for symbol in rule.nonterminals)
+                for rule, on in zip(self.rules, active, strict=True)
+            ),
+        )
+
+    def rules_of(self, head: str) -> tuple[int, ...]:
+        """Return the numbers of the active rules of `head`."""
+        return self.coded.active_rules[self._number(head)]
+
+    @property
+    def nonterminals(self) -> tuple[str, ...]:
+        """The heads, in order of their first rule."""
+        return self.coded.nonterminals
+
+    @property
+    def terminals(self) -> tuple[str, ...]:
+        """The terminals of all rules, in order of appearance."""
+        return self.coded.terminals
+
+    @property
+    def probabilities(self) -> tuple[float, ...]:
+        """The probability of each rule among the active ones of its head; 0 for a rule switched off."""
+        return self.coded.probabilities
+
+    @cached_property
+    def coded(self) -> Coded:
+        """The rules in whole numbers."""
+        return code(self.rules, self.active)
+
+    @cached_property
+    def parser(self) -> Parser:
+        """What finds derivations of coded sentences."""
+        return Parser(self.coded, self.nonterminals.index(self.start))
+
+    @cached_property
+    def token_pattern(self) -> re.Pattern[str]:
+        """What matches the longest terminal, after white space."""
+        longest_first = sorted(self.terminals, key=len, reverse=True)
+        return re.compile(r"\s*(" + "|".join(map(re.escape, longest_first)) + ")")
+
+    def closing_length(self, head: str) -> int:
+        """Return the fewest active rules that close `head`."""
+        return self.coded.closing[self._number(head)]
+
+    def _number(self, head: str) -> int:
+        if head not in self.coded.head_number:
+            raise GrammarError(
+                f"grammar {self.name} has no symbol {head}; it has {', '.join(self.nonterminals)}"
+            )
+        return self.coded.head_number[head]
+
+    def _matching(self, name: str | Rule) -> list[int]:
+        found = [i for i, rule in enumerate(self.rules) if name in rule.terminals]
+        found = found or [i for i, rule in enumerate(self.rules) if str(name) == str(rule)]
+        if not found:
+            known = " ".join(self.terminals)
+            raise GrammarError(
+                f"grammar {self.name} has no terminal or rule {name}; its terminals are {known}"
+            )
+        return found
+
+
+def grammar_names() -> tuple[str, ...]:
+    """Return the names of the grammars that come with gode."""
+    names = (entry.name for entry in files("gode.grammar").joinpath("files").iterdir())
+    return tuple(sorted(name.removesuffix(SUFFIX) for name in names if name.endswith(SUFFIX)))
+
+
+def load_grammar(name_or_path: str | Path) -> Grammar:
+    """Return a grammar that comes with gode, by name, or the one in a file."""
+    name = str(name_or_path)
+    if name in grammar_names():
+        file = files("gode.grammar").joinpath("files").joinpath(name + SUFFIX)
+        return Grammar.from_text(file.read_text(encoding="utf-8"), name + SUFFIX)
+    if isinstance(name_or_path, Path) or name.endswith(SUFFIX) or Path(name).exists():
+        return Grammar.read(name_or_path)
+    raise GrammarError(f"no grammar is called {name!r}; use one of {', '.join(grammar_names())}, or a path")
+
+
+def _file_text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise GrammarError(f"{path}: there is no such file; check the path") from None
+    except IsADirectoryError:
+        raise GrammarError(f"{path}: this is a directory; name a {SUFFIX} file in it") from None
+    except UnicodeDecodeError as error:
+        raise GrammarError(f"{path}: not UTF-8 at byte {error.start}; save the file as UTF-8 text") from None

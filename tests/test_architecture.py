@@ -1,0 +1,199 @@
+"""The shape of the package: its layers, the one door of each outside library, and the size of its pieces."""
+
+import ast
+import sys
+from collections.abc import Iterator
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+import gode
+
+PACKAGE = Path(gode.__file__).parent
+MODULES = sorted(path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*.py"))
+ROOT = "__init__.py"  # names every public home, lazily, and so stands above the layers
+
+# Each part, in the order of its layer, with the parts it may import; layer 0 is open to all.
+LAYERS = (
+    {"errors": set(), "arrays": set(), "__version__": set()},
+    {"grammar": set(), "equation": set(), "data": set()},
+    {"library": {"grammar", "equation"}, "solve": {"equation", "data"}},
+    {"fit": {"equation", "data", "solve"}},
+    {
+        "model": {"grammar", "library"},
+        "search": {"grammar", "equation", "data", "fit"},  # is given a latent space: no model, no torch
+        "selection": {"equation", "data", "solve", "fit"},
+    },
+    {"discovery": {"*"}},
+    {"report": {"*"}, "benchmarks": {"*"}},
+    {"cli": {"*"}, "web": {"*"}},  # "*": everything below
+)
+RANK = {part: rank for rank, parts in enumerate(LAYERS) for part in parts}
+MAY_IMPORT = {part: allowed for parts in LAYERS for part, allowed in parts.items()}
+
+# Each outside library, with the files or folders that may import it.
+DOORS = {
+    "torch": ("model/gvae.py", "model/training.py", "data/mlp.py"),
+    "safetensors": ("model/",),
+    "sympy": ("equation/",),
+    "numba": ("equation/tape.py", "solve/", "fit/"),
+    "scipy.integrate": ("solve/",),
+    "scipy.optimize": ("fit/", "data/gp.py"),
+    "cma": ("search/latent.py",),
+    "multiprocessing": ("search/objective.py",),
+    "concurrent": ("search/objective.py",),
+    "dask": ("search/objective.py",),
+    "pandas": ("data/read.py", "discovery.py"),
+    "matplotlib": ("report/figures.py",),
+    "click": ("cli.py",),
+    "rich": ("cli.py",),
+}
+INSTALLED = {"numpy", "scipy", *(name.split(".")[0] for name in DOORS)} - {"dask"}  # dependencies and torch
+
+UNSAFE_CALLS = {"eval", "exec", "__import__"}  # as builtins: the eval() method of a network is harmless
+UNSAFE_NAMES = {"sympify", "parse_expr"}  # both evaluate text
+UNSAFE_MODULES = {"pickle", "dill", "cloudpickle", "marshal", "shelve", "joblib"}
+
+MAX_MODULE_LINES = 300
+MAX_BODY_LINES = 40
+KERNELS = DOORS["numba"]
+
+each_module = pytest.mark.parametrize("module", MODULES)
+each_layered_module = pytest.mark.parametrize("module", [m for m in MODULES if m != ROOT])
+
+
+def tree(module: str) -> ast.Module:
+    return ast.parse((PACKAGE / module).read_text(encoding="utf-8"))
+
+
+def imported_names(module: str) -> Iterator[str]:
+    """Every imported name in full: `from scipy import integrate` yields scipy.integrate."""
+    for node in ast.walk(tree(module)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from (f"{'.' * node.level}{node.module}.{alias.name}" for alias in node.names)
+
+
+def part_of(module: str) -> str:
+    return module.split("/")[0].removesuffix(".py")
+
+
+def is_within(name: str, library: str) -> bool:
+    return f"{name}.".startswith(f"{library}.")
+
+
+def is_behind(module: str, doors: tuple[str, ...]) -> bool:
+    return any(module.startswith(door) if door.endswith("/") else module == door for door in doors)
+
+
+def may_import(part: str, other: str) -> bool:
+    if part == other:
+        return True
+    if other not in RANK or RANK[other] >= RANK[part]:
+        return False
+    return RANK[other] == 0 or bool(MAY_IMPORT[part] & {other, "*"})
+
+
+def test_table_of_layers_never_looks_up():
+    for part, allowed in MAY_IMPORT.items():
+        assert all(RANK[other] < RANK[part] for other in allowed - {"*"}), part
+
+
+@each_layered_module
+def test_part_imports_only_the_parts_it_may(module: str):
+    part = part_of(module)
+    others = {name.split(".")[1] for name in imported_names(module) if name.startswith("gode.")}
+    assert part in RANK, f"{module} belongs to no layer: add its part to LAYERS"
+    assert [other for other in others if not may_import(part, other)] == []
+    assert "gode" not in imported_names(module), "import from the part that is meant"
+
+
+@each_module
+def test_imports_are_absolute(module: str):
+    names = list(imported_names(module))
+    assert not [name for name in names if name.startswith(".") or name.endswith(".*")]
+
+
+@each_module
+def test_outside_library_enters_by_its_door(module: str):
+    for name in imported_names(module):
+        for library, doors in DOORS.items():
+            assert not is_within(name, library) or is_behind(module, doors), (
+                f"{library} may be imported in {' '.join(doors)} only"
+            )
+
+
+@each_module
+def test_imports_are_installed_with_the_package(module: str):
+    roots = {name.split(".")[0] for name in imported_names(module)}
+    assert roots - {"gode"} - INSTALLED - sys.stdlib_module_names == set()
+    assert "scipy" not in imported_names(module), "import the part of scipy that is meant"
+
+
+def test_no_circular_import():
+    names = {dotted(module): module for module in MODULES if module != ROOT}
+    graph = {name: set(imported_modules(module, set(names))) for name, module in names.items()}
+    TopologicalSorter(graph).prepare()  # raises CycleError, which names the cycle
+
+
+def dotted(module: str) -> str:
+    return ".".join(["gode", *module.removesuffix(".py").removesuffix("/__init__").split("/")])
+
+
+def imported_modules(module: str, known: set[str]) -> Iterator[str]:
+    for name in imported_names(module):
+        target = name if name in known else name.rpartition(".")[0]
+        if target in known:
+            yield target
+
+
+@each_module
+def test_module_is_short(module: str):
+    assert len((PACKAGE / module).read_text(encoding="utf-8").splitlines()) <= MAX_MODULE_LINES
+
+
+@each_module
+def test_functions_are_short(module: str):
+    # Compiled kernels are excepted: numba handles one long loop better than many small calls.
+    functions = [n for n in ast.walk(tree(module)) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)]
+    long = {f.name: body_lines(f) for f in functions if body_lines(f) > MAX_BODY_LINES}
+    kernels = {f.name for f in functions if is_compiled(f)} if is_behind(module, KERNELS) else set()
+    assert {name: lines for name, lines in long.items() if name not in kernels} == {}
+
+
+def body_lines(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    """Lines from the first statement after the docstring to the last."""
+    body = function.body[1:] if ast.get_docstring(function) is not None else function.body
+    return body[-1].end_lineno - body[0].lineno + 1 if body else 0
+
+
+def is_compiled(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    decorators = [ast.unparse(decorator).split("(")[0] for decorator in function.decorator_list]
+    return any(name.endswith(("jit", "vectorize")) for name in decorators)
+
+
+@each_module
+def test_nothing_evaluates_text_or_unpickles(module: str):
+    used = {n.id for n in ast.walk(tree(module)) if isinstance(n, ast.Name)}
+    attributes = {n.attr for n in ast.walk(tree(module)) if isinstance(n, ast.Attribute)}
+    imported = set(imported_names(module))
+    assert used & UNSAFE_CALLS == set()
+    assert (used | attributes | {name.split(".")[-1] for name in imported}) & UNSAFE_NAMES == set()
+    assert {name.split(".")[0] for name in imported} & UNSAFE_MODULES == set()
+
+
+@each_module
+def test_only_the_command_line_prints(module: str):
+    printing = [n for n in ast.walk(tree(module)) if isinstance(n, ast.Name) and n.id == "print"]
+    assert module == "cli.py" or not printing
+
+
+@pytest.mark.parametrize("module", [m for m in MODULES if m.endswith("/__init__.py")])
+def test_init_only_re_exports(module: str):
+    statements = tree(module).body
+    docstring = [s for s in statements[:1] if isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant)]
+    for statement in statements[len(docstring) :]:
+        is_import = isinstance(statement, ast.Import | ast.ImportFrom)
+        assert is_import or ast.unparse(statement).startswith("__all__ = "), ast.unparse(statement)

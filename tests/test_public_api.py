@@ -1,0 +1,53 @@
+"""What `import gode` offers, and what it costs."""
+
+import pkgutil
+import subprocess
+import sys
+
+import pytest
+
+import gode
+
+PUBLIC = {
+    "Equation",
+    "GodeError",
+    "Grammar",
+    "Library",
+    "Skeleton",
+    "draw_library",
+    "load_grammar",
+    "parse_equation",
+    "parse_skeleton",
+}
+HEAVY = ("numpy", "scipy", "numba", "sympy", "pandas", "matplotlib", "torch")
+
+
+def test_public_names_are_these():
+    assert set(gode.__all__) == PUBLIC
+    assert set(gode._HOMES) == PUBLIC
+    assert len(PUBLIC) <= 15
+
+
+@pytest.mark.parametrize("name", sorted(PUBLIC))
+def test_public_name_is_found_and_documented(name: str):
+    assert getattr(gode, name).__doc__
+
+
+def test_no_public_name_is_also_a_module():
+    # Importing gode.solve binds gode.solve to the module, so a function of that name would come and go.
+    assert not PUBLIC & {module.name for module in pkgutil.iter_modules(gode.__path__)}
+
+
+def test_dir_shows_the_public_names():
+    assert set(dir(gode)) >= PUBLIC | {"__version__"}
+
+
+def test_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="no attribute 'sovle'"):
+        _ = gode.sovle
+
+
+def test_import_loads_no_heavy_library():
+    program = f"import sys, gode; sys.exit(', '.join(set(sys.modules) & set({HEAVY!r})))"
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert result.stderr.strip() == ""
