@@ -25,7 +25,7 @@ class Columns:
     @property
     def n_points(self) -> int:
         """The number of points of all runs together."""
-        return self.matrix.shape[1]
+        return int(self.matrix.shape[1])
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -80,7 +80,9 @@ def join_runs(runs: Sequence[Columns]) -> Columns:
             )
     sizes = np.cumsum([0, *(run.n_points for run in runs)])
     starts = [run.starts[:-1] + size for run, size in zip(runs, sizes, strict=False)]
-    return Columns(np.hstack([r.matrix for r in runs]), np.append(np.concatenate(starts), sizes[-1]), runs[0].inputs)
+    return Columns(
+        np.hstack([r.matrix for r in runs]), np.append(np.concatenate(starts), sizes[-1]), runs[0].inputs
+    )
 
 
 def _row(values: ArrayLike, name: str, length: int | None) -> Float:

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from gode.equation.normal import from_sum, normal_sum, pivot_body, to_sum
+from gode.equation.normal import normal_sum, pivot_body
 from gode.equation.parse import numbers_to_constants, parse_tree
 from gode.equation.skeleton import (
     Skeleton,
@@ -15,6 +15,7 @@ from gode.equation.skeleton import (
     linear_terms,
     term_node,
 )
+from gode.equation.sums import from_sum, to_sum
 from gode.equation.text import exact, rounded, to_latex, to_text
 from gode.equation.tree import Node, add, complexity, has_constant, num, renumber, replace_constants, var
 from gode.errors import EquationError
@@ -118,6 +119,19 @@ def parse_equation(text: str, *, inputs: tuple[str, ...] = ("F",)) -> Equation:
     if has_constant(tree):
         raise EquationError(f"{text!r} has free constants C; give them values or call parse_skeleton")
     checked(Skeleton(tree), text)
+    return equation_of(tree)
+
+
+def from_sympy(equation: "sympy.Eq | sympy.Expr") -> Equation:
+    """Return the equation a SymPy `Eq`, or an expression meant to vanish, stands for.
+
+    Raises:
+        EquationError: for anything that is not a real expression in t, u(t), its derivatives and inputs.
+    """
+    from gode.equation.symbolic import sympy_to_tree  # SymPy takes 0.3 s to import
+
+    tree = sympy_to_tree(equation)
+    checked(Skeleton(tree), str(equation))
     return equation_of(tree)
 
 

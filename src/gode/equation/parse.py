@@ -7,8 +7,7 @@ diff(diff(u, t), t), and the known inputs by name, as F or F(t). One `=` makes a
 
 import math
 import re
-from dataclasses import dataclass
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
 from gode.equation.tree import (
     FUNCTIONS,
@@ -38,8 +37,7 @@ TOKEN = re.compile(
 )
 
 
-@dataclass(frozen=True)
-class _Token:
+class _Token(NamedTuple):
     kind: str  # "number", "name", "sign" or "end"
     text: str
     order: int  # primes behind a name

@@ -3,11 +3,7 @@
 from dataclasses import dataclass
 from functools import cached_property
 
-from gode.equation.normal import (
-    from_sum,
-    highest_derivative,
-    normal_sum,
-)
+from gode.equation.normal import highest_derivative, normal_tree
 from gode.equation.parse import parse_tree
 from gode.equation.text import to_text
 from gode.equation.tree import (
@@ -52,7 +48,7 @@ class Skeleton:
     @cached_property
     def key(self) -> Node:
         """The normal form with unlabelled constants: what makes two skeletons equal."""
-        return from_sum(normal_sum(unlabelled(self.tree)))
+        return normal_tree(unlabelled(self.tree))
 
     @cached_property
     def normal(self) -> Node:

@@ -4,7 +4,6 @@ from typing import Any
 
 import sympy
 
-from gode.equation.equation import Equation, equation_of
 from gode.equation.tree import (
     FUNCTIONS,
     STATE,
@@ -55,14 +54,14 @@ def expression(node: Node) -> sympy.Expr:
             return TO_SYMPY.get(name, getattr(sympy, name))(*args)
 
 
-def from_sympy(equation: sympy.Eq | sympy.Expr) -> Equation:
-    """Return the equation a SymPy `Eq`, or an expression meant to vanish, stands for.
+def sympy_to_tree(equation: sympy.Eq | sympy.Expr) -> Node:
+    """Return the residual of a SymPy equation, or of an expression meant to vanish.
 
     Raises:
         EquationError: for anything that is not a real expression in t, u(t), its derivatives and inputs.
     """
     residual = equation.lhs - equation.rhs if isinstance(equation, sympy.Equality) else equation
-    return equation_of(_tree(residual))
+    return _tree(residual)
 
 
 def _variable(name: str) -> sympy.Expr:

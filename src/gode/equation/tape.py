@@ -1,25 +1,35 @@
-"""Skeletons as postfix programs, and the one compiled interpreter that runs them.
+"""Terms of a skeleton as postfix programs over named columns; nothing is compiled per skeleton."""
 
-A tape holds one program per term. The interpreter works on whole data columns, carries derivatives in
-any chosen constants and columns along (forward mode), and never raises or warns: a point at which a
-term is not finite makes the run a failure. Nothing is compiled per skeleton.
-
-This module may trade clarity for speed; `tests/equation/test_tape.py` holds its plain twin.
-"""
-
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from gode.arrays import Float, Int
+from gode.equation.interpreter import (
+    ABS,
+    ADD,
+    CONST,
+    COS,
+    EXP,
+    LIT,
+    LOG,
+    MUL,
+    POW,
+    POWI,
+    SIGN,
+    SIN,
+    SQRT,
+    TAN,
+    TANH,
+    VAR,
+    run_tape,
+    workspace,
+)
 from gode.equation.skeleton import Term
 from gode.equation.tree import ONE, Node, add, has_constant, index, mul, number, walk
 
-VAR, CONST, LIT, ADD, MUL, POWI, POW, SQRT, SIN, COS, TAN, EXP, LOG, TANH, ABS, SIGN = range(16)
 FUNCTION_CODES = {
     "sin": SIN,
     "cos": COS,
@@ -52,16 +62,6 @@ class Tape(NamedTuple):
     owner: Int  # the term in which each nonlinear constant stands
     n_constants: int
     depth: int
-
-
-class Work(NamedTuple):
-    """Scratch of the interpreter for n points and some directions of differentiation."""
-
-    values: Float  # (terms, n) the value of each program
-    grads: Float  # (directions, n) the derivatives of their weighted sum
-    stack: Float  # (depth + 1, n)
-    dual: Float  # (depth + 1, directions, n)
-    mask: Int  # (depth + 1,) which directions a stack entry depends on
 
 
 @dataclass(frozen=True)
@@ -182,232 +182,6 @@ def _emit_power(
     arg.append(0)
     literal.append(0.0)
     return need
-
-
-@njit(cache=True, error_model="numpy")
-def workspace(n_terms, depth, n_dir, n):
-    """Return scratch for `n` points and `n_dir` directions."""
-    return Work(
-        np.empty((n_terms, n)),
-        np.empty((n_dir, n)),
-        np.empty((depth + 1, n)),
-        np.empty((depth + 1, n_dir, n)),
-        np.zeros(depth + 1, np.int64),
-    )
-
-
-@njit(cache=True, error_model="numpy")
-def run_tape(tape, c, x, const_dir, col_dir, weight, work):
-    """Run all programs on the columns `x` (columns, n); return whether every value is finite.
-
-    work.values[j] becomes the value of program j. work.grads[d] becomes the sum over j of weight[j] times
-    the derivative of program j in direction d; `const_dir` and `col_dir` give the direction that a
-    constant or a column is, or -1.
-    """
-    code, arg, literal, starts = tape.code, tape.arg, tape.literal, tape.starts
-    values, grads, stack, dual, mask = work.values, work.grads, work.stack, work.dual, work.mask
-    n = x.shape[1]
-    n_dir = grads.shape[0]
-    for d in range(n_dir):
-        for m in range(n):
-            grads[d, m] = 0.0
-    for j in range(len(starts) - 1):
-        sp = -1
-        for i in range(starts[j], starts[j + 1]):
-            op = code[i]
-            if op == VAR:
-                sp += 1
-                for m in range(n):
-                    stack[sp, m] = x[arg[i], m]
-                mask[sp] = 0
-                d = col_dir[arg[i]] if n_dir > 0 else -1
-                if d >= 0:
-                    mask[sp] = 1 << d
-                    for m in range(n):
-                        dual[sp, d, m] = 1.0
-            elif op == CONST:
-                sp += 1
-                for m in range(n):
-                    stack[sp, m] = c[arg[i]]
-                mask[sp] = 0
-                d = const_dir[arg[i]] if n_dir > 0 else -1
-                if d >= 0:
-                    mask[sp] = 1 << d
-                    for m in range(n):
-                        dual[sp, d, m] = 1.0
-            elif op == LIT:
-                sp += 1
-                for m in range(n):
-                    stack[sp, m] = literal[i]
-                mask[sp] = 0
-            elif op == ADD:
-                sp -= 1
-                for m in range(n):
-                    stack[sp, m] += stack[sp + 1, m]
-                ma = mask[sp]
-                mb = mask[sp + 1]
-                if mb != 0:
-                    for d in range(n_dir):
-                        if mb >> d & 1:
-                            if ma >> d & 1:
-                                for m in range(n):
-                                    dual[sp, d, m] += dual[sp + 1, d, m]
-                            else:
-                                for m in range(n):
-                                    dual[sp, d, m] = dual[sp + 1, d, m]
-                    mask[sp] = ma | mb
-            elif op == MUL:
-                sp -= 1
-                ma = mask[sp]
-                mb = mask[sp + 1]
-                if ma | mb:
-                    for d in range(n_dir):
-                        if ma >> d & 1:
-                            if mb >> d & 1:
-                                for m in range(n):
-                                    dual[sp, d, m] = (
-                                        dual[sp, d, m] * stack[sp + 1, m] + dual[sp + 1, d, m] * stack[sp, m]
-                                    )
-                            else:
-                                for m in range(n):
-                                    dual[sp, d, m] *= stack[sp + 1, m]
-                        elif mb >> d & 1:
-                            for m in range(n):
-                                dual[sp, d, m] = dual[sp + 1, d, m] * stack[sp, m]
-                    mask[sp] = ma | mb
-                for m in range(n):
-                    stack[sp, m] *= stack[sp + 1, m]
-            elif op == POW:
-                sp -= 1
-                ma = mask[sp]
-                mb = mask[sp + 1]
-                for m in range(n):
-                    a = stack[sp, m]
-                    b = stack[sp + 1, m]
-                    if a > 0.0:
-                        y = a**b
-                        da = b * y / a
-                        db = y * math.log(a)
-                    elif a == 0.0 and b > 0.0:
-                        y = 0.0
-                        da = 0.0 if b > 1.0 else (1.0 if b == 1.0 else np.inf)
-                        db = 0.0
-                    elif b == math.floor(b) and not (a == 0.0):
-                        y = a**b
-                        da = b * y / a
-                        db = np.nan if mb else 0.0
-                    else:
-                        y = 1.0 if b == 0.0 else np.nan
-                        da = 0.0
-                        db = 0.0
-                    stack[sp, m] = y
-                    if ma | mb:
-                        for d in range(n_dir):
-                            g = 0.0
-                            if ma >> d & 1:
-                                g += dual[sp, d, m] * da
-                            if mb >> d & 1:
-                                g += dual[sp + 1, d, m] * db
-                            dual[sp, d, m] = g
-                mask[sp] = ma | mb
-            else:
-                ma = mask[sp]
-                if op == POWI:
-                    p = arg[i]
-                    if p == 2:
-                        for m in range(n):
-                            stack[sp + 1, m] = 2.0 * stack[sp, m]
-                            stack[sp, m] = stack[sp, m] * stack[sp, m]
-                    elif p == -1:
-                        for m in range(n):
-                            y = 1.0 / stack[sp, m]
-                            stack[sp + 1, m] = -y * y
-                            stack[sp, m] = y
-                    elif p == 3:
-                        for m in range(n):
-                            y = stack[sp, m] * stack[sp, m]
-                            stack[sp + 1, m] = 3.0 * y
-                            stack[sp, m] = y * stack[sp, m]
-                    else:
-                        for m in range(n):
-                            a = stack[sp, m]
-                            y = 1.0
-                            q = abs(p) - 1
-                            for _ in range(q):
-                                y *= a
-                            if p > 0:
-                                stack[sp + 1, m] = p * y
-                                stack[sp, m] = y * a
-                            else:
-                                w = 1.0 / (y * a)
-                                stack[sp + 1, m] = p * w / a
-                                stack[sp, m] = w
-                elif op == SIN:
-                    for m in range(n):
-                        a = stack[sp, m]
-                        stack[sp, m] = math.sin(a)
-                        if ma:
-                            stack[sp + 1, m] = math.cos(a)
-                elif op == COS:
-                    for m in range(n):
-                        a = stack[sp, m]
-                        stack[sp, m] = math.cos(a)
-                        if ma:
-                            stack[sp + 1, m] = -math.sin(a)
-                elif op == EXP:
-                    for m in range(n):
-                        y = math.exp(stack[sp, m])
-                        stack[sp, m] = y
-                        stack[sp + 1, m] = y
-                elif op == LOG:
-                    for m in range(n):
-                        a = stack[sp, m]
-                        stack[sp, m] = math.log(a) if a > 0.0 else np.nan
-                        stack[sp + 1, m] = 1.0 / a
-                elif op == TANH:
-                    for m in range(n):
-                        y = math.tanh(stack[sp, m])
-                        stack[sp, m] = y
-                        stack[sp + 1, m] = 1.0 - y * y
-                elif op == TAN:
-                    for m in range(n):
-                        y = math.tan(stack[sp, m])
-                        stack[sp, m] = y
-                        stack[sp + 1, m] = 1.0 + y * y
-                elif op == SQRT:
-                    for m in range(n):
-                        a = stack[sp, m]
-                        y = math.sqrt(a) if a >= 0.0 else np.nan
-                        stack[sp, m] = y
-                        stack[sp + 1, m] = 0.5 / y
-                else:
-                    for m in range(n):
-                        a = stack[sp, m]
-                        s = 1.0 if a > 0.0 else (-1.0 if a < 0.0 else 0.0)
-                        if op == ABS:
-                            stack[sp, m] = abs(a)
-                            stack[sp + 1, m] = s
-                        else:
-                            stack[sp, m] = s if a == a else np.nan
-                            stack[sp + 1, m] = 0.0
-                if ma:
-                    for d in range(n_dir):
-                        if ma >> d & 1:
-                            for m in range(n):
-                                dual[sp, d, m] *= stack[sp + 1, m]
-        total = 0.0
-        for m in range(n):
-            values[j, m] = stack[0, m]
-            total += stack[0, m] - stack[0, m]
-        if not total == 0.0:
-            return False
-        ma = mask[0]
-        if ma:
-            for d in range(n_dir):
-                if ma >> d & 1:
-                    for m in range(n):
-                        grads[d, m] += weight[j] * dual[0, d, m]
-    return True
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable
 
-from gode.equation.tree import ONE, Node, complexity, depends_on, derivative_order, num, number, power, walk
+from gode.equation.tree import ONE, Node, complexity, derivative_order, num, number, power, walk
 
 Format = Callable[[float], str]
 

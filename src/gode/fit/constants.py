@@ -55,7 +55,9 @@ def fit_constants(skeleton: Skeleton, problem: Problem, *, config: ConstantsConf
     if terms is None:
         return Fit(skeleton, None, np.inf, 0, Failure.SINGULAR)
     if problem.form is Form.INTEGRAL and skeleton.order != problem.operator.order:
-        raise DataError(f"{skeleton} has order {skeleton.order}, but the problem is of order {problem.operator.order}")
+        raise DataError(
+            f"{skeleton} has order {skeleton.order}, but the problem is of order {problem.operator.order}"
+        )
     n_constants = skeleton.n_constants
     if n_constants > config.max_constants:
         return Fit(skeleton, None, np.inf, 0, Failure.TOO_MANY_CONSTANTS)

@@ -9,6 +9,7 @@ Integration needs no derivative of noisy data, which is why it ranks skeletons f
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -87,7 +88,7 @@ def _known_initial(initial: Sequence[Sequence[float]], columns: Columns, order: 
     values = np.asarray(initial, np.float64)
     if values.shape != (n_runs, order) or not np.all(np.isfinite(values)):
         raise DataError(
-            f"expected {order} finite initial value(s) for each of {n_runs} run(s), got shape {values.shape}; "
+            f"expected {order} finite initial value(s) for each of {n_runs} run(s), got {values.shape}; "
             "pass one list per run"
         )
     return np.repeat(values, np.diff(columns.starts), axis=0).T
@@ -95,7 +96,7 @@ def _known_initial(initial: Sequence[Sequence[float]], columns: Columns, order: 
 
 def _orthonormal(shapes: Float, starts: Int) -> Float:
     basis = np.zeros_like(shapes)
-    for start, stop in zip(starts[:-1], starts[1:], strict=True):
+    for start, stop in pairwise(starts):
         q, _ = np.linalg.qr(shapes[:, start:stop].T)
         basis[: q.shape[1], start:stop] = q.T
     return basis
@@ -104,7 +105,7 @@ def _orthonormal(shapes: Float, starts: Int) -> Float:
 def _without(u: Float, basis: Float, starts: Int) -> Float:
     """Return `u` less its part along `basis`, run by run."""
     rest = u.copy()
-    for start, stop in zip(starts[:-1], starts[1:], strict=True):
+    for start, stop in pairwise(starts):
         part = basis[:, start:stop]
         rest[start:stop] -= part.T @ (part @ rest[start:stop])
     return rest
@@ -114,7 +115,7 @@ def _quadrature(t: Float, starts: Int) -> tuple[Int, Float]:
     """Return, for each point, the panel from the point before it: first node and weights of a cubic."""
     stencil = np.zeros(len(t), np.int64)
     weights = np.zeros((len(t), STENCIL))
-    for start, stop in zip(starts[:-1], starts[1:], strict=True):
+    for start, stop in pairwise(starts):
         size = min(STENCIL, stop - start)
         for i in range(start + 1, stop):
             first = min(max(i - size // 2, start), stop - size)
@@ -129,4 +130,4 @@ def _panel_weights(nodes: Float, a: float, b: float) -> Float:
     x = (nodes - middle) / half
     powers = np.arange(len(nodes))
     moments = (1.0 - (-1.0) ** (powers + 1)) / (powers + 1)
-    return half * np.linalg.solve(np.vander(x, increasing=True).T, moments)
+    return np.asarray(half * np.linalg.solve(np.vander(x, increasing=True).T, moments), np.float64)

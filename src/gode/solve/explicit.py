@@ -9,8 +9,7 @@ import math
 import numpy as np
 from numba import njit
 
-from gode.equation.tape import run_tape, workspace
-from gode.solve.signals import read_signals
+from gode.equation.interpreter import run_tape, workspace
 
 DONE, DIVERGED, BUDGET, SINGULAR, NO_ROOT = range(5)
 
@@ -40,6 +39,24 @@ DENSE = np.array(
 )
 FLOOR = 1e-3  # a component is resolved to the tolerance times this share of its largest value so far
 SMALLEST_STEP = 1e-13  # of the span
+
+
+@njit(cache=True, error_model="numpy")
+def read_signals(signals, t, x, first_row):
+    """Write the value of each input at time `t` into the rows of `x` from `first_row` on."""
+    for i in range(len(signals.starts) - 1):
+        low, high = signals.starts[i], signals.starts[i + 1] - 1
+        first = low
+        while high - low > 1:
+            middle = (low + high) // 2
+            if signals.knots[middle] <= t:
+                low = middle
+            else:
+                high = middle
+        d = t - signals.knots[max(low, first)]
+        c = signals.coefficients[low]
+        for m in range(x.shape[1]):
+            x[first_row + i, m] = ((c[0] * d + c[1]) * d + c[2]) * d + c[3]
 
 
 @njit(cache=True, error_model="numpy")
@@ -98,7 +115,11 @@ def solve_explicit(tape, weight, c, signals, order, t, initial, param, rtol, bou
         if order == 2:
             col_dir[2] = len(tape.nonlinear) + 1
     work = workspace(len(weight), tape.depth, n_dir, 1)
-    y, stage, late = np.zeros((order, n_param + 1)), np.zeros((order, n_param + 1)), np.zeros((order, n_param + 1))
+    y, stage, late = (
+        np.zeros((order, n_param + 1)),
+        np.zeros((order, n_param + 1)),
+        np.zeros((order, n_param + 1)),
+    )
     k = np.zeros((7, order, n_param + 1))
     largest = np.zeros(order)
     for d in range(order):
@@ -132,7 +153,19 @@ def solve_explicit(tape, weight, c, signals, order, t, initial, param, rtol, bou
                         total += A[s, q] * k[q, d, p]
                     stage[d, p] = y[d, p] + h * total
             finite = derivative(
-                tape, weight, c, signals, order, now + C[s] * h, stage, k[s], x, const_dir, col_dir, work, param
+                tape,
+                weight,
+                c,
+                signals,
+                order,
+                now + C[s] * h,
+                stage,
+                k[s],
+                x,
+                const_dir,
+                col_dir,
+                work,
+                param,
             )
             if not finite or not abs(stage[0, 0]) < bound:
                 finite = False
@@ -159,8 +192,13 @@ def solve_explicit(tape, weight, c, signals, order, t, initial, param, rtol, bou
                 for p in range(n_param + 1):
                     total = 0.0
                     for s in range(7):
-                        total += k[s, d, p] * theta * (
-                            DENSE[s, 0] + theta * (DENSE[s, 1] + theta * (DENSE[s, 2] + theta * DENSE[s, 3]))
+                        total += (
+                            k[s, d, p]
+                            * theta
+                            * (
+                                DENSE[s, 0]
+                                + theta * (DENSE[s, 1] + theta * (DENSE[s, 2] + theta * DENSE[s, 3]))
+                            )
                         )
                     late[d, p] = y[d, p] + h * total
             # k[1] is free once the step is accepted and its weight in the dense output is zero

@@ -10,7 +10,6 @@ from enum import StrEnum
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike
 from scipy.interpolate import CubicSpline
 
@@ -70,7 +69,9 @@ def split_formulas(
     given = given or {}
     missing = [name for name in names if name not in given]
     if missing:
-        raise DataError(f"the equation has the input {missing[0]}, but no value is given; pass it in `inputs`")
+        raise DataError(
+            f"the equation has the input {missing[0]}, but no value is given; pass it in `inputs`"
+        )
     formulas = {}
     for name in names:
         text = given[name]
@@ -78,31 +79,15 @@ def split_formulas(
             formulas[name] = parse_tree(text, inputs=())
             others = variables(formulas[name]) - {TIME}
             if others:
-                raise DataError(f"the input {name} = {text!r} may depend on t alone, not on {sorted(others)[0]}")
+                raise DataError(
+                    f"the input {name} = {text!r} may depend on t alone, not on {sorted(others)[0]}"
+                )
     return tuple(name for name in names if name not in formulas), formulas
 
 
 def write_in(terms: Sequence[Term], formulas: Mapping[str, Node]) -> list[Term]:
     """Return `terms` with inputs replaced by their formulas."""
     return [Term(t.multiplier, t.constant, _replaced(t.body, formulas)) for t in terms]
-
-
-@njit(cache=True, error_model="numpy")
-def read_signals(signals, t, x, first_row):
-    """Write the value of each input at time `t` into the rows of `x` from `first_row` on."""
-    for i in range(len(signals.starts) - 1):
-        low, high = signals.starts[i], signals.starts[i + 1] - 1
-        first = low
-        while high - low > 1:
-            middle = (low + high) // 2
-            if signals.knots[middle] <= t:
-                low = middle
-            else:
-                high = middle
-        d = t - signals.knots[max(low, first)]
-        c = signals.coefficients[low]
-        for m in range(x.shape[1]):
-            x[first_row + i, m] = ((c[0] * d + c[1]) * d + c[2]) * d + c[3]
 
 
 def _replaced(node: Node, formulas: Mapping[str, Node]) -> Node:
@@ -112,9 +97,9 @@ def _replaced(node: Node, formulas: Mapping[str, Node]) -> Node:
 
 
 def _samples(signal: ArrayLike | tuple[ArrayLike, ArrayLike], name: str, t: Float) -> tuple[Float, Float]:
-    pair = isinstance(signal, tuple) and len(signal) == 2 and np.ndim(signal[0]) == 1  # type: ignore[arg-type]
-    x, y = signal if pair else (t, signal)  # type: ignore[misc]
-    x, y = np.asarray(x, np.float64), np.asarray(y, np.float64)
+    x, y = t, np.asarray(signal, np.float64)
+    if isinstance(signal, tuple) and y.ndim == 2 and len(y) == 2:
+        x, y = y
     if x.ndim != 1 or x.shape != y.shape or len(x) < 2:
         raise DataError(
             f"the input {name} has {y.size} samples for {x.size} times; give one per time, at least 2, "
@@ -139,7 +124,9 @@ def _sampled(signal: Callable[[float], float], name: str, t: Float) -> tuple[Flo
         y = np.array([float(signal(float(s))) for s in x])
         if not np.all(np.isfinite(y)):
             bad = x[int(np.argmax(~np.isfinite(y)))]
-            raise DataError(f"the input {name} is not finite at t = {bad:g}; restrict the span or the function")
+            raise DataError(
+                f"the input {name} is not finite at t = {bad:g}; restrict the span or the function"
+            )
         guess = CubicSpline(x[::2], y[::2])(x[1::2])
         if np.max(np.abs(guess - y[1::2])) <= GRID_ACCURACY * max(np.ptp(y), 1e-300) or n >= LAST_GRID:
             return x, y

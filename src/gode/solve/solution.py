@@ -6,13 +6,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gode.arrays import Float, Int
+from gode.arrays import Float
 from gode.equation import Equation
 from gode.equation.tape import COLUMNS, compile_tape, term_weights
 from gode.errors import ConfigError, DataError, Failure
 from gode.solve.explicit import BUDGET, DIVERGED, DONE, NO_ROOT, SINGULAR, solve_explicit
 from gode.solve.implicit import solve_implicit
-from gode.solve.signals import Interpolation, Signal, Signals, make_signals, split_formulas, write_in
+from gode.solve.signals import Interpolation, Signal, make_signals, split_formulas, write_in
 
 FAILURES = {
     DIVERGED: Failure.DIVERGED,
@@ -116,7 +116,7 @@ def _solution(t: Float, out: Float, status: int, steps: int, sens: Float, order:
         out[2] = np.nan
         if status == DONE and len(t) > 2:
             out[2] = np.gradient(out[1], t, edge_order=2)
-    return Solution(t, *out, FAILURES.get(status), steps, sens)
+    return Solution(t, out[0], out[1], out[2], FAILURES.get(status), steps, sens)
 
 
 def _checked(equation: Equation, t: ArrayLike, initial: Sequence[float]) -> tuple[Float, Float]:
@@ -136,8 +136,7 @@ def _checked(equation: Equation, t: ArrayLike, initial: Sequence[float]) -> tupl
 def _guide(guide: ArrayLike, t: Float) -> Float:
     steer = np.asarray(guide, np.float64)
     if steer.shape != t.shape or not np.all(np.isfinite(steer)):
-        raise DataError(f"guide must hold one finite value for each of {len(t)} times, got shape {steer.shape}")
+        raise DataError(
+            f"guide must hold one finite value for each of {len(t)} times, got shape {steer.shape}"
+        )
     return steer
-
-
-__all__ = ["Int", "Signals", "Solution", "SolveConfig", "solve"]

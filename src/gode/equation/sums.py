@@ -1,0 +1,271 @@
+"""Sums: one way of writing for all trees that mean the same.
+
+Two trees mean the same if they differ by the order of terms and factors, by constants that can be
+merged (C*C, C + C, C*(C*u + C)). Every rewriting here is exact: what one side
+can express by some choice of its constants, the other side can.
+
+A tree becomes a `Sum`: a mapping from bodies (products without a coefficient) to coefficients, each a
+number or None for a free constant. Constants are unlabelled while the form is being made.
+"""
+
+import math
+from collections.abc import Iterable
+from functools import lru_cache
+
+from gode.equation.tree import (
+    FUNCTIONS,
+    ONE,
+    Node,
+    add,
+    call,
+    const,
+    has_constant,
+    mul,
+    num,
+    number,
+    power,
+    variables,
+)
+
+Coefficient = float | None  # None: a free constant
+Sum = dict[Node, Coefficient]
+
+FREE = const(0)
+MAX_EXPANSION = 40  # terms of a product of sums that is multiplied out
+MAX_POWER = 5
+ODD = {"sin", "tan", "tanh", "sign"}
+EVEN = {"cos", "abs"}
+
+
+@lru_cache(maxsize=20_000)  # skeletons of one grammar share most of their parts
+def to_sum(node: Node) -> Sum:
+    """Return `node` as a sum of distinct bodies with their coefficients; not to be changed by the caller."""
+    match node.op:
+        case "num":
+            return {ONE: number(node)} if number(node) != 0 else {}
+        case "const":
+            return {ONE: None}
+        case "var":
+            return {node: 1.0}
+        case "+":
+            return _added(to_sum(arg) for arg in node.args)
+        case "*":
+            return _multiplied([to_sum(arg) for arg in node.args])
+        case "^":
+            return _raised(to_sum(node.args[0]), to_sum(node.args[1]))
+        case name:
+            return _applied(name, to_sum(node.args[0]))
+
+
+def from_sum(terms: Sum) -> Node:
+    """Return the tree of a sum, its terms in a fixed order."""
+    return add(*(_term(terms[body], body) for body in sorted(terms)))
+
+
+def _term(coefficient: Coefficient, body: Node) -> Node:
+    return mul(FREE if coefficient is None else num(coefficient), body)
+
+
+def _times(a: Coefficient, b: Coefficient) -> Coefficient:
+    return None if a is None or b is None else a * b
+
+
+def _added(sums: Iterable[Sum]) -> Sum:
+    total: Sum = {}
+    for terms in sums:
+        for body, coefficient in terms.items():
+            old = total.get(body, 0.0)
+            total[body] = None if old is None or coefficient is None else old + coefficient
+    return {body: c for body, c in total.items() if c != 0}
+
+
+def _multiplied(sums: list[Sum]) -> Sum:
+    if not all(sums):
+        return {}
+    coefficient: Coefficient = 1.0
+    narrow = ONE
+    wide = [terms for terms in sums if len(terms) > 1]
+    for terms in sums:
+        if len(terms) == 1:
+            ((body, c),) = terms.items()
+            coefficient, narrow = _times(coefficient, c), _product(narrow, body)
+    while (
+        len(wide) > 1 and len(wide[-1]) * len(wide[-2]) <= MAX_EXPANSION and not any(map(_is_free, wide[-2:]))
+    ):
+        wide.append(_expanded(wide.pop(), wide.pop()))
+    if len(wide) == 1 and _may_expand(coefficient, narrow, wide[0]):
+        return _expanded({narrow: coefficient}, wide[0])
+    for terms in wide:
+        pulled, scaled = _scaled(terms, absorb=False)
+        coefficient, narrow = _times(coefficient, pulled), _product(narrow, from_sum(scaled))
+    if coefficient is None:
+        narrow = _absorbed(narrow)
+    return {narrow: coefficient}
+
+
+def _may_expand(coefficient: Coefficient, factor: Node, terms: Sum) -> bool:
+    """Tell whether multiplying out keeps the number of independent constants."""
+    if has_constant(factor):
+        return False
+    return coefficient is not None or sum(c is not None for c in terms.values()) <= 1
+
+
+def _is_free(terms: Sum) -> bool:
+    """Tell whether a free constant occurs anywhere in `terms`."""
+    return any(c is None or has_constant(body) for body, c in terms.items())
+
+
+def _expanded(a: Sum, b: Sum) -> Sum:
+    return _added({_product(x, y): _times(c, d)} for x, c in a.items() for y, d in b.items())
+
+
+def _factors(body: Node) -> tuple[Node, ...]:
+    if body.op == "*":
+        return body.args
+    return () if body == ONE else (body,)
+
+
+def _product(a: Node, b: Node) -> Node:
+    """Return the product of two bodies; powers of equal bases are merged where that is exact."""
+    if a == ONE:
+        return b
+    if b == ONE:
+        return a
+    exponents: dict[Node, Node] = {}
+    fixed: list[Node] = []
+    for factor in _factors(a) + _factors(b):
+        base, exponent = factor.args if factor.op == "^" else (factor, ONE)
+        if has_constant(base) or exponent.op not in ("num", "const"):
+            fixed.append(factor)
+        elif base not in exponents:
+            exponents[base] = exponent
+        elif exponents[base].op == "const" or exponent.op == "const":
+            exponents[base] = FREE
+        else:
+            exponents[base] = num(number(exponents[base]) + number(exponent))
+    fixed += [power(base, e) for base, e in exponents.items() if number(e) != 0 or e.op == "const"]
+    return mul(*sorted(fixed))
+
+
+def _scaled(terms: Sum, *, absorb: bool) -> tuple[Coefficient, Sum]:
+    """Return (scale, sum) whose product is `terms`, the sum having coefficient one at its pivot.
+
+    With `absorb` there is a free constant outside that can take one more degree of freedom.
+    """
+    pivot = max((body for body in terms if body != ONE), default=ONE)
+    fixed = [body for body, c in terms.items() if c is not None]
+    if terms[pivot] is None and len(fixed) <= int(absorb):
+        return None, {body: 1.0 if body == pivot else None for body in terms}
+    if terms[pivot] is None:
+        pivot = max((b for b in fixed if b != ONE), default=fixed[0])
+    scale = terms[pivot] or 1.0
+    return scale, {body: None if c is None else c / scale for body, c in terms.items()}
+
+
+def _absorbed(body: Node) -> Node:
+    """Rescale the sums among the factors of `body`, which stands behind a free constant."""
+    return mul(*sorted(_absorbed_factor(factor) for factor in _factors(body))) if body != ONE else ONE
+
+
+def _absorbed_factor(factor: Node) -> Node:
+    base, exponent = factor.args if factor.op == "^" else (factor, ONE)
+    if base.op != "+" or not _is_integer(exponent):
+        return factor
+    terms = {_body(arg): _coefficient(arg) for arg in base.args}
+    return power(from_sum(_scaled(terms, absorb=True)[1]), exponent)
+
+
+def _coefficient(term: Node) -> Coefficient:
+    head = term.args[0] if term.op == "*" else term
+    if head.op == "const":
+        return None
+    return number(head) if head.op == "num" else 1.0
+
+
+def _body(term: Node) -> Node:
+    if term.op == "*":
+        return mul(*term.args[1:]) if term.args[0].op in ("num", "const") else term
+    return ONE if term.op in ("num", "const") else term
+
+
+def _is_integer(exponent: Node) -> bool:
+    return exponent.op == "num" and number(exponent).is_integer()
+
+
+def _raised(base: Sum, exponent: Sum) -> Sum:
+    node = from_sum(exponent)
+    if not base:
+        return {} if node.op == "num" and number(node) > 0 else {power(num(0), node): 1.0}
+    if node.op == "num":
+        return _raised_to_number(base, number(node))
+    if set(base) == {ONE} and not variables(node):
+        return {ONE: None}  # C^C and 2^C are constants
+    if node.op == "const" and len(base) == 1:
+        ((body, c),) = base.items()
+        if c is None:
+            return {power(body, FREE): None}  # (C*u)^C = C*u^C
+    return {power(from_sum(base), node): 1.0}
+
+
+def _raised_to_number(base: Sum, n: float) -> Sum:
+    if n in (0, 1):
+        return base if n else {ONE: 1.0}
+    if len(base) > 1:
+        if not n.is_integer():
+            return {power(from_sum(base), num(n)): 1.0}
+        if 0 < n <= MAX_POWER and not _is_free(base):
+            return _multiplied([base] * int(n))
+        scale, terms = _scaled(base, absorb=False)
+        return {power(from_sum(terms), num(n)): None if scale is None else scale**n}
+    ((body, c),) = base.items()
+    if c is not None and c < 0 and not n.is_integer():
+        return {power(_term(c, body), num(n)): 1.0}
+    return {_body_power(body, n): None if c is None else c**n}
+
+
+def _body_power(body: Node, n: float) -> Node:
+    if body == ONE:
+        return ONE
+    if not n.is_integer():
+        return power(body, num(n))
+    factors = (f.args if f.op == "^" else (f, ONE) for f in _factors(body))
+    raised = (power(b, num(number(e) * n) if e.op == "num" else _node_times(e, n)) for b, e in factors)
+    return mul(*sorted(raised))
+
+
+def _node_times(exponent: Node, n: float) -> Node:
+    return from_sum(_multiplied([to_sum(exponent), {ONE: n}]))
+
+
+def _applied(name: str, terms: Sum) -> Sum:
+    """Return the function `name` of a sum, constants pulled out where that is exact."""
+    if set(terms) <= {ONE}:
+        return _applied_to_constant(name, terms.get(ONE, 0.0))
+    if name == "exp" and ONE in terms:
+        shift = terms[ONE]
+        rest = from_sum({body: c for body, c in terms.items() if body != ONE})
+        return {call("exp", rest): None if shift is None else _exp(shift)}
+    if len(terms) == 1:
+        ((body, c),) = terms.items()
+        if name == "log" and (c is None or c > 0):  # log(C*u) = C + log(u), for u > 0
+            return _added([{call("log", body): 1.0}, {ONE: None if c is None else math.log(c)}])
+        if name in ("abs", "sign") and (c is None or c != 1):
+            size = abs(c) if c is not None and name == "abs" else c and math.copysign(1.0, c)
+            return {call(name, body): size}
+        if name in ODD | EVEN and c is not None and c < 0:
+            return {call(name, _term(-c, body)): -1.0 if name in ODD else 1.0}
+    return {call(name, from_sum(terms)): 1.0}
+
+
+def _applied_to_constant(name: str, value: Coefficient) -> Sum:
+    if value is None:
+        return {ONE: None}
+    try:
+        result = FUNCTIONS[name](value)
+    except (ValueError, OverflowError):
+        return {call(name, num(value)): 1.0}
+    return {ONE: result} if result else {}
+
+
+def _exp(x: float) -> float:
+    return math.exp(min(x, 700.0))

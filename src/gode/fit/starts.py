@@ -1,0 +1,46 @@
+"""Where the search for the nonlinear constants starts: values in the size the data suggest (compiled)."""
+
+import math
+
+import numpy as np
+from numba import njit
+
+from gode.equation.interpreter import run_tape, workspace
+from gode.equation.tape import ADDEND, EXPONENT
+
+FACTOR_STARTS = np.array([1.0, -1.0, 3.0, -3.0, 0.3, -0.3, 8.0, 2.0, 20.0, -8.0, 5.0, 12.0])
+ADDEND_STARTS = np.array([1.0, -0.5, 0.3, 3.0, -2.0, 0.1, 10.0, 0.6, -0.1, 1.5, -5.0, 30.0])
+EXPONENT_STARTS = np.array([1.5, 0.5, -1.0, 2.5, 0.8, 3.5, -0.5, 1.2, -2.0, 0.2, 4.5, -0.2])
+STRIDES = np.array([1, 5, 7, 11, 3, 4, 8, 9])  # a different walk through the starts for each constant
+
+
+@njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract"})
+def dot(a, i, b, j):
+    """Return the inner product of rows a[i] and b[j]."""
+    s = 0.0
+    for m in range(a.shape[1]):
+        s += a[i, m] * b[j, m]
+    return s
+
+
+@njit(cache=True, error_model="numpy")
+def starting_values(tape, scale_tape, role, x, n_starts, const_dir, col_dir):
+    """Return (n_starts, q) values of the nonlinear constants, each in the size its neighbours suggest."""
+    n = x.shape[1]
+    q = len(role)
+    thetas = np.ones((n_starts, q))
+    work = workspace(q, scale_tape.depth, 0, n)
+    run_tape(scale_tape, np.ones(tape.n_constants), x, const_dir, col_dir, np.ones(q), work)
+    for i in range(q):
+        size = math.sqrt(dot(work.values, i, work.values, i) / n)
+        if not (math.isfinite(size) and size > 0.0):
+            size = 1.0
+        for s in range(n_starts):
+            pick = (s * STRIDES[i % 8]) % 12
+            if role[i] == EXPONENT:
+                thetas[s, i] = EXPONENT_STARTS[pick]
+            elif role[i] == ADDEND:
+                thetas[s, i] = ADDEND_STARTS[pick] * size
+            else:
+                thetas[s, i] = FACTOR_STARTS[pick] / size
+    return thetas
