@@ -37,7 +37,7 @@ DOORS = {
     "torch": ("model/gvae.py", "model/training.py", "data/mlp.py"),
     "safetensors": ("model/",),
     "sympy": ("equation/",),
-    "numba": ("equation/interpreter.py", "solve/", "fit/"),
+    "numba": ("equation/interpreter.py", "equation/point.py", "solve/", "fit/"),
     "scipy.integrate": ("solve/",),
     "scipy.optimize": ("fit/", "data/gp.py"),
     "cma": ("search/latent.py",),

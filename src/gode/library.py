@@ -7,17 +7,34 @@ of the model's grammar.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
+from struct import error as StructError
 from zipfile import BadZipFile
+from zlib import error as ZlibError
 
 import numpy as np
 
+from gode.arrays import Int
 from gode.equation import Skeleton, parse_tree
-from gode.equation.tree import STATE, TIME, Node, depends_on, variables
+from gode.equation.tree import MINUS_ONE, ONE, STATE, TIME, Node, add, depends_on, mul, renumber, variables
 from gode.errors import EquationError, FileError, GrammarError
 from gode.grammar import Derivation, Grammar, generate, parse, sample
 
 FORMAT = "gode-library-1"
+# what NumPy and zipfile raise for files that are foreign, truncated or corrupt
+UNREADABLE = (
+    OSError,
+    ValueError,
+    KeyError,
+    TypeError,
+    EOFError,
+    RuntimeError,
+    BadZipFile,
+    ZlibError,
+    StructError,
+)
+PLACE = "sentence_"  # stands for the sentence while a template is read
 PATIENCE = 200  # draws without a new skeleton, per skeleton found, after which a grammar counts as exhausted
 
 
@@ -46,7 +63,39 @@ def skeleton_of(grammar: Grammar, derivation: Derivation) -> Skeleton:
 
 def sentence_skeleton(grammar: Grammar, tokens: tuple[str, ...]) -> Skeleton:
     """Return what a sentence means in the grammar's template."""
-    return Skeleton(parse_tree(grammar.template.replace("{sentence}", f"({''.join(tokens)})")))
+    terms = [term_tree(term) for _, term in term_tokens(tokens)]
+    signs = [MINUS_ONE if sign == "-" else ONE for sign, _ in term_tokens(tokens)]
+    sentence = add(*(mul(sign, term) for sign, term in zip(signs, terms, strict=True)))
+    return Skeleton(renumber(_filled(_frame(grammar.template), sentence)))
+
+
+def term_tokens(tokens: tuple[str, ...]) -> list[tuple[str, tuple[str, ...]]]:
+    """Split a sentence into its terms, each with the sign in front of it."""
+    terms: list[tuple[str, tuple[str, ...]]] = []
+    depth, start, sign = 0, 0, "+"
+    for i, token in enumerate(tokens):
+        if token in ("+", "-") and depth == 0 and i > start:
+            terms.append((sign, tokens[start:i]))
+            start, sign = i + 1, token
+        depth += token.count("(") - token.count(")")
+    return [*terms, (sign, tokens[start:])]
+
+
+@lru_cache(maxsize=20_000)  # the sentences of a grammar are made of few different terms
+def term_tree(tokens: tuple[str, ...]) -> Node:
+    """Return the tree of one term."""
+    return parse_tree("".join(tokens))
+
+
+@lru_cache(maxsize=64)
+def _frame(template: str) -> Node:
+    return parse_tree(template.replace("{sentence}", PLACE), inputs=("F", PLACE))
+
+
+def _filled(frame: Node, sentence: Node) -> Node:
+    if frame.value == PLACE:
+        return sentence
+    return frame._replace(args=tuple(_filled(arg, sentence) for arg in frame.args))
 
 
 def draw_library(
@@ -149,7 +198,7 @@ def without_idle_parentheses(tokens: tuple[str, ...]) -> tuple[str, ...]:
 def save_library(library: Library, path: Path) -> None:
     """Write a library to `path`, without pickle."""
     lengths = np.array([len(d) for d in library.derivations], np.int32)
-    rules = np.concatenate([np.array(d, np.int16) for d in library.derivations])
+    rules = np.array([rule for d in library.derivations for rule in d], np.int16)
     with path.open("wb") as file:
         np.savez_compressed(
             file,
@@ -168,15 +217,28 @@ def load_library(path: Path) -> Library:
         FileError: if the file is missing or not such a library.
     """
     try:
-        with np.load(path, allow_pickle=False) as stored:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
             parts = {key: stored[key] for key in ("format", "name", "grammar", "lengths", "rules")}
-    except (OSError, ValueError, KeyError, BadZipFile, EOFError) as error:
+    except UNREADABLE as error:
         raise FileError(f"{path} is no library that gode wrote ({error}); draw it anew") from None
     if str(parts["format"]) != FORMAT:
         raise FileError(f"{path} has format {parts['format']}, expected {FORMAT}; draw it anew")
-    grammar = Grammar.from_text(str(parts["grammar"]), source=str(parts["name"]))
-    stops = np.cumsum(parts["lengths"])
-    rules = parts["rules"].tolist()
-    starts = (stops - parts["lengths"]).tolist()
-    derivations = tuple(tuple(rules[a:b]) for a, b in zip(starts, stops.tolist(), strict=True))
+    try:
+        grammar = Grammar.from_text(str(parts["grammar"]), source=f"{parts['name']}.grammar")
+    except GrammarError as error:
+        raise FileError(f"{path} holds no grammar ({error}); draw it anew") from None
+    lengths, rules = parts["lengths"], parts["rules"]
+    if not _consistent(lengths, rules, len(grammar.rules)):
+        raise FileError(f"{path} holds derivations that its grammar does not have; draw it anew")
+    stops = np.cumsum(lengths)
+    flat, starts = rules.tolist(), (stops - lengths).tolist()
+    derivations = tuple(tuple(flat[a:b]) for a, b in zip(starts, stops.tolist(), strict=True))
     return Library(grammar, derivations)
+
+
+def _consistent(lengths: Int, rules: Int, n_rules: int) -> bool:
+    """Tell whether stored derivations are whole numbers in range that add up."""
+    if any(part.ndim != 1 or part.dtype.kind != "i" for part in (lengths, rules)):
+        return False
+    in_range = bool(np.all((rules >= 0) & (rules < n_rules)))
+    return in_range and bool(np.all(lengths > 0)) and int(lengths.sum()) == len(rules)

@@ -1,5 +1,6 @@
 """Equation: a skeleton with the values of its constants, as text, LaTeX or SymPy."""
 
+import math
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -13,6 +14,7 @@ from gode.equation.skeleton import (
     explicit_terms,
     has_pivot_one,
     linear_terms,
+    shortened,
     term_node,
 )
 from gode.equation.sums import from_sum, to_sum
@@ -117,7 +119,9 @@ def parse_equation(text: str, *, inputs: tuple[str, ...] = ("F",)) -> Equation:
     """
     tree = parse_tree(text, inputs=inputs)
     if has_constant(tree):
-        raise EquationError(f"{text!r} has free constants C; give them values or call parse_skeleton")
+        raise EquationError(
+            f"{shortened(text)!r} has free constants C; give them values or call parse_skeleton"
+        )
     checked(Skeleton(tree), text)
     return equation_of(tree)
 
@@ -148,4 +152,7 @@ def equation_of(tree: Node) -> Equation:
 
 
 def _times(term: Term, factor: float) -> Term:
-    return Term(term.multiplier * factor, term.constant, term.body)
+    """Return `factor * term`; what lies within rounding of a short number is that: 49 * (1/49) is 1."""
+    value = term.multiplier * factor
+    short = float(f"{value:.12g}")
+    return Term(short if math.isclose(value, short, rel_tol=1e-15) else value, term.constant, term.body)

@@ -5,10 +5,18 @@ from collections.abc import Iterable
 from gode.equation.sums import Sum, from_sum, to_sum
 from gode.equation.tree import Node, derivative_order, variables
 
+MAX_PASSES = 8
+
 
 def normal_sum(tree: Node) -> Sum:
     """Return the terms of the residual `tree`, scaled so that its highest derivative has coefficient one."""
-    return _rescaled(to_sum(tree))
+    terms = _rescaled(to_sum(tree))
+    for _ in range(MAX_PASSES):  # one rewriting may make room for another
+        again = _rescaled(to_sum(from_sum(terms)))
+        if again == terms:
+            break
+        terms = again
+    return terms
 
 
 def normal_tree(tree: Node) -> Node:

@@ -69,7 +69,7 @@ class _Parser:
         self.depth = 0
 
     def fail(self, reason: str, start: int) -> NoReturn:
-        line = self.text.replace("\n", " ").replace("\t", " ")
+        line = re.sub(r"\s", " ", self.text)
         low = max(0, start - 60)
         raise EquationError(f"{reason}\n  {line[low : low + 120]}\n  {' ' * (start - low)}^")
 
@@ -91,6 +91,10 @@ class _Parser:
     @property
     def next(self) -> _Token:
         return self.tokens[self.place]
+
+    @property
+    def next_is_time(self) -> bool:
+        return self.next.text == TIME and not self.next.order
 
     def take(self) -> _Token:
         self.place += 1
@@ -199,7 +203,7 @@ class _Parser:
     def argument_is_time(self, name: str) -> None:
         """Skip the `(t)` of u(t) or F(t)."""
         if self.accept("("):
-            if self.next.text != TIME:
+            if not self.next_is_time:
                 self.fail(f"{name}(...) takes t alone; write '*' for a product", self.next.start)
             self.take()
             self.expect(")", f"after {name}(t")
@@ -216,14 +220,15 @@ class _Parser:
         self.expect(",", "and t: write diff(u, t)")
         times = 0
         while True:
+            is_time = self.next_is_time
             step = self.take()
-            if step.text != TIME and not (step.text == "2" and times == 1):
+            if not is_time and not (step.text == "2" and times == 1):
                 self.fail("diff is by t alone: write diff(u, t) or diff(diff(u, t), t)", step.start)
             times += 1
             if not self.accept(","):
                 break
         self.expect(")", "to close diff(")
-        if inner.op != "var" or not str(inner.value).startswith(STATE):
+        if inner.op != "var" or str(inner.value).rstrip("'") != STATE:
             self.fail("diff takes u or a derivative of u", token.start)
         return self.state(derivative_order(str(inner.value)) + times, token.start)
 

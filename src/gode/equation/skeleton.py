@@ -1,5 +1,6 @@
 """Skeleton: an ODE with free constants, the same for all ways of writing it."""
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -11,6 +12,7 @@ from gode.equation.tree import (
     ONE,
     STATE,
     TIME,
+    ZERO,
     Node,
     add,
     complexity,
@@ -24,10 +26,14 @@ from gode.equation.tree import (
     number,
     power,
     renumber,
+    replace_numbers,
     unlabelled,
     variables,
+    walk,
 )
 from gode.errors import EquationError
+
+KEY_DIGITS = 12  # 0.1/0.3 and 1/3 differ in the last digit, and mean the same
 
 
 @dataclass(frozen=True)
@@ -47,13 +53,13 @@ class Skeleton:
 
     @cached_property
     def key(self) -> Node:
-        """The normal form with unlabelled constants: what makes two skeletons equal."""
-        return normal_tree(unlabelled(self.tree))
+        """The normal form less labels of constants and rounding of numbers: what makes skeletons equal."""
+        return replace_numbers(unlabelled(self.normal), lambda x: float(f"{x:.{KEY_DIGITS}g}"))
 
     @cached_property
     def normal(self) -> Node:
         """The normal form: divided by the highest derivative's coefficient, constants numbered."""
-        return renumber(self.key)
+        return renumber(normal_tree(unlabelled(self.tree)))
 
     @cached_property
     def order(self) -> int:
@@ -63,12 +69,13 @@ class Skeleton:
     @cached_property
     def highest(self) -> str:
         """The name of the highest derivative."""
-        return highest_derivative(name for name in variables(self.tree) if name.startswith(STATE)) or STATE
+        states = (name for name in variables(self.key) if name.rstrip("'") == STATE)
+        return highest_derivative(states) or STATE
 
     @cached_property
     def inputs(self) -> tuple[str, ...]:
         """The names of the known inputs in the equation."""
-        return tuple(sorted(n for n in variables(self.tree) if n != TIME and n.rstrip("'") != STATE))
+        return tuple(sorted(n for n in variables(self.key) if n != TIME and n.rstrip("'") != STATE))
 
     @cached_property
     def n_constants(self) -> int:
@@ -115,11 +122,19 @@ def parse_skeleton(text: str, *, inputs: tuple[str, ...] = ("F",)) -> Skeleton:
 
 def checked(skeleton: Skeleton, text: str) -> Skeleton:
     """Return `skeleton`, or say why it is no differential equation."""
+    text = shortened(text)
     if skeleton.key == num(0):
         raise EquationError(f"{text!r} reduces to 0 = 0: every signal satisfies it; write another equation")
-    if not skeleton.order or not derivative_order(highest_derivative(variables(skeleton.key))):
+    if not all(math.isfinite(number(n)) for n in walk(skeleton.key) if n.op == "num"):
+        raise EquationError(f"{text!r} holds numbers too large to compute with; measure in other units")
+    if not skeleton.order:
         raise EquationError(f"{text!r} holds no derivative of u; write u' or u'' somewhere")
     return skeleton
+
+
+def shortened(text: str) -> str:
+    """Return `text` short enough for a message."""
+    return text if len(text) <= 80 else f"{text[:77]}..."
 
 
 def linear_terms(tree: Node) -> tuple[Term, ...]:
@@ -156,7 +171,7 @@ def explicit_terms(tree: Node, highest: str) -> tuple[Term, ...] | None:
             rest.append(term)
         else:
             slope.append(term_node(Term(term.multiplier, term.constant, mul(*others))))
-    return _divided(rest, add(*slope)) if slope else None
+    return _divided(rest, add(*slope)) if add(*slope) != ZERO else None
 
 
 def _divided(rest: list[Term], slope: Node) -> tuple[Term, ...]:

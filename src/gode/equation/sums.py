@@ -5,12 +5,15 @@ merged (C*C, C + C, C*(C*u + C)). Every rewriting here is exact: what one side
 can express by some choice of its constants, the other side can.
 
 A tree becomes a `Sum`: a mapping from bodies (products without a coefficient) to coefficients, each a
-number or None for a free constant. Constants are unlabelled while the form is being made.
+number or None for a free constant. Constants are unlabelled while the form is being made, so two terms
+with equal bodies may still differ: sin(C*u) + sin(C*u) has two frequencies. Such a second term is kept
+under a numbered copy of the body, a product whose `value` is the number.
 """
 
 import math
 from collections.abc import Iterable
 from functools import lru_cache
+from itertools import chain
 
 from gode.equation.tree import (
     FUNCTIONS,
@@ -33,6 +36,7 @@ Sum = dict[Node, Coefficient]
 FREE = const(0)
 MAX_EXPANSION = 40  # terms of a product of sums that is multiplied out
 MAX_POWER = 5
+MAX_SHIFT = 300.0  # exp of more may overflow
 ODD = {"sin", "tan", "tanh", "sign"}
 EVEN = {"cos", "abs"}
 
@@ -52,7 +56,7 @@ def to_sum(node: Node) -> Sum:
         case "*":
             return _multiplied([to_sum(arg) for arg in node.args])
         case "^":
-            return _raised(to_sum(node.args[0]), to_sum(node.args[1]))
+            return _power_to_sum(*node.args)
         case name:
             return _applied(name, to_sum(node.args[0]))
 
@@ -60,6 +64,14 @@ def to_sum(node: Node) -> Sum:
 def from_sum(terms: Sum) -> Node:
     """Return the tree of a sum, its terms in a fixed order."""
     return add(*(_term(terms[body], body) for body in sorted(terms)))
+
+
+def _power_to_sum(base: Node, exponent: Node) -> Sum:
+    if _is_integer(exponent) and base.op == "*":
+        return _multiplied([to_sum(power(factor, exponent)) for factor in base.args])
+    if _is_integer(exponent) and base.op == "^" and _is_integer(base.args[1]):
+        return to_sum(power(base.args[0], num(number(base.args[1]) * number(exponent))))
+    return _raised(to_sum(base), to_sum(exponent))
 
 
 def _term(coefficient: Coefficient, body: Node) -> Node:
@@ -72,35 +84,55 @@ def _times(a: Coefficient, b: Coefficient) -> Coefficient:
 
 def _added(sums: Iterable[Sum]) -> Sum:
     total: Sum = {}
+    apart: dict[Node, list[Coefficient]] = {}  # bodies with constants of their own, seen twice
     for terms in sums:
-        for body, coefficient in terms.items():
-            old = total.get(body, 0.0)
-            total[body] = None if old is None or coefficient is None else old + coefficient
+        for key, coefficient in terms.items():
+            body = mul(*key.args) if key.op == "*" and key.value else key
+            if body in total and has_constant(body):
+                apart.setdefault(body, [total[body]]).append(coefficient)
+            else:
+                old = total.get(body, 0.0)
+                total[body] = None if old is None or coefficient is None else old + coefficient
+    for body, coefficients in apart.items():
+        for i, coefficient in enumerate(sorted(coefficients, key=lambda c: (c is None, c or 0.0))):
+            total[Node("*", float(i), _factors(body)) if i else body] = coefficient
     return {body: c for body, c in total.items() if c != 0}
 
 
 def _multiplied(sums: list[Sum]) -> Sum:
-    if not all(sums):
-        return {}
     coefficient: Coefficient = 1.0
-    narrow = ONE
-    wide = [terms for terms in sums if len(terms) > 1]
+    bodies = []
     for terms in sums:
         if len(terms) == 1:
             ((body, c),) = terms.items()
-            coefficient, narrow = _times(coefficient, c), _product(narrow, body)
-    while (
-        len(wide) > 1 and len(wide[-1]) * len(wide[-2]) <= MAX_EXPANSION and not any(map(_is_free, wide[-2:]))
-    ):
-        wide.append(_expanded(wide.pop(), wide.pop()))
+            bodies.append(body)
+            coefficient = _times(coefficient, c)
+    narrow = _product(*bodies)
+    wide = _multiplied_out([terms for terms in sums if len(terms) > 1])
+    if not all(sums) or not all(wide):
+        return {}
     if len(wide) == 1 and _may_expand(coefficient, narrow, wide[0]):
         return _expanded({narrow: coefficient}, wide[0])
+    bodies = [narrow]
     for terms in wide:
         pulled, scaled = _scaled(terms, absorb=False)
-        coefficient, narrow = _times(coefficient, pulled), _product(narrow, from_sum(scaled))
-    if coefficient is None:
-        narrow = _absorbed(narrow)
-    return {narrow: coefficient}
+        bodies.append(from_sum(scaled))
+        coefficient = _times(coefficient, pulled)
+    narrow = _product(*bodies)
+    return {narrow if coefficient is not None else _absorbed(narrow): coefficient}
+
+
+def _multiplied_out(wide: list[Sum]) -> list[Sum]:
+    """Multiply the sums without free constants with each other, small ones first, while that stays short."""
+    if len(wide) < 2:
+        return wide
+    free = [terms for terms in wide if _is_free(terms)]
+    fixed = sorted((terms for terms in wide if not _is_free(terms)), key=from_sum)
+    fixed.sort(key=len, reverse=True)
+    while len(fixed) > 1 and len(fixed[-1]) * len(fixed[-2]) <= MAX_EXPANSION:
+        fixed.append(_expanded(fixed.pop(), fixed.pop()))
+        fixed.sort(key=len, reverse=True)
+    return fixed + free
 
 
 def _may_expand(coefficient: Coefficient, factor: Node, terms: Sum) -> bool:
@@ -125,15 +157,14 @@ def _factors(body: Node) -> tuple[Node, ...]:
     return () if body == ONE else (body,)
 
 
-def _product(a: Node, b: Node) -> Node:
-    """Return the product of two bodies; powers of equal bases are merged where that is exact."""
-    if a == ONE:
-        return b
-    if b == ONE:
-        return a
+def _product(*bodies: Node) -> Node:
+    """Return the product of bodies; powers of equal bases are merged where that is exact."""
+    bodies = tuple(body for body in bodies if body != ONE)
+    if len(bodies) < 2:
+        return bodies[0] if bodies else ONE
     exponents: dict[Node, Node] = {}
     fixed: list[Node] = []
-    for factor in _factors(a) + _factors(b):
+    for factor in chain.from_iterable(map(_factors, bodies)):
         base, exponent = factor.args if factor.op == "^" else (factor, ONE)
         if has_constant(base) or exponent.op not in ("num", "const"):
             fixed.append(factor)
@@ -171,7 +202,7 @@ def _absorbed_factor(factor: Node) -> Node:
     base, exponent = factor.args if factor.op == "^" else (factor, ONE)
     if base.op != "+" or not _is_integer(exponent):
         return factor
-    terms = {_body(arg): _coefficient(arg) for arg in base.args}
+    terms = _added({_body(arg): _coefficient(arg)} for arg in base.args)
     return power(from_sum(_scaled(terms, absorb=True)[1]), exponent)
 
 
@@ -198,7 +229,7 @@ def _raised(base: Sum, exponent: Sum) -> Sum:
         return {} if node.op == "num" and number(node) > 0 else {power(num(0), node): 1.0}
     if node.op == "num":
         return _raised_to_number(base, number(node))
-    if set(base) == {ONE} and not variables(node):
+    if set(base) == {ONE} and not variables(node) and (base[ONE] is None or has_constant(node)):
         return {ONE: None}  # C^C and 2^C are constants
     if node.op == "const" and len(base) == 1:
         ((body, c),) = base.items()
@@ -210,17 +241,20 @@ def _raised(base: Sum, exponent: Sum) -> Sum:
 def _raised_to_number(base: Sum, n: float) -> Sum:
     if n in (0, 1):
         return base if n else {ONE: 1.0}
-    if len(base) > 1:
-        if not n.is_integer():
-            return {power(from_sum(base), num(n)): 1.0}
-        if 0 < n <= MAX_POWER and not _is_free(base):
-            return _multiplied([base] * int(n))
-        scale, terms = _scaled(base, absorb=False)
-        return {power(from_sum(terms), num(n)): None if scale is None else scale**n}
-    ((body, c),) = base.items()
-    if c is not None and c < 0 and not n.is_integer():
-        return {power(_term(c, body), num(n)): 1.0}
-    return {_body_power(body, n): None if c is None else c**n}
+    if len(base) > 1 and 0 < n <= MAX_POWER and n.is_integer() and not _is_free(base):
+        return _multiplied([base] * int(n))
+    if len(base) == 1:
+        ((body, scale),) = base.items()
+        raised = _body_power(body, n)
+    else:
+        scale, terms = _scaled(base, absorb=False) if n.is_integer() else (1.0, base)
+        raised = power(from_sum(terms), num(n))
+    if scale is None:
+        return {raised: None}
+    factor = power(num(scale), num(n))
+    if factor.op == "num":
+        return {raised: number(factor)}
+    return {power(from_sum(base), num(n)): 1.0}  # (-2)^0.5 is not real, 9^999 is no float
 
 
 def _body_power(body: Node, n: float) -> Node:
@@ -229,22 +263,21 @@ def _body_power(body: Node, n: float) -> Node:
     if not n.is_integer():
         return power(body, num(n))
     factors = (f.args if f.op == "^" else (f, ONE) for f in _factors(body))
-    raised = (power(b, num(number(e) * n) if e.op == "num" else _node_times(e, n)) for b, e in factors)
+    raised = (
+        power(b, num(number(e) * n) if e.op == "num" else from_sum(to_sum(mul(num(n), e))))
+        for b, e in factors
+    )
     return mul(*sorted(raised))
-
-
-def _node_times(exponent: Node, n: float) -> Node:
-    return from_sum(_multiplied([to_sum(exponent), {ONE: n}]))
 
 
 def _applied(name: str, terms: Sum) -> Sum:
     """Return the function `name` of a sum, constants pulled out where that is exact."""
     if set(terms) <= {ONE}:
         return _applied_to_constant(name, terms.get(ONE, 0.0))
-    if name == "exp" and ONE in terms:
-        shift = terms[ONE]
+    shift = terms.get(ONE, 0.0)
+    if name == "exp" and ONE in terms and (shift is None or abs(shift) <= MAX_SHIFT):
         rest = from_sum({body: c for body, c in terms.items() if body != ONE})
-        return {call("exp", rest): None if shift is None else _exp(shift)}
+        return {call("exp", rest): None if shift is None else math.exp(shift)}
     if len(terms) == 1:
         ((body, c),) = terms.items()
         if name == "log" and (c is None or c > 0):  # log(C*u) = C + log(u), for u > 0
@@ -265,7 +298,3 @@ def _applied_to_constant(name: str, value: Coefficient) -> Sum:
     except (ValueError, OverflowError):
         return {call(name, num(value)): 1.0}
     return {ONE: result} if result else {}
-
-
-def _exp(x: float) -> float:
-    return math.exp(min(x, 700.0))

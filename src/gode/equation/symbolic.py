@@ -24,7 +24,7 @@ from gode.errors import EquationError
 TIME_SYMBOL = sympy.Symbol(TIME, real=True)
 STATE_FUNCTION = sympy.Function(STATE, real=True)(TIME_SYMBOL)
 FROM_SYMPY = {"Abs": "abs"}
-TO_SYMPY = {"abs": sympy.Abs, "sign": sympy.sign}
+TO_SYMPY = {name: getattr(sympy, "Abs" if name == "abs" else name) for name in FUNCTIONS}
 
 
 def tree_to_sympy(left: Node, right: Node) -> sympy.Eq:
@@ -51,7 +51,7 @@ def expression(node: Node) -> sympy.Expr:
         case "^":
             return sympy.Pow(*args)
         case name:
-            return TO_SYMPY.get(name, getattr(sympy, name))(*args)
+            return TO_SYMPY[name](*args)
 
 
 def sympy_to_tree(equation: sympy.Eq | sympy.Expr) -> Node:
@@ -60,6 +60,10 @@ def sympy_to_tree(equation: sympy.Eq | sympy.Expr) -> Node:
     Raises:
         EquationError: for anything that is not a real expression in t, u(t), its derivatives and inputs.
     """
+    if not isinstance(equation, sympy.Basic):
+        raise EquationError(
+            f"expected a SymPy equation, got {type(equation).__name__}; text goes to parse_equation"
+        )
     residual = equation.lhs - equation.rhs if isinstance(equation, sympy.Equality) else equation
     return _tree(residual)
 
@@ -74,7 +78,7 @@ def _variable(name: str) -> sympy.Expr:
 
 
 def _tree(expr: Any) -> Node:  # SymPy's classes carry no types
-    if expr.is_Number or expr.is_NumberSymbol:
+    if (expr.is_Number or expr.is_NumberSymbol) and expr.is_finite:
         return num(float(expr))
     if expr.is_Symbol:
         if expr.name == TIME:
@@ -83,7 +87,7 @@ def _tree(expr: Any) -> Node:  # SymPy's classes carry no types
     if isinstance(expr, sympy.Derivative):
         return _derivative(expr)
     if isinstance(expr, sympy.core.function.AppliedUndef):
-        return var(expr.func.__name__)
+        return _input(expr)
     args = [_tree(arg) for arg in expr.args]
     if expr.is_Add:
         return add(*args)
@@ -97,9 +101,16 @@ def _tree(expr: Any) -> Node:  # SymPy's classes carry no types
     raise EquationError(f"{expr.func.__name__} is no function gode knows; known are {', '.join(FUNCTIONS)}")
 
 
+def _input(expr: Any) -> Node:
+    name = expr.func.__name__
+    if str(expr) != f"{name}({TIME})":
+        raise EquationError(f"{expr} is no function of t alone; write {name}(t)")
+    return var(name)
+
+
 def _derivative(expr: Any) -> Node:
     inner, *steps = expr.args
     order = sum(int(count) for _, count in steps)
-    if getattr(inner.func, "__name__", "") != STATE or order > 2:
+    if str(inner) != f"{STATE}({TIME})" or order > 2 or any(str(by) != TIME for by, _ in steps):
         raise EquationError(f"{expr} is no first or second derivative of {STATE}(t)")
     return var(STATE + "'" * order)

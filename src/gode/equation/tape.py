@@ -29,6 +29,7 @@ from gode.equation.interpreter import (
 )
 from gode.equation.skeleton import Term
 from gode.equation.tree import ONE, Node, add, has_constant, index, mul, number, walk
+from gode.errors import EquationError
 
 FUNCTION_CODES = {
     "sin": SIN,
@@ -168,7 +169,7 @@ def _emit_power(
     base, exponent = node.args
     need = _emit(base, column, code, arg, literal)
     literal.append(0.0)
-    if exponent.op == "num" and number(exponent).is_integer() and abs(number(exponent)) <= 64:
+    if exponent.op == "num" and number(exponent).is_integer() and 1 <= abs(number(exponent)) <= 64:
         code.append(POWI)
         arg.append(int(number(exponent)))
         return need
@@ -186,7 +187,10 @@ def _emit_power(
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Values of a sum of terms at n points, its derivatives, and whether all of it is finite."""
+    """Values of a sum of terms at n points, its derivatives, and whether all values are finite.
+
+    A derivative may be infinite where the value is finite: that of sqrt(u) at u = 0.
+    """
 
     value: Float
     in_constants: Float
@@ -195,23 +199,33 @@ class Evaluation:
 
 
 def evaluate(tape: Tape, constants: Sequence[float] | Float, x: Float) -> Evaluation:
-    """Return the sum of the tape's terms on columns `x` (columns, n), and all its first derivatives."""
+    """Return the sum of the tape's terms on columns `x` (columns, n), and all its first derivatives.
+
+    Raises:
+        EquationError: if constants and columns are more than `MAX_DIRECTIONS`.
+    """
     c = np.asarray(constants, np.float64)
     n_columns, n = x.shape
+    n_dir = tape.n_constants + n_columns
+    if n_dir > MAX_DIRECTIONS:
+        raise EquationError(
+            f"{tape.n_constants} constants are too many; {MAX_DIRECTIONS - n_columns} are allowed"
+        )
     weight = term_weights(tape, c)
     const_dir = np.arange(tape.n_constants, dtype=np.int64)
     col_dir = tape.n_constants + np.arange(n_columns, dtype=np.int64)
-    n_dir = tape.n_constants + n_columns
     work = workspace(len(weight), tape.depth, n_dir, n)
-    finite = bool(run_tape(tape, c, np.ascontiguousarray(x, np.float64), const_dir, col_dir, weight, work))
-    if not finite:
-        nan = np.full((n_dir + 1, n), np.nan)
-        return Evaluation(nan[0], nan[1 : 1 + tape.n_constants], nan[1 + tape.n_constants :], finite)
-    for j, i in enumerate(tape.linear):
-        if i >= 0:
-            work.grads[i] += tape.multiplier[j] * work.values[j]
-    grads = work.grads
-    return Evaluation(weight @ work.values, grads[: tape.n_constants], grads[tape.n_constants :], finite)
+    if run_tape(tape, c, np.ascontiguousarray(x, np.float64), const_dir, col_dir, weight, work):
+        with np.errstate(over="ignore", invalid="ignore"):
+            value = weight @ work.values
+            for j, i in enumerate(tape.linear):
+                if i >= 0:
+                    work.grads[i] += tape.multiplier[j] * work.values[j]
+        if np.isfinite(value).all():
+            grads = work.grads
+            return Evaluation(value, grads[: tape.n_constants], grads[tape.n_constants :], True)
+    nan = np.full((n_dir + 1, n), np.nan)
+    return Evaluation(nan[0], nan[1 : 1 + tape.n_constants], nan[1 + tape.n_constants :], False)
 
 
 def term_weights(tape: Tape, constants: Float) -> Float:

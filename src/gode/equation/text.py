@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable
 
-from gode.equation.tree import ONE, Node, complexity, derivative_order, num, number, power, walk
+from gode.equation.tree import Node, complexity, derivative_order, num, number, power, walk
 
 Format = Callable[[float], str]
 
@@ -61,7 +61,8 @@ class _Writer:
         sign = ""
         if over and over[0].op == "num" and number(over[0]) < 0:
             sign, over[0] = "-", num(-number(over[0]))
-            over = over[1:] if over[0] == ONE and len(over) > 1 else over
+        if len(over) > 1 and over[0].op == "num" and self.style(number(over[0])) == "1":
+            over = over[1:]
         return sign + self.fraction([self.factor(f) for f in over] or ["1"], [self.factor(f) for f in under])
 
     def fraction(self, over: list[str], under: list[str]) -> str:
@@ -106,9 +107,9 @@ class _Writer:
         low = self.atom(base) if simple else self.braced(self.sum(base))
         if base.op not in ("var", "const", "num", "+", "*", "^"):
             low = self.atom(base)
-        high = to_latex(exponent, exact) if self.latex else self.exponent(exponent)
-        if self.latex and str(base.value).endswith("'"):
-            low = rf"\left({low}\right)" if derivative_order(str(base.value)) else low
+        high = self.sum(exponent) if self.latex else self.exponent(exponent)
+        if self.latex and (str(base.value).endswith("'") or (base.op == "num" and "^" in low)):
+            low = self.braced(low)
         return f"{low}^{{{high}}}" if self.latex else f"{low}^{high}"
 
     def exponent(self, node: Node) -> str:

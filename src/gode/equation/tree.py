@@ -134,6 +134,15 @@ def replace_constants(node: Node, new: Callable[[int], Node]) -> Node:
     return node._replace(args=tuple(replace_constants(arg, new) for arg in node.args))
 
 
+def replace_numbers(node: Node, new: Callable[[float], float]) -> Node:
+    """Return `node` with each number x replaced by `new(x)`."""
+    if node.op == "num":
+        return num(new(number(node)))
+    if not node.args:
+        return node
+    return node._replace(args=tuple(replace_numbers(arg, new) for arg in node.args))
+
+
 def renumber(node: Node) -> Node:
     """Return `node` with its constants numbered in the order of writing."""
     count = iter(range(1_000_000))
@@ -164,4 +173,6 @@ def _safe_power(base: float, exponent: float) -> float | None:
         value = base**exponent
     except (ZeroDivisionError, OverflowError):
         return None
-    return value if isinstance(value, float) and math.isfinite(value) else None
+    if not isinstance(value, float) or not math.isfinite(value) or (value == 0 and base != 0):
+        return None  # not real, or out of the range of floats
+    return value

@@ -10,6 +10,7 @@ import numpy as np
 from numba import njit
 
 from gode.equation.interpreter import run_tape, workspace
+from gode.equation.point import value_at_point
 
 DONE, DIVERGED, BUDGET, SINGULAR, NO_ROOT = range(5)
 
@@ -39,6 +40,7 @@ DENSE = np.array(
 )
 FLOOR = 1e-3  # a component is resolved to the tolerance times this share of its largest value so far
 SMALLEST_STEP = 1e-13  # of the span
+FIRST_SHARE = 1e-2  # of the span: a state at rest is resolved against its rate times this
 
 
 @njit(cache=True, error_model="numpy")
@@ -60,40 +62,43 @@ def read_signals(signals, t, x, first_row):
 
 
 @njit(cache=True, error_model="numpy")
-def derivative(tape, weight, c, signals, order, t, y, dy, x, const_dir, col_dir, work, param):
-    """Write dy/dt for the state y[:, 0] and its sensitivities y[:, 1:]; return whether it is finite."""
-    x[0, 0] = t
-    x[1, 0] = y[0, 0]
-    if order == 2:
-        x[2, 0] = y[1, 0]
-    read_signals(signals, t, x, 4)
+def sensitivity_slopes(tape, weight, c, order, y, k, s, x, const_dir, col_dir, work, param):
+    """Write d/dt of the sensitivities y[:, 1:] into k[s]; return the right-hand side, NaN if it is none."""
     if not run_tape(tape, c, x, const_dir, col_dir, weight, work):
-        return False
+        return np.nan
     f = 0.0
     for j in range(len(weight)):
         f += weight[j] * work.values[j, 0]
-    if order == 2:
-        dy[0, 0] = y[1, 0]
-    dy[order - 1, 0] = f
-    n_param = y.shape[1] - 1
+    base = len(tape.nonlinear)
+    for p in range(len(param)):
+        change = work.grads[base, 0] * y[0, p + 1]
+        if order == 2:
+            change += work.grads[base + 1, 0] * y[1, p + 1]
+            k[s, 0, p + 1] = y[1, p + 1]
+        if param[p] >= 0 and const_dir[param[p]] >= 0:
+            change += work.grads[const_dir[param[p]], 0]
+        k[s, order - 1, p + 1] = change
+    for j in range(len(weight)):
+        if tape.linear[j] >= 0:
+            for p in range(len(param)):
+                if param[p] == tape.linear[j]:
+                    k[s, order - 1, p + 1] += tape.multiplier[j] * work.values[j, 0]
+    return f
+
+
+@njit(cache=True, error_model="numpy")
+def directions(tape, order, n_columns, n_param):
+    """Return which constants and columns are directions of differentiation, and how many there are."""
+    const_dir = np.full(tape.n_constants, -1, np.int64)
+    col_dir = np.full(n_columns, -1, np.int64)
+    n_dir = 0
     if n_param > 0:
-        base = len(tape.nonlinear)
-        slope_u = work.grads[base, 0]
-        slope_v = work.grads[base + 1, 0] if order == 2 else 0.0
-        for k in range(n_param):
-            s = slope_u * y[0, k + 1]
-            if order == 2:
-                s += slope_v * y[1, k + 1]
-                dy[0, k + 1] = y[1, k + 1]
-            if param[k] >= 0 and const_dir[param[k]] >= 0:
-                s += work.grads[const_dir[param[k]], 0]
-            dy[order - 1, k + 1] = s
-        for j in range(len(weight)):
-            if tape.linear[j] >= 0:
-                for k in range(n_param):
-                    if param[k] == tape.linear[j]:
-                        dy[order - 1, k + 1] += tape.multiplier[j] * work.values[j, 0]
-    return math.isfinite(f)
+        n_dir = len(tape.nonlinear) + order
+        for i in range(len(tape.nonlinear)):
+            const_dir[tape.nonlinear[i]] = i
+        for d in range(order):
+            col_dir[1 + d] = len(tape.nonlinear) + d
+    return const_dir, col_dir, n_dir
 
 
 @njit(cache=True, error_model="numpy")
@@ -101,112 +106,92 @@ def solve_explicit(tape, weight, c, signals, order, t, initial, param, rtol, bou
     """Fill out[0:3] with u, u', u'' at the times `t`, and sens (params, 3, n); return (status, steps).
 
     `param` lists what the sensitivities are taken in: constants by index, initial values as -1, -2.
+    A solution larger than `bound` has diverged.
     """
     n_param = len(param)
     x = np.zeros((4 + len(signals.starts) - 1, 1))
-    const_dir = np.full(tape.n_constants, -1, np.int64)
-    col_dir = np.full(x.shape[0], -1, np.int64)
-    n_dir = 0
-    if n_param > 0:
-        for i in range(len(tape.nonlinear)):
-            const_dir[tape.nonlinear[i]] = i
-        n_dir = len(tape.nonlinear) + order
-        col_dir[1] = len(tape.nonlinear)
-        if order == 2:
-            col_dir[2] = len(tape.nonlinear) + 1
+    const_dir, col_dir, n_dir = directions(tape, order, x.shape[0], n_param)
     work = workspace(len(weight), tape.depth, n_dir, 1)
-    y, stage, late = (
-        np.zeros((order, n_param + 1)),
-        np.zeros((order, n_param + 1)),
-        np.zeros((order, n_param + 1)),
-    )
+    code, arg, literal, starts = tape.code, tape.arg, tape.literal, tape.starts
+    stack = np.empty(tape.depth + 1)
+    y, stage = np.zeros((order, n_param + 1)), np.zeros((order, n_param + 1))
     k = np.zeros((7, order, n_param + 1))
     largest = np.zeros(order)
     for d in range(order):
         y[d, 0] = initial[d]
+        out[d, 0] = initial[d]
     for p in range(n_param):
         if param[p] < 0:
             y[-param[p] - 1, p + 1] = 1.0
+        for d in range(order):
+            sens[p, d, 0] = y[d, p + 1]
     now = t[0]
     span = t[-1] - t[0]
-    if not derivative(tape, weight, c, signals, order, now, y, k[0], x, const_dir, col_dir, work, param):
-        return SINGULAR, 0
-    write_out(order, y, k[0], 0, out, sens)
-    h = first_step(order, y, k[0], span)
-    for d in range(order):
-        largest[d] = abs(y[d, 0]) + h * abs(k[0, d, 0])
+    h = 0.0
+    first = 0  # k[0] is the last stage of the step before, but for the very first step
     done = 1
     steps = 0
     while done < len(t):
         steps += 1
         if steps > max_steps:
             return BUDGET, steps
-        if h < SMALLEST_STEP * span:
+        if h < SMALLEST_STEP * span and first == 1:
             return DIVERGED if abs(k[0, order - 1, 0]) * span > 1e6 * largest[order - 1] else SINGULAR, steps
         h = min(h, (t[-1] - now) * (1 + 1e-12))
         finite = True
-        for s in range(1, 7):
+        for s in range(first, 7):
+            if s == 1 and first == 0:
+                h = first_step(order, y, k, span)
+                for d in range(order):
+                    largest[d] = abs(y[d, 0]) + h * abs(k[0, d, 0])
             for d in range(order):
                 for p in range(n_param + 1):
                     total = 0.0
                     for q in range(s):
                         total += A[s, q] * k[q, d, p]
                     stage[d, p] = y[d, p] + h * total
-            finite = derivative(
-                tape,
-                weight,
-                c,
-                signals,
-                order,
-                now + C[s] * h,
-                stage,
-                k[s],
-                x,
-                const_dir,
-                col_dir,
-                work,
-                param,
-            )
-            if not finite or not abs(stage[0, 0]) < bound:
-                finite = False
+            x[0, 0] = now + C[s] * h
+            for d in range(order):
+                x[1 + d, 0] = stage[d, 0]
+            if x.shape[0] > 4:
+                read_signals(signals, x[0, 0], x, 4)
+            if n_param == 0:
+                slope = value_at_point(code, arg, literal, starts, c, weight, x, stack)
+            else:
+                slope = sensitivity_slopes(
+                    tape, weight, c, order, stage, k, s, x, const_dir, col_dir, work, param
+                )
+            k[s, order - 1, 0] = slope
+            if order == 2:
+                k[s, 0, 0] = stage[1, 0]
+            finite = math.isfinite(slope) and abs(stage[0, 0]) < bound
+            if not finite:
                 break
         if not finite:
+            if first == 0 and s == 0:
+                return SINGULAR, 0
+            first = 1
             if abs(stage[0, 0]) >= bound and h < 1e-6 * span:
                 return DIVERGED, steps
             h *= 0.2
             continue
+        first = 1
         error = 0.0
         for d in range(order):
             e = 0.0
             for s in range(7):
                 e += E[s] * k[s, d, 0]
             size = max(abs(y[d, 0]), abs(stage[d, 0]), FLOOR * largest[d])
+            if largest[d] == 0.0:  # a jump that ends a rest would look as bad however small the step
+                for s in range(7):
+                    size = max(size, FIRST_SHARE * span * abs(k[s, d, 0]))
             error = max(error, abs(h * e) / (rtol * size + 1e-300))
         factor = 5.0 if error < 1e-9 else min(5.0, max(0.2, 0.9 * error**-0.2))
         if error > 1.0:
             h *= min(factor, 0.9)
             continue
         while done < len(t) and t[done] <= now + h * (1 + 1e-12):
-            theta = min((t[done] - now) / h, 1.0)
-            for d in range(order):
-                for p in range(n_param + 1):
-                    total = 0.0
-                    for s in range(7):
-                        total += (
-                            k[s, d, p]
-                            * theta
-                            * (
-                                DENSE[s, 0]
-                                + theta * (DENSE[s, 1] + theta * (DENSE[s, 2] + theta * DENSE[s, 3]))
-                            )
-                        )
-                    late[d, p] = y[d, p] + h * total
-            # k[1] is free once the step is accepted and its weight in the dense output is zero
-            if not derivative(
-                tape, weight, c, signals, order, t[done], late, k[1], x, const_dir, col_dir, work, param
-            ):
-                return SINGULAR, steps
-            write_out(order, late, k[1], done, out, sens)
+            interpolate(y, k, h, min((t[done] - now) / h, 1.0), done, out, sens)
             done += 1
         now += h
         for d in range(order):
@@ -215,26 +200,69 @@ def solve_explicit(tape, weight, c, signals, order, t, initial, param, rtol, bou
                 y[d, p] = stage[d, p]
                 k[0, d, p] = k[6, d, p]
         h *= factor
-    return DONE, steps
+    finite = highest_derivatives(tape, weight, c, signals, order, t, param, out, sens)
+    return DONE if finite else SINGULAR, steps
 
 
 @njit(cache=True, error_model="numpy")
-def first_step(order, y, dy, span):
-    """Return a step over which the state changes by about one percent."""
-    h = 1e-2 * span
-    for d in range(order):
-        if abs(dy[d, 0]) > 0.0 and abs(y[d, 0]) > 0.0:
-            h = min(h, 0.01 * abs(y[d, 0]) / abs(dy[d, 0]))
-    return max(h, 1e-8 * span)
+def interpolate(y, k, h, theta, i, out, sens):
+    """Write the state and its sensitivities at the share `theta` of a step as time number `i`."""
+    for d in range(y.shape[0]):
+        for p in range(y.shape[1]):
+            total = 0.0
+            for s in range(7):
+                power = DENSE[s, 2] + theta * DENSE[s, 3]
+                total += k[s, d, p] * (DENSE[s, 0] + theta * (DENSE[s, 1] + theta * power))
+            if p == 0:
+                out[d, i] = y[d, 0] + h * theta * total
+            else:
+                sens[p - 1, d, i] = y[d, p] + h * theta * total
 
 
 @njit(cache=True, error_model="numpy")
-def write_out(order, y, dy, i, out, sens):
-    """Write the solution and its sensitivities at time number `i`."""
-    for d in range(order):
-        out[d, i] = y[d, 0]
-    out[order, i] = dy[order - 1, 0]
-    for p in range(y.shape[1] - 1):
+def highest_derivatives(tape, weight, c, signals, order, t, param, out, sens):
+    """Evaluate the right-hand side and its sensitivities at all times at once; return if it is finite."""
+    n = len(t)
+    n_param = len(param)
+    x = np.zeros((4 + len(signals.starts) - 1, n))
+    point = np.zeros((x.shape[0], 1))
+    for i in range(n):
+        x[0, i] = t[i]
         for d in range(order):
-            sens[p, d, i] = y[d, p + 1]
-        sens[p, order, i] = dy[order - 1, p + 1]
+            x[1 + d, i] = out[d, i]
+        if x.shape[0] > 4:
+            read_signals(signals, t[i], point, 4)
+            for r in range(4, x.shape[0]):
+                x[r, i] = point[r, 0]
+    const_dir, col_dir, n_dir = directions(tape, order, x.shape[0], n_param)
+    work = workspace(len(weight), tape.depth, n_dir, n)
+    if not run_tape(tape, c, x, const_dir, col_dir, weight, work):
+        return False
+    for i in range(n):
+        out[order, i] = 0.0
+        for j in range(len(weight)):
+            out[order, i] += weight[j] * work.values[j, i]
+    base = len(tape.nonlinear)
+    for p in range(n_param):
+        for i in range(n):
+            total = 0.0
+            for d in range(order):
+                total += work.grads[base + d, i] * sens[p, d, i]
+            if param[p] >= 0 and const_dir[param[p]] >= 0:
+                total += work.grads[const_dir[param[p]], i]
+            sens[p, order, i] = total
+        for j in range(len(weight)):
+            if tape.linear[j] >= 0 and tape.linear[j] == param[p]:
+                for i in range(n):
+                    sens[p, order, i] += tape.multiplier[j] * work.values[j, i]
+    return True
+
+
+@njit(cache=True, error_model="numpy")
+def first_step(order, y, k, span):
+    """Return a step over which the state changes by about one percent."""
+    h = FIRST_SHARE * span
+    for d in range(order):
+        if abs(k[0, d, 0]) > 0.0 and abs(y[d, 0]) > 0.0:
+            h = min(h, 0.01 * abs(y[d, 0]) / abs(k[0, d, 0]))
+    return max(h, 1e-8 * span)

@@ -22,11 +22,16 @@ from gode.solve.radau import (
     stage_points,
 )
 
+PILOT = 0.5  # a trial step this close to the guide, relatively, is on its branch
+
 
 @njit(cache=True, error_model="numpy")
 def first_derivative(tape, weight, c, order, t, y, guess, signals, x, point, const_dir, col_dir, work, base):
-    """Return (w, whether it is a root): the highest derivative at the start, by Newton from some guesses."""
-    best = guess
+    """Return (w, status): the highest derivative at the start, by Newton from some guesses.
+
+    The status is DONE for a simple root, SINGULAR where the equation degenerates and w is any or a double
+    root, NO_ROOT if none is found.
+    """
     for trial in range(8):
         w = guess if trial == 0 else (-1.0) ** trial * 10.0 ** (trial - 3) * (1.0 + abs(guess))
         for _ in range(50):
@@ -44,16 +49,16 @@ def first_derivative(tape, weight, c, order, t, y, guess, signals, x, point, con
             g = 0.0
             for j in range(len(weight)):
                 g += weight[j] * work.values[j, 0]
-            if g == 0.0:
-                return w, True
             slope = work.grads[base + order, 0]
+            if g == 0.0:
+                return w, SINGULAR if slope == 0.0 else DONE
             if slope == 0.0:
                 break
             step = -g / slope
             w += step
             if abs(step) <= 1e-12 * (abs(w) + 1e-300):
-                return w, True
-    return best, False
+                return w, DONE
+    return guess, NO_ROOT
 
 
 @njit(cache=True, error_model="numpy")
@@ -88,10 +93,11 @@ def solve_implicit(
             y_sens[p, -param[p] - 1] = 1.0
     guided = len(guide) == len(t)
     hint = guide[0] if guided else 0.0
-    w0, rooted = first_derivative(
+    w0, root = first_derivative(
         tape, weight, c, order, t[0], y, hint, signals, x, point, const_dir, col_dir, work, base
     )
-    if not rooted and not guided:
+    rooted = root == DONE
+    if root == NO_ROOT and not guided:
         return NO_ROOT, 0
     out[0, 0], out[order, 0] = y[0], w0
     if order == 2:
@@ -125,9 +131,29 @@ def solve_implicit(
     steps = 0
     failure = NO_ROOT
     done = 1
+    # Where the equation degenerates at the start, branches meet and the guide's noise would choose. Trial
+    # steps begin long, where the branches are apart, and are halved down to the first real step.
+    piloted = False
+    length = 0.25 * span
+    while guided and not rooted and length > h:
+        for i in range(3):
+            if piloted:
+                w[i] = extrapolate(previous, C[i] * length / h_previous)
+            else:
+                w[i] = np.interp(now + C[i] * length, t, guide)
+        before = w.copy()
+        solved = solve_stages(
+            tape, weight, c, order, now, length, y, w, signals, x, point, const_dir, col_dir, work, base, m
+        )
+        off = np.sum((w - before) ** 2)
+        if solved == DONE and (piloted or off < PILOT**2 * np.sum(before**2)):
+            piloted = True
+            previous[:] = w
+            h_previous = length
+        length *= 0.5
     while done < len(t):
         steps += 1
-        if steps > max_steps:
+        if steps > max_steps + done:  # the steps that end on sample times are free
             return BUDGET, steps
         if h < SMALLEST_STEP * span:
             return failure, steps
@@ -138,6 +164,8 @@ def solve_implicit(
             for i in range(3):
                 if attempt == 0 and not fresh:
                     w[i] = extrapolate(previous, 1.0 + C[i] * step / h_previous)
+                elif attempt == 0 and piloted:
+                    w[i] = extrapolate(previous, C[i] * step / h_previous)
                 elif guided:
                     share = (now + C[i] * step - t[done - 1]) / (t[done] - t[done - 1])
                     w[i] = guide[done - 1] + share * (guide[done] - guide[done - 1])
@@ -180,6 +208,8 @@ def solve_implicit(
         for i in range(3):
             previous[i] = w[i]
         h_previous = step
+        if fresh and not rooted:
+            out[order, 0] = extrapolate(w, 0.0)
         fresh = False
         now = t[done] if last else now + step
         if not last:

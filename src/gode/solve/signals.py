@@ -39,6 +39,9 @@ class Signals(NamedTuple):
     starts: Int  # (inputs + 1,) where the knots of each input begin
 
 
+NO_SIGNALS = Signals(np.empty(0), np.empty((0, 4)), np.zeros(1, np.int64))
+
+
 def make_signals(
     names: Sequence[str], given: Mapping[str, Signal], t: Float, interpolation: Interpolation
 ) -> Signals:
@@ -47,6 +50,8 @@ def make_signals(
     Raises:
         DataError: if one is missing, too short, or not finite.
     """
+    if not names:
+        return NO_SIGNALS
     knots, pieces = [np.empty(0)], [np.empty((0, 4))]
     for name in names:
         signal = given[name]
@@ -66,6 +71,8 @@ def split_formulas(
     Raises:
         DataError: if an input is not given, or its formula depends on more than t.
     """
+    if not names:
+        return (), {}
     given = given or {}
     missing = [name for name in names if name not in given]
     if missing:
@@ -97,15 +104,20 @@ def _replaced(node: Node, formulas: Mapping[str, Node]) -> Node:
 
 
 def _samples(signal: ArrayLike | tuple[ArrayLike, ArrayLike], name: str, t: Float) -> tuple[Float, Float]:
-    x, y = t, np.asarray(signal, np.float64)
-    if isinstance(signal, tuple) and y.ndim == 2 and len(y) == 2:
-        x, y = y
+    times: ArrayLike = t
+    samples = signal
+    if isinstance(signal, tuple) and len(signal) == 2 and np.ndim(signal[0]) == 1:
+        times, samples = signal
+    try:
+        x, y = np.asarray(times, np.float64), np.asarray(samples, np.float64)
+    except (TypeError, ValueError):
+        raise DataError(f"the input {name} must be numbers; give a formula, a function or samples") from None
     if x.ndim != 1 or x.shape != y.shape or len(x) < 2:
         raise DataError(
             f"the input {name} has {y.size} samples for {x.size} times; give one per time, at least 2, "
             "or a pair (times, samples)"
         )
-    if not (np.all(np.isfinite(y)) and np.all(np.diff(x) > 0)):
+    if not (np.all(np.isfinite(y)) and np.all(np.isfinite(x)) and np.all(np.diff(x) > 0)):
         raise DataError(f"the input {name} must be finite at increasing times; drop or fill the bad samples")
     slack = 1e-9 * (t[-1] - t[0])
     if x[0] > t[0] + slack or x[-1] < t[-1] - slack:

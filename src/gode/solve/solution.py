@@ -2,17 +2,18 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gode.arrays import Float
-from gode.equation import Equation
-from gode.equation.tape import COLUMNS, compile_tape, term_weights
+from gode.arrays import Float, Int
+from gode.equation import Equation, Node, Skeleton
+from gode.equation.tape import COLUMNS, Tape, compile_tape, evaluate, term_weights
 from gode.errors import ConfigError, DataError, Failure
-from gode.solve.explicit import BUDGET, DIVERGED, DONE, NO_ROOT, SINGULAR, solve_explicit
+from gode.solve.explicit import BUDGET, DIVERGED, DONE, NO_ROOT, SINGULAR, read_signals, solve_explicit
 from gode.solve.implicit import solve_implicit
-from gode.solve.signals import Interpolation, Signal, make_signals, split_formulas, write_in
+from gode.solve.signals import Interpolation, Signal, Signals, make_signals, split_formulas, write_in
 
 FAILURES = {
     DIVERGED: Failure.DIVERGED,
@@ -28,7 +29,7 @@ class SolveConfig:
 
     rtol: float = 1e-6
     max_steps: int = 10_000  # of each of the two methods
-    growth: float = 1e6  # a solution this many times larger than its start and guide has diverged
+    growth: float = 1e6  # a solution this many times larger than start and rates suggest has diverged
     interpolation: Interpolation = Interpolation.CUBIC
 
     def __post_init__(self) -> None:
@@ -38,9 +39,16 @@ class SolveConfig:
             raise ConfigError(f"max_steps must be at least 1, got {self.max_steps}")
 
 
+DEFAULT = SolveConfig()
+NOTHING = np.empty(0, np.int64)
+N_RATES = 8  # times at which the scale of an unguided solution is looked for
+
+
 @dataclass(frozen=True)
 class Solution:
     """The solution at the times asked for; NaN from the point on where it failed.
+
+    A first-order equation says nothing of u'': its `d2u` is NaN.
 
     `sensitivities` (parameters, 3, n) are the derivatives of u, u', u'' in the constants and then in the
     initial values, if they were asked for.
@@ -79,49 +87,90 @@ def solve(
     Raises:
         DataError: if the times, initial values or inputs are not usable.
     """
-    config = config or SolveConfig()
+    config = config or DEFAULT
     times, start = _checked(equation, t, initial)
     steer = np.empty(0) if guide is None else _guide(guide, times)
     names, formulas = split_formulas(equation.skeleton.inputs, inputs)
     signals = make_signals(names, inputs or {}, times, config.interpolation)
-    columns = (*COLUMNS, *names)
-    constants = np.asarray(equation.constants, np.float64)
-    param = np.arange(len(constants) if sensitivities else 0)
-    if sensitivities:
-        param = np.append(param, -1 - np.arange(equation.order))
-    status, steps = SINGULAR, 0
-    out, sens = np.empty((3, len(times))), np.empty((len(param), 3, len(times)))
-    scale = max(np.max(np.abs(start)), 1e-300) + float(np.max(np.abs(steer), initial=0.0)) * np.ptp(times)
-    bound = config.growth * (scale if scale > 1e-290 else 1.0)
-    for terms, implicit in ((equation.skeleton.rhs_terms, False), (equation.skeleton.terms, True)):
-        if terms is None:
+    constants = np.array(equation.constants, np.float64)
+    parameters = _parameters(equation) if sensitivities else NOTHING
+    rates = steer if len(steer) else _rates(equation, names, formulas, constants, signals, times, start)
+    bound = config.growth * _scale(start, rates, times)
+    n, order, steps = len(times), equation.order, 0
+    status = SINGULAR
+    out, sens = np.empty((3, n)), np.empty((len(parameters), 3, n))
+    for implicit in (False, True):
+        tape = _tape(equation.skeleton, names, implicit, tuple(formulas.items()))
+        if tape is None:
             continue
-        tape = compile_tape(write_in(terms, formulas), columns, len(constants))
         out[:], sens[:] = np.nan, np.nan
-        weight = term_weights(tape, constants)
-        shared = (config.rtol, bound, config.max_steps, out, sens)
-        head = (tape, weight, constants, signals, equation.order, times, start)
-        if implicit:
-            status, used = solve_implicit(*head, steer, param, *shared)
-        else:
-            status, used = solve_explicit(*head, param, *shared)
+        head = (tape, term_weights(tape, constants), constants, signals, order, times, start)
+        tail = (parameters, config.rtol, bound, config.max_steps, out, sens)
+        status, used = solve_implicit(*head, steer, *tail) if implicit else solve_explicit(*head, *tail)
         steps += used
         if status in (DONE, DIVERGED):
             break
-    return _solution(times, out, status, steps, sens, equation.order)
+    return Solution(times, out[0], out[1], out[2], FAILURES.get(status), steps, sens)
 
 
-def _solution(t: Float, out: Float, status: int, steps: int, sens: Float, order: int) -> Solution:
-    if order == 1:
-        out[2] = np.nan
-        if status == DONE and len(t) > 2:
-            out[2] = np.gradient(out[1], t, edge_order=2)
-    return Solution(t, out[0], out[1], out[2], FAILURES.get(status), steps, sens)
+@lru_cache(maxsize=64)
+def _tape(
+    skeleton: Skeleton, names: tuple[str, ...], implicit: bool, formulas: tuple[tuple[str, Node], ...]
+) -> Tape | None:
+    """Return the program of the residual, or of the right-hand side if there is one."""
+    terms = skeleton.terms if implicit else skeleton.rhs_terms
+    if terms is None:
+        return None
+    return compile_tape(write_in(terms, dict(formulas)), (*COLUMNS, *names), skeleton.n_constants)
+
+
+def _parameters(equation: Equation) -> Int:
+    """Return what sensitivities are taken in: the constants by index, then u(t0) as -1, u'(t0) as -2."""
+    return np.array([*range(len(equation.constants)), *(-1 - i for i in range(equation.order))], np.int64)
+
+
+def _rates(
+    equation: Equation,
+    names: tuple[str, ...],
+    formulas: Mapping[str, Node],
+    constants: Float,
+    signals: Signals,
+    t: Float,
+    start: Float,
+) -> Float:
+    """Return the highest derivative at a few times, were the state still at its start."""
+    tape = _tape(equation.skeleton, names, False, tuple(formulas.items()))
+    if tape is None:
+        return np.empty(0)
+    some = t[:: -(-len(t) // N_RATES)]
+    x = np.zeros((len(COLUMNS) + len(names), len(some)))
+    x[0], x[1 : 1 + len(start)] = some, start[:, None]
+    point = np.zeros((len(x), 1))
+    for i, now in enumerate(some if names else ()):
+        read_signals(signals, now, point, len(COLUMNS))
+        x[len(COLUMNS) :, i] = point[len(COLUMNS) :, 0]
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = evaluate(tape, constants, x).value
+    return found[np.isfinite(found)]
+
+
+def _scale(start: Float, rates: Float, t: Float) -> float:
+    """Return the size a solution may be expected to have; infinite if nothing tells it."""
+    span = float(t[-1] - t[0])
+    size = max(abs(v) * span**i for i, v in enumerate(start.tolist()))
+    if len(rates):
+        size += float(np.max(np.abs(rates))) * span ** len(start)
+    return size or np.inf
 
 
 def _checked(equation: Equation, t: ArrayLike, initial: Sequence[float]) -> tuple[Float, Float]:
     times = np.asarray(t, np.float64)
-    if times.ndim != 1 or len(times) < 2 or not np.all(np.isfinite(times)) or np.any(np.diff(times) <= 0):
+    if (
+        times.ndim != 1
+        or len(times) < 2
+        or not (times[1:] > times[:-1]).all()
+        or not np.isfinite(times[[0, -1]]).all()
+    ):
         raise DataError("t must be at least two finite, increasing times; sort them and drop repeats")
     start = np.atleast_1d(np.asarray(initial, np.float64))
     if start.shape != (equation.order,) or not np.all(np.isfinite(start)):

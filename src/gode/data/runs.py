@@ -1,0 +1,158 @@
+"""Run and Dataset: what was measured, checked once and for all.
+
+A run has its own times and any of the channels u, u', u''; NaN means not observed. Known inputs are
+samples, a formula in t, or a callable. Initial values may be known, in part or not at all.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from gode.arrays import Float
+from gode.errors import DataError
+
+Input = str | Callable[[float], float] | Float
+CHANNELS = ("u", "u'", "u''")
+MIN_POINTS = 5
+
+
+@dataclass(frozen=True)
+class Run:
+    """One measurement: times, the observed channels (3, n) with NaN where nothing was observed, inputs."""
+
+    t: Float
+    observed: Float
+    initial: Float  # (2,) u(t0) and u'(t0); NaN where unknown
+    inputs: Mapping[str, Input] = field(default_factory=dict)
+
+    @property
+    def n_points(self) -> int:
+        """The number of times."""
+        return len(self.t)
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """Runs of one system; all have the same inputs."""
+
+    runs: tuple[Run, ...]
+    labels: Mapping[str, str] = field(default_factory=dict)  # units or column names, for people
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The names of the known inputs."""
+        return tuple(self.runs[0].inputs)
+
+    @property
+    def n_observed(self) -> int:
+        """The number of observed values."""
+        return int(sum(np.isfinite(run.observed).sum() for run in self.runs))
+
+    @property
+    def channels(self) -> tuple[str, ...]:
+        """The channels that were observed in some run."""
+        seen = np.any([np.isfinite(run.observed).any(axis=1) for run in self.runs], axis=0)
+        return tuple(name for name, here in zip(CHANNELS, seen, strict=True) if here)
+
+
+def make_run(
+    t: ArrayLike,
+    *,
+    u: ArrayLike | None = None,
+    velocity: ArrayLike | None = None,
+    acceleration: ArrayLike | None = None,
+    inputs: Mapping[str, object] | None = None,
+    initial: ArrayLike | None = None,
+    label: str = "",
+) -> Run:
+    """Return a checked run; rows with a time that is not a number, or observed nowhere, are dropped.
+
+    Raises:
+        DataError: with the sentence that says what to do.
+    """
+    where = f"{label}: " if label else ""
+    time = _numbers(t, "t", where, None)
+    rows = [
+        _channel(x, n, where, len(time)) for x, n in zip((u, velocity, acceleration), CHANNELS, strict=True)
+    ]
+    observed = np.vstack(rows)
+    given = {name: _input(value, name, where, len(time)) for name, value in (inputs or {}).items()}
+    keep = np.isfinite(time) & np.isfinite(observed).any(axis=0)
+    for values in given.values():
+        if isinstance(values, np.ndarray):
+            keep &= np.isfinite(values)
+    if not keep.any():
+        raise DataError(
+            f"{where}nothing is observed: every value is missing; pass u, velocity or acceleration"
+        )
+    time, observed = time[keep], observed[:, keep]
+    given = {k: v[keep] if isinstance(v, np.ndarray) else v for k, v in given.items()}
+    _check_times(time, where)
+    return Run(time, observed, _initial(initial, where), given)
+
+
+def _check_times(t: Float, where: str) -> None:
+    if len(t) < MIN_POINTS:
+        raise DataError(f"{where}{len(t)} usable points are too few; at least {MIN_POINTS} are needed")
+    step = np.diff(t)
+    if np.any(step <= 0):
+        i = int(np.argmax(step <= 0)) + 1
+        raise DataError(
+            f"{where}row {i}: time must increase, but {t[i]:g} follows {t[i - 1]:g}; sort the rows or drop repeats"
+        )
+    if np.min(step) < 1e-9 * (t[-1] - t[0]):
+        i = int(np.argmin(step)) + 1
+        raise DataError(
+            f"{where}row {i}: the times {t[i - 1]!r} and {t[i]!r} nearly coincide; drop one of the rows"
+        )
+
+
+def _numbers(values: ArrayLike, name: str, where: str, length: int | None) -> Float:
+    try:
+        row = np.asarray(values, np.float64)
+    except (TypeError, ValueError):
+        raise DataError(f"{where}{name} must be numbers, got {_kind(values)}; convert it first") from None
+    if row.ndim == 2 and name == "u" and row.shape[1] > 1:
+        raise DataError(
+            f"{where}u has {row.shape[1]} columns: systems of equations are not supported yet; "
+            "pass one signal, the others perhaps as known inputs"
+        )
+    if row.ndim != 1:
+        raise DataError(f"{where}{name} must have one dimension, got shape {row.shape}; pass one signal")
+    if length is not None and len(row) != length:
+        raise DataError(f"{where}{name} has {len(row)} values, but t has {length}; give one per time")
+    if np.any(np.isinf(row)):
+        i = int(np.argmax(np.isinf(row)))
+        raise DataError(f"{where}{name} is infinite at row {i}; drop that row or write NaN for not observed")
+    return row
+
+
+def _kind(values: object) -> str:
+    if isinstance(values, Sequence) and not isinstance(values, str):
+        return "a list with " + next((repr(v)[:40] for v in values if not isinstance(v, int | float)), "gaps")
+    return type(values).__name__
+
+
+def _channel(values: ArrayLike | None, name: str, where: str, n: int) -> Float:
+    return np.full(n, np.nan) if values is None else _numbers(values, name, where, n)
+
+
+def _input(value: object, name: str, where: str, n: int) -> Input:
+    if isinstance(value, str) or callable(value):
+        return value
+    return _numbers(value, name, where, n)  # type: ignore[arg-type]
+
+
+def _initial(values: ArrayLike | None, where: str) -> Float:
+    known = np.full(2, np.nan)
+    if values is None:
+        return known
+    given = np.atleast_1d(
+        _numbers(np.atleast_1d(np.asarray(values, object)).tolist(), "initial", where, None)
+    )
+    if len(given) > 2:
+        raise DataError(f"{where}initial must be [u(t0)] or [u(t0), u'(t0)], got {len(given)} values")
+    known[: len(given)] = given
+    return known

@@ -1,0 +1,98 @@
+"""A tape at a single point, values only: what a solver needs hundreds of times per solution (compiled).
+
+The interpreter of columns does the same and more; called for one point it spends most of its time on
+being called. This one is written into its caller, which makes it about four times as fast.
+"""
+
+import math
+
+import numpy as np
+from numba import njit
+
+from gode.equation.interpreter import (
+    ABS,
+    ADD,
+    CONST,
+    COS,
+    EXP,
+    LIT,
+    LOG,
+    MUL,
+    POW,
+    POWI,
+    SIN,
+    SQRT,
+    TAN,
+    TANH,
+    VAR,
+)
+
+
+@njit(cache=True, error_model="numpy")
+def real_power(a, b):
+    """Return a^b, NaN where that is not real."""
+    if a > 0.0 or (b == math.floor(b) and a != 0.0):
+        return a**b
+    if a == 0.0 and b >= 0.0:
+        return 1.0 if b == 0.0 else 0.0
+    return np.nan
+
+
+@njit(cache=True, error_model="numpy")
+def integer_power(a, p):
+    """Return a^p by repeated multiplication."""
+    y = 1.0
+    for _ in range(abs(p)):
+        y *= a
+    return y if p >= 0 else 1.0 / y
+
+
+@njit(cache=True, error_model="numpy", inline="always")
+def value_at_point(code, arg, literal, starts, c, weight, x, stack):
+    """Return the weighted sum of all programs at the point x[:, 0]; not finite where a term is not."""
+    total = 0.0
+    for j in range(len(weight)):
+        sp = -1
+        for i in range(starts[j], starts[j + 1]):
+            op = code[i]
+            if op == VAR:
+                sp += 1
+                stack[sp] = x[arg[i], 0]
+            elif op == CONST:
+                sp += 1
+                stack[sp] = c[arg[i]]
+            elif op == LIT:
+                sp += 1
+                stack[sp] = literal[i]
+            elif op == ADD:
+                sp -= 1
+                stack[sp] += stack[sp + 1]
+            elif op == MUL:
+                sp -= 1
+                stack[sp] *= stack[sp + 1]
+            elif op == POWI:
+                stack[sp] = integer_power(stack[sp], arg[i])
+            elif op == POW:
+                sp -= 1
+                stack[sp] = real_power(stack[sp], stack[sp + 1])
+            elif op == SIN:
+                stack[sp] = math.sin(stack[sp])
+            elif op == COS:
+                stack[sp] = math.cos(stack[sp])
+            elif op == EXP:
+                stack[sp] = math.exp(stack[sp])
+            elif op == LOG:
+                stack[sp] = math.log(stack[sp]) if stack[sp] > 0.0 else np.nan
+            elif op == TANH:
+                stack[sp] = math.tanh(stack[sp])
+            elif op == TAN:
+                stack[sp] = math.tan(stack[sp])
+            elif op == SQRT:
+                stack[sp] = math.sqrt(stack[sp]) if stack[sp] >= 0.0 else np.nan
+            elif op == ABS:
+                stack[sp] = abs(stack[sp])
+            else:
+                a = stack[sp]
+                stack[sp] = 1.0 if a > 0.0 else (-1.0 if a < 0.0 else a)
+        total += weight[j] * stack[0]
+    return total

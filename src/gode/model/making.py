@@ -1,0 +1,147 @@
+"""From a grammar to a model on disk, step by step, each step kept so that it need not be done again."""
+
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gode.equation import Skeleton
+from gode.errors import ConfigError, FileError
+from gode.grammar import Grammar
+from gode.library import Library, draw_library, load_library, save_library
+from gode.model.behaviour import behaviour_of, make_yardstick
+from gode.model.corpus import Corpus, is_held_out, make_corpus
+from gode.model.latent import LatentSpace, load_model, write_model
+from gode.model.quality import Quality, check, exact_share
+from gode.model.terms import make_book
+
+Show = Callable[[str, float, str], None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Making:
+    """What a model is made from."""
+
+    name: str
+    grammar: Grammar
+    source: Grammar  # the grammar the library is drawn from
+    order: int | None
+    size: int
+    latent: int
+    epochs: int
+    seed: int
+
+    def __post_init__(self) -> None:
+        if self.size < 100:
+            raise ConfigError(f"a library of {self.size} skeletons teaches nothing; ask for 100 or more")
+
+    def recipe(self) -> dict[str, Any]:
+        """Return everything that decides the result, for the card."""
+        texts = {
+            "source": self.source.text(),
+            "source_name": self.source.name,
+            "grammar": self.grammar.text(),
+        }
+        numbers = {k: getattr(self, k) for k in ("order", "size", "latent", "epochs", "seed")}
+        return {**texts, **numbers}
+
+    def digest(self) -> str:
+        """Return a short name for the recipe."""
+        return hashlib.sha256(json.dumps(self.recipe(), sort_keys=True).encode()).hexdigest()[:12]
+
+
+def make_model(making: Making, folder: Path, *, device: str, on_step: Show | None = None) -> dict[str, float]:
+    """Draw the library, train the network, write the model into `folder`; return its figures.
+
+    What is done is kept in `folder`; the same call goes on from there.
+    """
+    from gode.model.checkpoint import train_resumable  # torch is needed from here on
+
+    show = on_step or (lambda stage, done, words: None)
+    folder.mkdir(parents=True, exist_ok=True)
+    library = _library(making, folder, show)
+    corpus = _corpus(library, making.seed, show)
+    part = folder / f"{making.name}.{making.digest()}.part"
+    weights, epochs = train_resumable(
+        corpus,
+        part,
+        latent=making.latent,
+        epochs=making.epochs,
+        seed=making.seed,
+        device=device,
+        on_step=show,
+    )
+    figures = {
+        "exact_held_out": max(e.exact for e in epochs),
+        "seconds": epochs[-1].seconds,
+        "epochs": len(epochs),
+    }
+    recipe = making.recipe()
+    facts = {
+        "recipe": {k: recipe[k] for k in recipe if k != "grammar"},
+        "figures": figures,
+        "epochs": [asdict(e) for e in epochs],
+        "terms": make_book(making.grammar, library.derivations),
+    }
+    write_model(folder, making.name, "gode", making.grammar, weights, facts)
+    unseen = Library(library.grammar, tuple(np.array(library.derivations, object)[corpus.held_out][:1000]))
+    figures["exact"] = exact_share(load_model(folder / making.name), unseen)
+    write_model(folder, making.name, "gode", making.grammar, weights, facts)
+    part.unlink(missing_ok=True)
+    return figures
+
+
+def check_model(space: LatentSpace, truths: Sequence[Skeleton], *, rng: np.random.Generator) -> Quality:
+    """Return the figures of a model; its training library is drawn again, to know what is unseen."""
+    recipe = space.card.get("recipe")
+    if not isinstance(recipe, dict):
+        raise FileError(f"the card of {space.name} does not say how the model was made; train it again")
+    source = Grammar.from_text(recipe["source"], source=recipe["source_name"])
+    library = draw_library(
+        source, recipe["size"], order=recipe["order"], rng=recipe["seed"], model=space.grammar
+    )
+    unseen = unseen_library(library, source, recipe["order"], 1000, rng=rng)
+    return check(space, library, unseen, truths, rng=rng)
+
+
+def unseen_library(
+    library: Library, source: Grammar, order: int | None, n: int, *, rng: np.random.Generator
+) -> Library:
+    """Return `n` skeletons of the same kind as those of `library`, none of them in it or trained on."""
+    seen = {hash(skeleton.key) for skeleton in library}
+    found: list[tuple[int, ...]] = []
+    while len(found) < n:
+        fresh = draw_library(source, 4 * n, order=order, rng=rng, model=library.grammar)
+        for derivation, skeleton in zip(fresh.derivations, fresh, strict=True):
+            if hash(skeleton.key) not in seen:
+                seen.add(hash(skeleton.key))
+                found.append(derivation)
+    return Library(library.grammar, tuple(found[:n]))
+
+
+def _library(making: Making, folder: Path, show: Show) -> Library:
+    path = folder / f"{making.name}.{making.digest()}.library.npz"
+    if path.is_file():
+        return load_library(path)
+    library = draw_library(
+        making.source,
+        making.size,
+        order=making.order,
+        rng=making.seed,
+        model=making.grammar,
+        on_step=lambda n: show("drawing skeletons", n / making.size, f"{n} of {making.size}"),
+    )
+    save_library(library, path)
+    return library
+
+
+def _corpus(library: Library, seed: int, show: Show) -> Corpus:
+    show("measuring behaviour", 0.0, "")
+    skeletons = list(library)
+    yardstick = make_yardstick(skeletons, rng=np.random.default_rng(seed + 1))
+    held = np.array([is_held_out(s) for s in skeletons])
+    return make_corpus(library, held, behaviour_of(skeletons, yardstick))

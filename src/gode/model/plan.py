@@ -1,0 +1,117 @@
+"""A grammar as the networks see it: only the steps at which there is something to choose.
+
+A symbol with a single rule leaves no choice, so its rule is applied along with the one before it. What
+remains is shorter by about half, and it is all the decoder has to predict.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from gode.arrays import Bool, Int
+from gode.grammar import Derivation, Grammar
+
+NEVER = 10**6
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The choices a grammar offers, as arrays.
+
+    Heads are numbered among all nonterminals; a rule's `opens` are the symbols with a choice that it
+    leaves open, its `cost` the rules it stands for: itself and the forced ones behind it.
+    """
+
+    grammar: Grammar
+
+    @cached_property
+    def heads(self) -> Int:
+        """The head of each rule."""
+        return np.array(self.grammar.coded.heads, np.int64)
+
+    @cached_property
+    def forced(self) -> dict[int, int]:
+        """The symbols with one rule, and that rule; switched-off rules count, so that this never changes."""
+        rules: dict[int, list[int]] = {}
+        for rule, head in enumerate(self.grammar.coded.heads):
+            rules.setdefault(head, []).append(rule)
+        return {head: of[0] for head, of in rules.items() if len(of) == 1}
+
+    @cached_property
+    def followers(self) -> tuple[tuple[tuple[int, ...], int], ...]:
+        """For each rule, the symbols with a choice that it opens, first one first, and its cost."""
+        return tuple(self._follow(rule) for rule in range(len(self.grammar.rules)))
+
+    @cached_property
+    def start(self) -> tuple[tuple[int, ...], int]:
+        """The symbols open at the start, and the rules spent to get there."""
+        head = self.grammar.coded.head_number[self.grammar.start]
+        return self._follow(self.forced[head]) if head in self.forced else ((head,), 0)
+
+    @cached_property
+    def closing(self) -> Int:
+        """The fewest rules that close each symbol, by its active rules."""
+        return np.minimum(np.array(self.grammar.coded.closing, np.int64), NEVER)
+
+    @cached_property
+    def need(self) -> Int:
+        """What each rule takes beyond the fewest rules that close its head."""
+        total = [cost + sum(self.closing[s] for s in opens) for opens, cost in self.followers]
+        return np.array(total, np.int64) - self.closing[self.heads]
+
+    @cached_property
+    def allowed(self) -> Bool:
+        """(heads, rules): which rules may replace a symbol."""
+        table = np.zeros((len(self.grammar.nonterminals), len(self.grammar.rules)), np.bool_)
+        table[self.heads, np.arange(len(self.heads))] = self.grammar.active
+        return table
+
+    @cached_property
+    def open_table(self) -> tuple[Int, Int]:
+        """The symbols each rule opens, last one first and padded with -1, and how many they are."""
+        width = max(1, *(len(opens) for opens, _ in self.followers))
+        table = np.full((len(self.followers), width), -1, np.int64)
+        for rule, (opens, _) in enumerate(self.followers):
+            table[rule, : len(opens)] = opens[::-1]
+        return table, np.array([len(opens) for opens, _ in self.followers], np.int64)
+
+    def choices(self, derivation: Derivation) -> tuple[int, ...]:
+        """Return the rules of `derivation` at which there was a choice."""
+        heads, forced = self.grammar.coded.heads, self.forced
+        return tuple(rule for rule in derivation if heads[rule] not in forced)
+
+    def derivation(self, choices: Sequence[int]) -> Derivation:
+        """Return the whole derivation behind some choices."""
+        coded, forced = self.grammar.coded, self.forced
+        rest = iter(choices)
+        stack = [coded.head_number[self.grammar.start]]
+        derivation = []
+        while stack:
+            head = stack.pop()
+            rule = forced[head] if head in forced else next(rest)
+            derivation.append(rule)
+            stack += coded.open_symbols[rule]
+        return tuple(derivation)
+
+    def _follow(self, rule: int) -> tuple[tuple[int, ...], int]:
+        opens: list[int] = []
+        cost = 1
+        for symbol in reversed(self.grammar.coded.open_symbols[rule]):
+            if symbol in self.forced:
+                inner, more = self._follow(self.forced[symbol])
+                opens += inner
+                cost += more
+            else:
+                opens.append(symbol)
+        return tuple(opens), cost
+
+
+def padded(sequences: Sequence[Sequence[int]], fill: int, width: int | None = None) -> tuple[Int, Int]:
+    """Return sequences of different length as one array, and their lengths."""
+    lengths = np.array([len(s) for s in sequences], np.int64)
+    out = np.full((len(sequences), width or int(lengths.max(initial=1))), fill, np.int64)
+    for i, sequence in enumerate(sequences):
+        out[i, : len(sequence)] = sequence
+    return out, lengths

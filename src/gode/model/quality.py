@@ -1,0 +1,110 @@
+"""How good is a latent space: does it reconstruct, is it filled, are neighbours alike."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from gode.equation import Skeleton
+from gode.library import Library
+from gode.model.behaviour import behaviour_of, make_yardstick
+from gode.model.inference import Single
+from gode.model.latent import LatentSpace
+from gode.model.terms import bodies_of
+
+STEPS = (0.05, 0.1, 0.2, 0.5)
+
+
+@dataclass(frozen=True)
+class Quality:
+    """The figures of a latent space, each a share unless it says otherwise."""
+
+    exact: float  # unseen skeletons whose encoding decodes to themselves
+    valid: float  # points of the prior that decode to a sentence of the grammar
+    unique: float  # different skeletons among them
+    novel: float  # of those, the share that was not in the training library
+    locality: dict[str, float]  # mean number of terms that differ after a step of that length
+    random_pair: float  # the same for two random points of the prior
+    behaviour: float  # rank correlation of latent and behavioural distance
+    covered: float  # truths that the grammar can write and the space reproduces
+    expressible: int  # truths that the grammar can write
+
+
+def check(
+    space: LatentSpace,
+    library: Library,
+    unseen: Library,
+    truths: Sequence[Skeleton],
+    *,
+    n_prior: int = 5000,
+    rng: np.random.Generator,
+) -> Quality:
+    """Return the figures of `space`, trained on `library`; `unseen` are skeletons of the same kind."""
+    points = rng.standard_normal((n_prior, space.dimension)).astype(np.float32)
+    samples = _meanings(space, points)
+    keys = {s.key for s in samples if s is not None}
+    seen = {hash(s.key) for s in library}
+    locality, random_pair = _locality(space, points[:1000], rng)
+    written = [d for truth in truths if (d := space.book.write_freed(truth)) is not None]
+    return Quality(
+        exact=exact_share(space, unseen),
+        valid=sum(s is not None for s in samples) / n_prior,
+        unique=len(keys) / n_prior,
+        novel=sum(hash(k) not in seen for k in keys) / max(len(keys), 1),
+        locality=locality,
+        random_pair=random_pair,
+        behaviour=_behaviour(space, unseen, rng),
+        covered=exact_share(space, Library(space.grammar, tuple(written))),
+        expressible=len(written),
+    )
+
+
+def exact_share(space: LatentSpace, library: Library) -> float:
+    """Return the share of a library whose encodings decode to the same skeleton."""
+    if not len(library):
+        return 1.0
+    derivations = space.decode_derivations(space.encode_derivations(library.derivations))
+    pairs = zip(library.derivations, derivations, strict=True)
+    same = sum(a == b or _same(space, a, b) for a, b in pairs)
+    return same / len(library)
+
+
+def term_distance(a: Skeleton, b: Skeleton) -> int:
+    """Return how many terms must be added, deleted or swapped to turn one skeleton into the other."""
+    mine, yours = bodies_of(a.key), bodies_of(b.key)
+    return max(len(mine - yours), len(yours - mine))
+
+
+def _same(space: LatentSpace, a: tuple[int, ...], b: tuple[int, ...]) -> bool:
+    one, other = space.meaning(a), space.meaning(b)
+    return one is not None and one == other
+
+
+def _meanings(space: LatentSpace, points: Single) -> list[Skeleton | None]:
+    return [space.meaning(d) for d in space.decode_derivations(points)]
+
+
+def _locality(space: LatentSpace, points: Single, rng: np.random.Generator) -> tuple[dict[str, float], float]:
+    here = _meanings(space, points)
+    away = rng.standard_normal(points.shape)
+    away /= np.linalg.norm(away, axis=1, keepdims=True)
+    local = {}
+    for step in STEPS:
+        shift = step * np.sqrt(space.dimension) * away
+        local[str(step)] = _mean_distance(here, _meanings(space, points + shift.astype(np.float32)))
+    return local, _mean_distance(here, [*here[1:], here[0]])
+
+
+def _mean_distance(some: Sequence[Skeleton | None], others: Sequence[Skeleton | None]) -> float:
+    pairs = zip(some, others, strict=True)
+    return float(np.mean([term_distance(a, b) for a, b in pairs if a is not None and b is not None]))
+
+
+def _behaviour(space: LatentSpace, unseen: Library, rng: np.random.Generator) -> float:
+    skeletons = list(unseen)
+    shares = behaviour_of(skeletons, make_yardstick(skeletons, rng=rng))
+    z = space.encode_derivations(unseen.derivations)
+    i, j = rng.integers(len(skeletons), size=(2, 5000))
+    near = np.linalg.norm(z[i] - z[j], axis=1), np.linalg.norm(shares[i] - shares[j], axis=1)
+    ranks = [np.argsort(np.argsort(x, kind="stable"), kind="stable") for x in near]
+    return float(np.corrcoef(ranks[0], ranks[1])[0, 1])
