@@ -57,10 +57,12 @@ def numeric_expressions(*names: str, max_leaves: int = 8) -> st.SearchStrategy[N
     return trees(columns(*names) | columns(*names) | numbers, max_leaves=max_leaves)
 
 
-def free_expressions(*names: str, max_leaves: int = 8) -> st.SearchStrategy[Node]:
+def free_expressions(
+    *names: str, functions: Sequence[str] = tuple(FUNCTIONS), max_leaves: int = 8
+) -> st.SearchStrategy[Node]:
     """Expressions in free constants, numbers and the named columns."""
     leaves = columns(*names) | columns(*names) | st.just(const(0)) | numbers
-    return trees(leaves, max_leaves=max_leaves).map(renumber)
+    return trees(leaves, functions=functions, max_leaves=max_leaves).map(renumber)
 
 
 def numeric_equations(max_leaves: int = 8) -> st.SearchStrategy[Node]:

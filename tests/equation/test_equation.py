@@ -61,13 +61,13 @@ def test_complexity_is_counted_in_the_scale_of_writing(text, complexity):
 
 
 @given(st.integers(2, 200), st.integers(2, 200))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_rounding_does_not_change_complexity(a, b):
     assert parse_equation(f"{a}*u' + u + {b}*t = F").complexity == 17
 
 
 @given(st.integers(1, 200), st.integers(1, 200))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_a_forced_equation_is_written_as_it_was_typed(a, b):
     text = f"{a + 1}*u' + {b + 1}*u = F"
     assert parse_equation(text).text(None) == text
@@ -97,7 +97,7 @@ def test_digits_are_those_asked_for():
 
 
 @given(equations())
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=50, deadline=None)
 def test_text_is_stable(equation):
     again = parse_equation(equation.text(None))
     assert again.text(5) == equation.text(5)
@@ -106,7 +106,7 @@ def test_text_is_stable(equation):
 
 
 @given(equations(), st.lists(points, min_size=4, max_size=4))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=50, deadline=None)
 def test_text_has_the_same_residual_up_to_scale(equation, where):
     text = equation.text(None)
     pairs = [(plain_value(equation.tree, at), value_of(text, at)) for at in where]
@@ -118,7 +118,7 @@ def test_text_has_the_same_residual_up_to_scale(equation, where):
 
 
 @given(numeric_equations(), st.lists(points, min_size=4, max_size=4))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=50, deadline=None)
 def test_the_tree_has_the_values_of_the_normal_form(tree, where):
     normal = normal_tree(tree)
     for at in where:
@@ -147,7 +147,7 @@ def test_a_highest_derivative_times_zero_has_no_right_hand_side():
 
 
 @given(equations(), points)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_the_right_hand_side_solves_the_equation(equation, at):
     assume(equation.skeleton.explicit)
     top = value_of(equation.rhs(None), at)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from gode.equation import Node, Skeleton, parse_skeleton, parse_tree
 from gode.equation.normal import highest_derivative, normal_tree, pivot_body
 from gode.equation.sums import to_sum
-from gode.equation.tree import ZERO, const, has_constant, mul, num, unlabelled, var, walk
+from gode.equation.tree import const, has_constant, mul, num, var, walk
 from strategies import numeric_equations, plain_value, points, skeleton_trees
 
 SCALES = st.sampled_from([num(2), num(-1), num(0.3), num(-7), const(0)])
@@ -21,10 +21,6 @@ def shuffled(node: Node, random: Random) -> Node:
     if node.op in ("+", "*"):
         random.shuffle(args)
     return node._replace(args=tuple(args))
-
-
-def divides_by_zero(tree: Node) -> bool:
-    return any(n.op == "^" and n.args[0] == ZERO for n in walk(tree))
 
 
 def steady_value(tree: Node, at: dict[str, float]) -> float:
@@ -56,7 +52,7 @@ def test_a_scaled_equation_has_the_same_normal_form(tree, scale):
 
 
 @given(numeric_equations(), st.lists(points, min_size=5, max_size=5))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=120, deadline=None)
 def test_the_normal_form_is_proportional_to_what_was_written(tree, where):
     normal = normal_tree(tree)
     assert not has_constant(normal)
@@ -69,7 +65,7 @@ def test_the_normal_form_is_proportional_to_what_was_written(tree, where):
 
 
 @given(numeric_equations(), points)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=70, deadline=None)
 def test_the_normal_form_has_a_value_wherever_the_equation_has(tree, at):
     assume(math.isfinite(steady_value(tree, at)))
     assert math.isfinite(plain_value(normal_tree(tree), at))
@@ -78,9 +74,7 @@ def test_the_normal_form_has_a_value_wherever_the_equation_has(tree, at):
 @given(skeleton_trees())
 @settings(max_examples=80, deadline=None)
 def test_no_constant_is_invented(tree):
-    count = sum(n.op == "const" for n in walk(tree))
-    assume(not divides_by_zero(Skeleton(tree).key))
-    assert Skeleton(tree).n_constants <= count + len(to_sum(unlabelled(tree)))
+    assert Skeleton(tree).n_constants <= sum(n.op == "const" for n in walk(tree))
 
 
 @pytest.mark.parametrize(

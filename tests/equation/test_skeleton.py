@@ -63,7 +63,7 @@ def test_a_skeleton_is_written_explicitly_where_possible(text, written):
 
 
 @given(skeleton_trees())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_a_skeleton_reads_its_own_text(tree):
     skeleton = Skeleton(tree)
     assume(not any(n.op == "^" and n.args[0] == ZERO for n in walk(skeleton.key)))
@@ -71,7 +71,7 @@ def test_a_skeleton_reads_its_own_text(tree):
 
 
 @given(skeleton_trees(), points)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=70, deadline=None)
 def test_terms_add_up_to_the_normal_form(tree, at):
     skeleton = Skeleton(tree)
     c = [1.7 - 0.3 * i for i in range(skeleton.n_constants)]
@@ -90,7 +90,7 @@ def test_a_term_is_linear_in_its_own_constant():
 
 
 @given(linear_equations(), points)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_the_right_hand_side_makes_the_residual_vanish(tree, at):
     skeleton = Skeleton(tree)
     assume(skeleton.highest == "u''")

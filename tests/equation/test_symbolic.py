@@ -31,7 +31,7 @@ def is_steady(tree: Node, at: dict[str, float]) -> bool:
 
 
 @given(numeric_equations(), points)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_sympy_computes_the_same_values(tree, at):
     assume(is_steady(tree, at))
     expr = expression(tree)
@@ -40,7 +40,7 @@ def test_sympy_computes_the_same_values(tree, at):
 
 
 @given(numeric_equations(), points)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_sympy_and_back_keeps_the_values(tree, at):
     expr = expression(tree)
     assume(is_steady(tree, at) and not expr.has(*BROKEN))

@@ -27,6 +27,7 @@ from gode.errors import EquationError
 from strategies import constant_values, free_expressions, plain_value, points, skeleton_trees
 
 NAMES = (*COLUMNS, "F")
+SMOOTH = ("sin", "cos", "tan", "exp", "log", "tanh")  # SymPy is at a loss with derivatives of sign
 
 
 def columns_of(where: list[dict[str, float]]) -> np.ndarray:
@@ -43,7 +44,7 @@ def at_state(u: float) -> list[dict[str, float]]:
 
 
 @given(free_expressions("t", "u", "u'", "F"), st.lists(points, min_size=1, max_size=4), st.data())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=120, deadline=None)
 def test_values_are_those_of_the_plain_twin(tree, where, data):
     c = data.draw(st.lists(constant_values, min_size=to_count(tree), max_size=to_count(tree)))
     expected = np.array([plain_value(tree, at, c) for at in where])
@@ -76,9 +77,8 @@ class SymbolicTwin:
             expr = expr.xreplace({expression(var(name)): symbols[name]})
         constants = [expression(const(i)) for i in range(to_count(tree))]
         self.directions = [*constants, *symbols.values()]
-        modules = [{"DiracDelta": lambda *_: 0.0, "sign": np.sign, "Abs": abs}, "math"]
         self.functions = [
-            sympy.lambdify(self.directions, e, modules)
+            sympy.lambdify(self.directions, e, "math")
             for e in (expr, *(sympy.diff(expr, s) for s in self.directions))
         ]
 
@@ -90,7 +90,7 @@ class SymbolicTwin:
         return np.array([v.real if v.imag == 0 else math.nan for v in values])
 
 
-@given(free_expressions("t", "u", "u'", max_leaves=6), points, st.data())
+@given(free_expressions("t", "u", "u'", functions=SMOOTH, max_leaves=6), points, st.data())
 @settings(max_examples=60, deadline=None)
 def test_derivatives_are_those_of_sympy(tree, at, data):
     c = data.draw(st.lists(constant_values, min_size=to_count(tree), max_size=to_count(tree)))
@@ -104,6 +104,13 @@ def test_derivatives_are_those_of_sympy(tree, at, data):
     result = run(tree, c, [at])
     got = np.concatenate([result.value, result.in_constants[:, 0], result.in_columns[:, 0]])
     np.testing.assert_allclose(got, expected, rtol=1e-9, atol=1e-9 * scale)
+
+
+@pytest.mark.parametrize(("u", "slope"), [(0.7, 1.0), (-0.7, -1.0), (0.0, 0.0)])
+def test_abs_and_sign_have_one_sided_slopes(u, slope):
+    size, sign = run(parse_tree("abs(u)"), [], at_state(u)), run(parse_tree("sign(u)"), [], at_state(u))
+    assert (size.value[0], size.in_columns[1, 0]) == (abs(u), slope)
+    assert (sign.value[0], sign.in_columns[1, 0]) == (slope, 0.0)
 
 
 @pytest.mark.parametrize("exponent", [*range(-7, 8), 0.5, -0.5, 1.5, 64, 65, -65, 100])

@@ -84,7 +84,7 @@ def test_a_number_that_rounds_to_one_is_not_written():
 
 
 @given(numeric_equations(), points)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_text_reads_back_with_the_same_value(tree, at):
     value = plain_value(tree, at)
     assume(math.isfinite(value) and abs(value) < 1e9)

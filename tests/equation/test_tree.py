@@ -119,7 +119,7 @@ def in_one_order(node: Node) -> Node:
 
 
 @given(numeric_equations())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_complexity_counts_the_nodes_of_sympys_tree(tree):
     expr = expression(tree)
     assume(expr.is_finite is not False and not expr.has(sympy.zoo, sympy.nan, sympy.I))

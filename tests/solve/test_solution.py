@@ -15,7 +15,7 @@ TIMES = np.linspace(0, 2, 201)
 
 
 def solution(text: str, t, initial, **options) -> Solution:
-    config = {k: options.pop(k) for k in ("rtol", "max_steps", "growth") if k in options}
+    config = {k: options.pop(k) for k in ("rtol", "max_steps", "bound") if k in options}
     return solve(parse_equation(text), t, initial, config=SolveConfig(**config), **options)
 
 
@@ -178,8 +178,8 @@ def test_blow_up_is_reported_as_divergence(text, initial, n):
     assert abs(check_failed(found) - n) <= 1
 
 
-def test_growth_beyond_the_limit_is_divergence():
-    found = solution("u' = 20*u", TIMES, [1.0], growth=100)
+def test_a_solution_beyond_the_bound_has_diverged():
+    found = solution("u' = 20*u", TIMES, [1.0], bound=100.0)
     assert found.failure is Failure.DIVERGED
     assert 1 < check_failed(found) < 200
 

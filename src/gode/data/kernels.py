@@ -1,15 +1,13 @@
 """A Gaussian process on u and its derivatives: the covariances, with a warp of time.
 
-u(t) = g(w(t)), where g is a Gaussian process with a squared exponential kernel and w(x) = log(1 + (e^b - 1) x)/b
-bends the unit interval, so that a signal may be fast at one end and slow at the other. An observation of
-u, u' or u'' is a linear functional of g, g', g'' at one point: three numbers.
+u(t) = g(w(t)), where g has a squared exponential kernel and w(x) = log(1 + (e^b - 1) x)/b bends the unit
+interval, so that a signal may be fast at one end and slow at the other. An observation of u, u' or u'' is
+a linear functional of g, g', g'' at one point: three numbers.
 """
 
 import numpy as np
 
 from gode.arrays import Float
-
-TREND = 10.0  # prior variance of the straight line under the process, in units of the signal's variance
 
 
 def warp(x: Float, bend: float) -> tuple[Float, Float, Float]:
@@ -32,8 +30,10 @@ def functionals(x: Float, order: Float, bend: float) -> tuple[Float, Float]:
     return w, weights
 
 
-def covariance(a: tuple[Float, Float], b: tuple[Float, Float], length: float, size: float) -> Float:
-    """Return the covariance of two sets of functionals under kernel and trend."""
+def covariance(
+    a: tuple[Float, Float], b: tuple[Float, Float], length: float, size: float, trend: float
+) -> Float:
+    """Return the covariance of two sets of functionals under the kernel and a line of variance `trend`."""
     (wa, la), (wb, lb) = a, b
     derivatives = _derivatives((wa[:, None] - wb[None, :]) / length)
     total = np.zeros((len(wa), len(wb)))
@@ -44,7 +44,7 @@ def covariance(a: tuple[Float, Float], b: tuple[Float, Float], length: float, si
                 total += size**2 * sign * np.outer(la[:, i], lb[:, j]) * derivatives[i + j]
     trend_a = np.vstack([la[:, 0], la[:, 0] * (wa - 0.5) + la[:, 1]])
     trend_b = np.vstack([lb[:, 0], lb[:, 0] * (wb - 0.5) + lb[:, 1]])
-    return np.asarray(total + TREND * trend_a.T @ trend_b)
+    return np.asarray(total + trend * trend_a.T @ trend_b)
 
 
 def _derivatives(r: Float) -> list[Float]:

@@ -100,7 +100,8 @@ def _check_times(t: Float, where: str) -> None:
     if np.any(step <= 0):
         i = int(np.argmax(step <= 0)) + 1
         raise DataError(
-            f"{where}row {i}: time must increase, but {t[i]:g} follows {t[i - 1]:g}; sort the rows or drop repeats"
+            f"{where}row {i}: time must increase, but {t[i]:g} follows {t[i - 1]:g}; "
+            "sort the rows or drop repeats"
         )
     if np.min(step) < 1e-9 * (t[-1] - t[0]):
         i = int(np.argmin(step)) + 1

@@ -108,6 +108,16 @@ def solve_explicit(tape, weight, c, signals, order, t, initial, param, rtol, bou
     `param` lists what the sensitivities are taken in: constants by index, initial values as -1, -2.
     A solution larger than `bound` has diverged.
     """
+    status, steps, done = integrate(
+        tape, weight, c, signals, order, t, initial, param, rtol, bound, max_steps, out, sens
+    )
+    finite = highest_derivatives(tape, weight, c, signals, order, t[:done], param, out, sens)
+    return status if finite else SINGULAR, steps
+
+
+@njit(cache=True, error_model="numpy")
+def integrate(tape, weight, c, signals, order, t, initial, param, rtol, bound, max_steps, out, sens):
+    """Fill in all but the highest derivative; return (status, steps, times reached)."""
     n_param = len(param)
     x = np.zeros((4 + len(signals.starts) - 1, 1))
     const_dir, col_dir, n_dir = directions(tape, order, x.shape[0], n_param)
@@ -134,9 +144,10 @@ def solve_explicit(tape, weight, c, signals, order, t, initial, param, rtol, bou
     while done < len(t):
         steps += 1
         if steps > max_steps:
-            return BUDGET, steps
+            return BUDGET, steps, done
         if h < SMALLEST_STEP * span and first == 1:
-            return DIVERGED if abs(k[0, order - 1, 0]) * span > 1e6 * largest[order - 1] else SINGULAR, steps
+            fast = abs(k[0, order - 1, 0]) * span > 1e6 * largest[order - 1]
+            return DIVERGED if fast else SINGULAR, steps, done
         h = min(h, (t[-1] - now) * (1 + 1e-12))
         finite = True
         for s in range(first, 7):
@@ -169,10 +180,10 @@ def solve_explicit(tape, weight, c, signals, order, t, initial, param, rtol, bou
                 break
         if not finite:
             if first == 0 and s == 0:
-                return SINGULAR, 0
+                return SINGULAR, 0, 0
             first = 1
             if abs(stage[0, 0]) >= bound and h < 1e-6 * span:
-                return DIVERGED, steps
+                return DIVERGED, steps, done
             h *= 0.2
             continue
         first = 1
@@ -200,8 +211,7 @@ def solve_explicit(tape, weight, c, signals, order, t, initial, param, rtol, bou
                 y[d, p] = stage[d, p]
                 k[0, d, p] = k[6, d, p]
         h *= factor
-    finite = highest_derivatives(tape, weight, c, signals, order, t, param, out, sens)
-    return DONE if finite else SINGULAR, steps
+    return DONE, steps, done
 
 
 @njit(cache=True, error_model="numpy")

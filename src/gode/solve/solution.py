@@ -9,11 +9,11 @@ from numpy.typing import ArrayLike
 
 from gode.arrays import Float, Int
 from gode.equation import Equation, Node, Skeleton
-from gode.equation.tape import COLUMNS, Tape, compile_tape, evaluate, term_weights
+from gode.equation.tape import COLUMNS, Tape, compile_tape, term_weights
 from gode.errors import ConfigError, DataError, Failure
-from gode.solve.explicit import BUDGET, DIVERGED, DONE, NO_ROOT, SINGULAR, read_signals, solve_explicit
+from gode.solve.explicit import BUDGET, DIVERGED, DONE, NO_ROOT, SINGULAR, solve_explicit
 from gode.solve.implicit import solve_implicit
-from gode.solve.signals import Interpolation, Signal, Signals, make_signals, split_formulas, write_in
+from gode.solve.signals import Interpolation, Signal, make_signals, split_formulas, write_in
 
 FAILURES = {
     DIVERGED: Failure.DIVERGED,
@@ -29,7 +29,7 @@ class SolveConfig:
 
     rtol: float = 1e-6
     max_steps: int = 10_000  # of each of the two methods
-    growth: float = 1e6  # a solution this many times larger than start and rates suggest has diverged
+    bound: float = 1e100  # a solution that exceeds this has diverged; callers who know the data set it lower
     interpolation: Interpolation = Interpolation.CUBIC
 
     def __post_init__(self) -> None:
@@ -41,7 +41,6 @@ class SolveConfig:
 
 DEFAULT = SolveConfig()
 NOTHING = np.empty(0, np.int64)
-N_RATES = 8  # times at which the scale of an unguided solution is looked for
 
 
 @dataclass(frozen=True)
@@ -94,8 +93,6 @@ def solve(
     signals = make_signals(names, inputs or {}, times, config.interpolation)
     constants = np.array(equation.constants, np.float64)
     parameters = _parameters(equation) if sensitivities else NOTHING
-    rates = steer if len(steer) else _rates(equation, names, formulas, constants, signals, times, start)
-    bound = config.growth * _scale(start, rates, times)
     n, order, steps = len(times), equation.order, 0
     status = SINGULAR
     out, sens = np.empty((3, n)), np.empty((len(parameters), 3, n))
@@ -105,7 +102,7 @@ def solve(
             continue
         out[:], sens[:] = np.nan, np.nan
         head = (tape, term_weights(tape, constants), constants, signals, order, times, start)
-        tail = (parameters, config.rtol, bound, config.max_steps, out, sens)
+        tail = (parameters, config.rtol, config.bound, config.max_steps, out, sens)
         status, used = solve_implicit(*head, steer, *tail) if implicit else solve_explicit(*head, *tail)
         steps += used
         if status in (DONE, DIVERGED):
@@ -127,40 +124,6 @@ def _tape(
 def _parameters(equation: Equation) -> Int:
     """Return what sensitivities are taken in: the constants by index, then u(t0) as -1, u'(t0) as -2."""
     return np.array([*range(len(equation.constants)), *(-1 - i for i in range(equation.order))], np.int64)
-
-
-def _rates(
-    equation: Equation,
-    names: tuple[str, ...],
-    formulas: Mapping[str, Node],
-    constants: Float,
-    signals: Signals,
-    t: Float,
-    start: Float,
-) -> Float:
-    """Return the highest derivative at a few times, were the state still at its start."""
-    tape = _tape(equation.skeleton, names, False, tuple(formulas.items()))
-    if tape is None:
-        return np.empty(0)
-    some = t[:: -(-len(t) // N_RATES)]
-    x = np.zeros((len(COLUMNS) + len(names), len(some)))
-    x[0], x[1 : 1 + len(start)] = some, start[:, None]
-    point = np.zeros((len(x), 1))
-    for i, now in enumerate(some if names else ()):
-        read_signals(signals, now, point, len(COLUMNS))
-        x[len(COLUMNS) :, i] = point[len(COLUMNS) :, 0]
-    with np.errstate(over="ignore", invalid="ignore"):
-        found = evaluate(tape, constants, x).value
-    return found[np.isfinite(found)]
-
-
-def _scale(start: Float, rates: Float, t: Float) -> float:
-    """Return the size a solution may be expected to have; infinite if nothing tells it."""
-    span = float(t[-1] - t[0])
-    size = max(abs(v) * span**i for i, v in enumerate(start.tolist()))
-    if len(rates):
-        size += float(np.max(np.abs(rates))) * span ** len(start)
-    return size or np.inf
 
 
 def _checked(equation: Equation, t: ArrayLike, initial: Sequence[float]) -> tuple[Float, Float]:
