@@ -21,7 +21,7 @@ LAYERS = (
     {"library": {"grammar", "equation"}, "solve": {"equation", "data"}},
     {"fit": {"equation", "data", "solve"}},
     {
-        "model": {"grammar", "library"},
+        "model": {"grammar", "equation", "library"},
         "search": {"grammar", "equation", "data", "fit"},  # is given a latent space: no model, no torch
         "selection": {"equation", "data", "solve", "fit"},
     },
@@ -34,7 +34,13 @@ MAY_IMPORT = {part: allowed for parts in LAYERS for part, allowed in parts.items
 
 # Each outside library, with the files or folders that may import it.
 DOORS = {
-    "torch": ("model/gvae.py", "model/training.py", "data/mlp.py"),
+    "torch": (
+        "model/gvae.py",
+        "model/training.py",
+        "model/paper_training.py",
+        "model/checkpoint.py",
+        "data/mlp.py",
+    ),
     "safetensors": ("model/",),
     "sympy": ("equation/",),
     "numba": ("equation/interpreter.py", "equation/point.py", "solve/", "fit/"),

@@ -63,9 +63,8 @@ def skeleton_of(grammar: Grammar, derivation: Derivation) -> Skeleton:
 
 def sentence_skeleton(grammar: Grammar, tokens: tuple[str, ...]) -> Skeleton:
     """Return what a sentence means in the grammar's template."""
-    terms = [term_tree(term) for _, term in term_tokens(tokens)]
-    signs = [MINUS_ONE if sign == "-" else ONE for sign, _ in term_tokens(tokens)]
-    sentence = add(*(mul(sign, term) for sign, term in zip(signs, terms, strict=True)))
+    parts = term_tokens(tokens)
+    sentence = add(*(mul(MINUS_ONE if sign == "-" else ONE, term_tree(term)) for sign, term in parts))
     return Skeleton(renumber(_filled(_frame(grammar.template), sentence)))
 
 

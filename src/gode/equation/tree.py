@@ -6,6 +6,7 @@ products have any number of arguments; `a - b` is `a + (-1)*b`, and `a / b` is `
 
 import math
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 FUNCTIONS: dict[str, Callable[[float], float]] = {
@@ -115,6 +116,7 @@ def depends_on(node: Node, name: str) -> bool:
     return node.value == name or any(depends_on(arg, name) for arg in node.args)
 
 
+@lru_cache(maxsize=20_000)
 def variables(node: Node) -> frozenset[str]:
     """Return the names of the columns in `node`."""
     return frozenset(str(n.value) for n in walk(node) if n.op == "var")
@@ -131,7 +133,7 @@ def replace_constants(node: Node, new: Callable[[int], Node]) -> Node:
         return new(index(node))
     if not node.args:
         return node
-    return node._replace(args=tuple(replace_constants(arg, new) for arg in node.args))
+    return Node(node.op, node.value, tuple([replace_constants(arg, new) for arg in node.args]))
 
 
 def replace_numbers(node: Node, new: Callable[[float], float]) -> Node:
