@@ -15,7 +15,7 @@ def integrated(f: np.ndarray, columns: Columns, order: int) -> np.ndarray:
     n_runs = len(columns.starts) - 1
     problem = integral_problem(columns, order, initial=[[0.0] * order] * n_runs)
     rows = f[None].copy()
-    transform(rows, 1, problem.operator, np.empty(columns.n_points))
+    transform(rows, problem.operator, np.empty(columns.n_points))
     return rows[0]
 
 

@@ -1,6 +1,8 @@
 """The constants of a skeleton that fit a problem best."""
 
+import logging
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
@@ -9,6 +11,8 @@ from gode.equation.tape import compile_scales, compile_tape
 from gode.errors import ConfigError, DataError, Failure
 from gode.fit.problem import Form, Problem
 from gode.fit.varpro import fit_kernel
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,6 +65,7 @@ def fit_constants(skeleton: Skeleton, problem: Problem, *, config: ConstantsConf
     n_constants = skeleton.n_constants
     if n_constants > config.max_constants:
         return Fit(skeleton, None, np.inf, 0, Failure.TOO_MANY_CONSTANTS)
+    _announce()
     tape = compile_tape(terms, columns.names, n_constants)
     scales = compile_scales(terms, columns.names, n_constants)
     sse, constants, evaluations = fit_kernel(
@@ -77,3 +82,12 @@ def fit_constants(skeleton: Skeleton, problem: Problem, *, config: ConstantsConf
         return Fit(skeleton, None, np.inf, evaluations, Failure.NOT_FINITE)
     loss = float(np.sqrt(sse / columns.n_points))
     return Fit(skeleton, Equation(skeleton, tuple(constants.tolist())), loss, evaluations)
+
+
+def _announce() -> None:
+    """Say so if the next call has to wait for the compiler."""
+    if fit_kernel.overloads:
+        return
+    cache = Path(fit_kernel.stats.cache_path or ".")
+    if not any(cache.glob(f"{fit_kernel.__module__.rpartition('.')[2]}.fit_kernel*.nbi")):
+        logger.warning("compiling the numerical core, about 20 seconds; only the first time")

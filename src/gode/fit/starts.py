@@ -5,7 +5,7 @@ import math
 import numpy as np
 from numba import njit
 
-from gode.equation.interpreter import run_tape, workspace
+from gode.equation.point import value_at_point
 from gode.equation.tape import ADDEND, EXPONENT
 
 FACTOR_STARTS = np.array([1.0, -1.0, 3.0, -3.0, 0.3, -0.3, 8.0, 2.0, 20.0, -8.0, 5.0, 12.0])
@@ -24,15 +24,23 @@ def dot(a, i, b, j):
 
 
 @njit(cache=True, error_model="numpy")
-def starting_values(tape, scale_tape, role, x, n_starts, const_dir, col_dir):
+def starting_values(tape, scale_tape, role, x, n_starts):
     """Return (n_starts, q) values of the nonlinear constants, each in the size its neighbours suggest."""
     n = x.shape[1]
     q = len(role)
     thetas = np.ones((n_starts, q))
-    work = workspace(q, scale_tape.depth, 0, n)
-    run_tape(scale_tape, np.ones(tape.n_constants), x, const_dir, col_dir, np.ones(q), work)
+    stack = np.empty(scale_tape.depth + 1)
+    c, one = np.ones(tape.n_constants), np.ones(1)
     for i in range(q):
-        size = math.sqrt(dot(work.values, i, work.values, i) / n)
+        total = 0.0
+        for m in range(n):
+            place = x[:, m : m + 1]
+            program = scale_tape.starts[i : i + 2]
+            value = value_at_point(
+                scale_tape.code, scale_tape.arg, scale_tape.literal, program, c, one, place, stack
+            )
+            total += value * value
+        size = math.sqrt(total / n)
         if not (math.isfinite(size) and size > 0.0):
             size = 1.0
         for s in range(n_starts):

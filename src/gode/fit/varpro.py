@@ -17,12 +17,12 @@ NO_PROGRESS = 1e12
 
 
 @njit(cache=True, error_model="numpy")
-def transform(rows, n_rows, problem, scratch):
-    """Integrate the first rows within each run as often as the problem says, remove its basis, in place."""
+def transform(rows, problem, scratch):
+    """Integrate the rows within each run as often as the problem says, remove its basis, in place."""
     starts, stencil, weights, basis = problem.starts, problem.stencil, problem.weights, problem.basis
     n_runs = len(starts) - 1
     width = weights.shape[1]
-    for k in range(n_rows):
+    for k in range(rows.shape[0]):
         for _ in range(problem.order):
             for r in range(n_runs):
                 total = 0.0
@@ -45,10 +45,11 @@ def transform(rows, n_rows, problem, scratch):
 
 
 @njit(cache=True, error_model="numpy")
-def project(a, n_rows, residual, triangle, kept, c):
+def project(a, residual, triangle, kept, c):
     """Orthonormalise the rows of `a` in place, take their part out of `residual`, solve for c."""
+    n_rows, n = a.shape
+    zero = n_rows - n_rows  # not a literal, for which numba would compile everything again
     z = np.zeros(n_rows)
-    n = a.shape[1]
     for j in range(n_rows):
         size = math.sqrt(dot(a, j, a, j))
         for k in range(j):
@@ -64,7 +65,7 @@ def project(a, n_rows, residual, triangle, kept, c):
             triangle[j, j] = left
             for m in range(n):
                 a[j, m] /= left
-            s = dot(a, j, residual, 0)
+            s = dot(a, j, residual, zero)
             z[j] = s
             for m in range(n):
                 residual[0, m] -= s * a[j, m]
@@ -76,7 +77,7 @@ def project(a, n_rows, residual, triangle, kept, c):
         for k in range(j + 1, n_rows):
             s -= triangle[j, k] * c[k]
         c[j] = s / triangle[j, j] if kept[j] else 0.0
-    sse = dot(residual, 0, residual, 0)
+    sse = dot(residual, zero, residual, zero)
     return sse if math.isfinite(sse) else np.inf
 
 
@@ -96,11 +97,11 @@ def project_terms(tape, problem, values, rows, fixed, residual, triangle, kept, 
             for m in range(n):
                 fixed[0, m] += tape.multiplier[j] * values[j, m]
     if problem.order > 0:
-        transform(rows, k, problem, scratch)
-        transform(fixed, 1, problem, scratch)
+        transform(rows, problem, scratch)
+        transform(fixed, problem, scratch)
     for m in range(n):
         residual[0, m] = problem.target[m] - fixed[0, m]
-    return project(rows, k, residual, triangle, kept, own)
+    return project(rows, residual, triangle, kept, own)
 
 
 @njit(cache=True, error_model="numpy")
@@ -108,7 +109,7 @@ def project_gradients(tape, problem, grads, rows, kept, own, jacobian, scratch):
     """Turn derivatives of the programs into Kaufman's Jacobian of the projected residual."""
     q = len(tape.nonlinear)
     if problem.order > 0:
-        transform(grads, q, problem, scratch)
+        transform(grads, problem, scratch)
     for i in range(q):
         w = 1.0
         k = 0
@@ -144,7 +145,8 @@ def fit_kernel(tape, scale_tape, role, problem, n_starts, n_refined, max_iterati
     for j in range(n_terms):
         if tape.linear[j] >= 0:
             n_linear += 1
-    value_work = workspace(n_terms, tape.depth, 0, n)
+    zero = n - n  # not a literal, for which numba would compile everything again
+    value_work = workspace(n_terms, tape.depth, zero, n)
     work = workspace(n_terms, tape.depth, q, n)
     rows, fixed, residual = np.empty((n_linear, n)), np.empty((1, n)), np.empty((1, n))
     triangle, kept, own = np.zeros((n_linear, n_linear)), np.zeros(n_linear, np.bool_), np.zeros(n_linear)
@@ -156,7 +158,7 @@ def fit_kernel(tape, scale_tape, role, problem, n_starts, n_refined, max_iterati
         n_starts = 1
         thetas = np.ones((1, 0))
     else:
-        thetas = starting_values(tape, scale_tape, role, x, n_starts, const_dir, col_dir)
+        thetas = starting_values(tape, scale_tape, role, x, n_starts)
     scores = np.full(n_starts, np.inf)
     evaluations = n_starts
     for s in range(n_starts):
@@ -199,7 +201,7 @@ def fit_kernel(tape, scale_tape, role, problem, n_starts, n_refined, max_iterati
                 damping = max(damping * 0.2, 1e-12)
                 project_gradients(tape, problem, work.grads, rows, kept, own, jacobian, scratch)
                 for i in range(q):
-                    gradient[i] = dot(jacobian, i, residual, 0)
+                    gradient[i] = dot(jacobian, i, residual, zero)
                     for k in range(i + 1):
                         normal[i, k] = dot(jacobian, i, jacobian, k)
                         normal[k, i] = normal[i, k]

@@ -13,7 +13,7 @@ from gode.equation.tape import COLUMNS, Tape, compile_tape, term_weights
 from gode.errors import ConfigError, DataError, Failure
 from gode.solve.explicit import BUDGET, DIVERGED, DONE, NO_ROOT, SINGULAR, solve_explicit
 from gode.solve.implicit import solve_implicit
-from gode.solve.signals import Interpolation, Signal, make_signals, split_formulas, write_in
+from gode.solve.signals import Interpolation, Signal, Signals, make_signals, split_formulas, write_in
 
 FAILURES = {
     DIVERGED: Failure.DIVERGED,
@@ -88,26 +88,61 @@ def solve(
     """
     config = config or DEFAULT
     times, start = _checked(equation, t, initial)
-    steer = np.empty(0) if guide is None else _guide(guide, times)
-    names, formulas = split_formulas(equation.skeleton.inputs, inputs)
-    signals = make_signals(names, inputs or {}, times, config.interpolation)
-    constants = np.array(equation.constants, np.float64)
-    parameters = _parameters(equation) if sensitivities else NOTHING
-    n, order, steps = len(times), equation.order, 0
-    status = SINGULAR
+    system = prepare(equation.skeleton, times, inputs=inputs, guide=guide, config=config)
+    return run(system, np.array(equation.constants, np.float64), start, sensitivities=sensitivities)
+
+
+@dataclass(frozen=True)
+class System:
+    """A skeleton on its way through one run: programs, times, inputs; only numbers are missing."""
+
+    order: int
+    explicit: Tape | None
+    implicit: Tape
+    t: Float
+    signals: Signals
+    guide: Float
+    config: SolveConfig
+
+
+def prepare(
+    skeleton: Skeleton,
+    t: Float,
+    *,
+    inputs: Mapping[str, Signal] | None = None,
+    guide: ArrayLike | None = None,
+    config: SolveConfig = DEFAULT,
+) -> System:
+    """Return `skeleton` ready to be solved often, with changing constants and initial values."""
+    steer = np.empty(0) if guide is None else _guide(guide, t)
+    names, formulas = split_formulas(skeleton.inputs, inputs)
+    signals = make_signals(names, inputs or {}, t, config.interpolation)
+    written = tuple(formulas.items())
+    programs = _tape(skeleton, names, False, written), _tape(skeleton, names, True, written)
+    assert programs[1] is not None
+    return System(skeleton.order, programs[0], programs[1], t, signals, steer, config)
+
+
+def run(system: System, constants: Float, initial: Float, *, sensitivities: bool = False) -> Solution:
+    """Solve a prepared system."""
+    config, order, n = system.config, system.order, len(system.t)
+    parameters = _parameters(len(constants), order) if sensitivities else NOTHING
+    status, steps = SINGULAR, 0
     out, sens = np.empty((3, n)), np.empty((len(parameters), 3, n))
-    for implicit in (False, True):
-        tape = _tape(equation.skeleton, names, implicit, tuple(formulas.items()))
+    for tape in (system.explicit, system.implicit):
         if tape is None:
             continue
         out[:], sens[:] = np.nan, np.nan
-        head = (tape, term_weights(tape, constants), constants, signals, order, times, start)
+        head = (tape, term_weights(tape, constants), constants, system.signals, order, system.t, initial)
         tail = (parameters, config.rtol, config.bound, config.max_steps, out, sens)
-        status, used = solve_implicit(*head, steer, *tail) if implicit else solve_explicit(*head, *tail)
+        if tape is system.explicit:
+            status, used = solve_explicit(*head, *tail)
+        else:
+            status, used = solve_implicit(*head, system.guide, *tail)
         steps += used
         if status in (DONE, DIVERGED):
             break
-    return Solution(times, out[0], out[1], out[2], FAILURES.get(status), steps, sens)
+    return Solution(system.t, out[0], out[1], out[2], FAILURES.get(status), steps, sens)
 
 
 @lru_cache(maxsize=64)
@@ -121,9 +156,9 @@ def _tape(
     return compile_tape(write_in(terms, dict(formulas)), (*COLUMNS, *names), skeleton.n_constants)
 
 
-def _parameters(equation: Equation) -> Int:
+def _parameters(n_constants: int, order: int) -> Int:
     """Return what sensitivities are taken in: the constants by index, then u(t0) as -1, u'(t0) as -2."""
-    return np.array([*range(len(equation.constants)), *(-1 - i for i in range(equation.order))], np.int64)
+    return np.array([*range(n_constants), *(-1 - i for i in range(order))], np.int64)
 
 
 def _checked(equation: Equation, t: ArrayLike, initial: Sequence[float]) -> tuple[Float, Float]:

@@ -1,0 +1,199 @@
+"""Constants and initial values on the trajectory: the fit that decides, and its covariance.
+
+The equation is solved from its initial values and compared with what was observed, in whatever
+channels. Levenberg-Marquardt uses the exact derivatives of the solution, which the solver carries along.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from gode.arrays import Bool, Float
+from gode.data import Dataset
+from gode.equation import Equation, Skeleton
+from gode.errors import Failure
+from gode.solve import SolveConfig, System, prepare, run
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShootConfig:
+    """How hard to fit a trajectory."""
+
+    max_iterations: int = 25
+    tolerance: float = 1e-5  # relative gain that counts as progress
+    rtol: float = 1e-6
+    max_steps: int = 4000
+    bound: float = 30.0  # a solution this many times larger than the data has diverged
+    horizons: tuple[float, ...] = (0.15, 0.4)  # shares of the record to fit first if the whole fails
+
+
+@dataclass(frozen=True)
+class Target:
+    """What a trajectory is compared with: the runs, the weight of each channel, the guides of branches."""
+
+    dataset: Dataset
+    weights: Float  # (3,) one over the noise of each channel
+    guides: tuple[Float, ...]  # (3, n) of each run: smoothed u, u', u''
+    scale: float  # size of u
+
+
+@dataclass(frozen=True)
+class Shot:
+    """A skeleton fitted to the trajectory, or the way it failed; `sse` is in units of the noise."""
+
+    skeleton: Skeleton
+    equation: Equation | None
+    initial: Float  # (runs, order)
+    sse: float
+    n_values: int
+    n_free: int  # fitted numbers: constants and unknown initial values
+    covariance: Float  # of the constants
+    failure: Failure | None = None
+
+
+def shoot(
+    skeleton: Skeleton,
+    constants: Sequence[float],
+    target: Target,
+    *,
+    config: ShootConfig,
+    start: Float | None = None,
+) -> Shot:
+    """Fit `skeleton` to the trajectory from starting values of its constants.
+
+    Args:
+        start: (runs, order) initial values to start from; by default the smoothed ones.
+    """
+    shooter = _Shooter(skeleton, target, config)
+    first = shooter.pack(np.asarray(constants, np.float64), start)
+    found = shooter.minimise(first, 1.0)
+    for share in config.horizons if found is None else ():
+        part = shooter.minimise(first, share)
+        if part is not None:
+            first = part[0]
+    if found is None:
+        found = shooter.minimise(first, 1.0)
+    if found is None:
+        nothing = np.zeros((skeleton.n_constants, skeleton.n_constants))
+        return Shot(
+            skeleton, None, np.zeros((0, 0)), np.inf, shooter.n_values, len(first), nothing, Failure.DIVERGED
+        )
+    return shooter.shot(*found)
+
+
+class _Shooter:
+    """One skeleton on one target."""
+
+    def __init__(self, skeleton: Skeleton, target: Target, config: ShootConfig) -> None:
+        self.skeleton, self.target, self.config = skeleton, target, config
+        self.order, self.k = skeleton.order, skeleton.n_constants
+        runs = target.dataset.runs
+        self.known = np.array([r.initial[: self.order] for r in runs])
+        self.free: Bool = ~np.isfinite(self.known)
+        solver = SolveConfig(rtol=config.rtol, max_steps=config.max_steps, bound=config.bound * target.scale)
+        self.systems = [
+            prepare(skeleton, r.t, inputs=dict(r.inputs), guide=g[self.order], config=solver)
+            for r, g in zip(runs, target.guides, strict=True)
+        ]
+        self.seen = [np.isfinite(r.observed) for r in runs]
+        self.n_values = int(sum(s.sum() for s in self.seen))
+
+    def pack(self, constants: Float, start: Float | None) -> Float:
+        """Return all fitted numbers in one vector."""
+        guess = np.array([g[: self.order, 0] for g in self.target.guides]) if start is None else start
+        return np.concatenate([constants, guess[self.free]])
+
+    def initial(self, p: Float) -> Float:
+        """Return the initial values (runs, order) at `p`."""
+        values = self.known.copy()
+        values[self.free] = p[self.k :]
+        return values
+
+    def residuals(self, p: Float, share: float, *, slopes: bool) -> tuple[Float, Float] | None:
+        """Return weighted residuals and their derivatives, or None where there is no solution."""
+        rows, columns = [], []
+        initial = self.initial(p)
+        place = self.k
+        for i, (whole, seen) in enumerate(zip(self.systems, self.seen, strict=True)):
+            system, n = _shortened(whole, share)
+            solved = run(system, p[: self.k], initial[i], sensitivities=slopes)
+            if solved.failure is not None:
+                return None
+            out = np.vstack([solved.u, solved.du, solved.d2u])
+            here = seen[:, :n]
+            weight = np.broadcast_to(self.target.weights[:, None], here.shape)[here]
+            observed = self.target.dataset.runs[i].observed[:, :n]
+            rows.append((observed[here] - out[here]) * weight)
+            if slopes:
+                part = solved.sensitivities[:, here] * weight
+                wide = np.zeros((len(p), part.shape[1]))
+                wide[: self.k] = part[: self.k]
+                own = np.flatnonzero(self.free[i])
+                wide[place : place + len(own)] = part[self.k + own]
+                place += len(own)
+                columns.append(wide)
+        r = np.concatenate(rows)
+        if not np.all(np.isfinite(r)):
+            return None
+        return r, np.hstack(columns) if slopes else np.zeros((0, 0))
+
+    def minimise(self, p: Float, share: float) -> tuple[Float, float, Float] | None:
+        """Return (p, sum of squares, normal matrix) at the minimum, or None if `p` has no solution."""
+        now = self.residuals(p, share, slopes=True)
+        if now is None:
+            return None
+        best, damping = float(now[0] @ now[0]), 1e-3
+        for _ in range(self.config.max_iterations):
+            r, j = now
+            normal, gradient = j @ j.T, j @ r
+            step = self._step(p, normal, gradient, damping, best, share)
+            if step is None:
+                break
+            p, after, damping = step
+            gain = best - after
+            fresh = self.residuals(p, share, slopes=True)
+            if fresh is None:
+                break
+            now, best = fresh, after
+            if gain <= self.config.tolerance * best:
+                break
+        return p, best, now[1] @ now[1].T
+
+    def _step(
+        self, p: Float, normal: Float, gradient: Float, damping: float, best: float, share: float
+    ) -> tuple[Float, float, float] | None:
+        """Return a better point, its sum of squares and the next damping; None if none is found."""
+        size = np.diag(normal).copy()
+        size[size <= 0] = size.max(initial=1.0) * 1e-12 + 1e-300
+        for _ in range(8):
+            try:
+                change = np.linalg.solve(normal + np.diag(damping * size), gradient)
+            except np.linalg.LinAlgError:
+                change = np.full(len(p), np.nan)
+            if np.all(np.isfinite(change)):
+                tried = self.residuals(p + change, share, slopes=False)
+                if tried is not None:
+                    sse = float(tried[0] @ tried[0])
+                    if sse < best:
+                        return p + change, sse, max(damping * 0.2, 1e-12)
+            damping *= 6.0
+        return None
+
+    def shot(self, p: Float, sse: float, normal: Float) -> Shot:
+        """Return the result at the minimum, with the covariance of the constants."""
+        freedom = max(self.n_values - len(p), 1)
+        covariance = np.linalg.pinv(normal, rcond=1e-13, hermitian=True) * sse / freedom
+        equation = Equation(self.skeleton, tuple(p[: self.k].tolist()))
+        part = covariance[: self.k, : self.k]
+        return Shot(self.skeleton, equation, self.initial(p), sse, self.n_values, len(p), part)
+
+
+def _shortened(system: System, share: float) -> tuple[System, int]:
+    n = len(system.t)
+    if share >= 1:
+        return system, n
+    n = max(int(share * n), min(n, 5))
+    guide = system.guide[:n] if len(system.guide) else system.guide
+    fields = {**vars(system), "t": system.t[:n], "guide": guide}
+    return System(**fields), n
