@@ -28,7 +28,7 @@ from gode.equation.interpreter import (
     workspace,
 )
 from gode.equation.skeleton import Term
-from gode.equation.tree import ONE, Node, add, has_constant, index, mul, number, walk
+from gode.equation.tree import ONE, TIME, Node, add, has_constant, index, mul, number, var, walk
 from gode.errors import EquationError
 
 FUNCTION_CODES = {
@@ -41,7 +41,7 @@ FUNCTION_CODES = {
     "abs": ABS,
     "sign": SIGN,
 }
-EXPONENT, FACTOR, ADDEND = range(3)  # the part a nonlinear constant plays
+EXPONENT, FACTOR, ADDEND, FREQUENCY = range(4)  # the part a nonlinear constant plays
 COLUMNS = ("t", "u", "u'", "u''")  # the columns of a scalar equation; inputs follow
 MAX_DIRECTIONS = 62  # directions of differentiation are kept in the bits of an integer
 
@@ -108,26 +108,27 @@ def compile_scales(terms: Sequence[Term], columns: Sequence[str], n_constants: i
     found: dict[int, tuple[int, Node]] = {}
     order: list[int] = []
     for term in terms:
-        _find_roles(term.body, found)
+        _find_roles(term.body, found, False)
         order += [index(n) for n in walk(term.body) if n.op == "const"]
     neighbours = [Term(1.0, None, found[i][1]) for i in order]
     role = np.array([found[i][0] for i in order], np.int64)
     return Scales(role, compile_tape(neighbours, columns, n_constants))
 
 
-def _find_roles(node: Node, found: dict[int, tuple[int, Node]]) -> None:
+def _find_roles(node: Node, found: dict[int, tuple[int, Node]], wave: bool) -> None:
     for i, child in enumerate(node.args):
         if child.op == "const":
             others = node.args[:i] + node.args[i + 1 :]
             if node.op == "*":
-                found[index(child)] = (FACTOR, mul(*others))
+                role = FREQUENCY if wave and others == (var(TIME),) else FACTOR
+                found[index(child)] = (role, mul(*others))
             elif node.op == "+":
                 scaled = any(o.op == "*" and o.args[0].op == "const" for o in others)
                 found[index(child)] = (ADDEND, ONE if scaled else add(*others))
             else:
                 found[index(child)] = (EXPONENT if node.op == "^" and i == 1 else ADDEND, ONE)
         elif has_constant(child):
-            _find_roles(child, found)
+            _find_roles(child, found, node.op in ("sin", "cos"))
 
 
 def _emit(node: Node, column: dict[str, int], code: list[int], arg: list[int], literal: list[float]) -> int:

@@ -170,6 +170,11 @@ def complexity(node: Node) -> int:
     return 1 + sum(complexity(a) for a in node.args if not (node.op == "*" and a == MINUS_ONE))
 
 
+def operations(tree: Node) -> int:
+    """Return the number of sums, products, powers and functions in `tree`; n arguments are n - 1 of them."""
+    return sum(max(len(node.args) - 1, 1) for node in walk(tree) if node.args)
+
+
 def _safe_power(base: float, exponent: float) -> float | None:
     try:
         value = base**exponent

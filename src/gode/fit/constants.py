@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from gode.equation import Equation, Skeleton
-from gode.equation.tape import compile_scales, compile_tape
+from gode.equation.tape import FREQUENCY, compile_scales, compile_tape
 from gode.errors import ConfigError, DataError, Failure
 from gode.fit.problem import Form, Problem
 from gode.fit.varpro import fit_kernel
@@ -21,12 +21,13 @@ class ConstantsConfig:
 
     max_constants: int = 12
     n_starts: int = 12  # starting values that are scored
+    n_frequencies: int = 40  # the same for a skeleton with a wave of unknown frequency in time
     n_refined: int = 2  # the best of them from which is iterated
     max_iterations: int = 30
     tolerance: float = 1e-4  # relative gain in the sum of squares that counts as progress
 
     def __post_init__(self) -> None:
-        for name in ("n_starts", "n_refined", "max_iterations"):
+        for name in ("n_starts", "n_frequencies", "n_refined", "max_iterations"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name} must be at least 1, got {getattr(self, name)}")
         if not 0 < self.tolerance < 1:
@@ -73,7 +74,7 @@ def fit_constants(skeleton: Skeleton, problem: Problem, *, config: ConstantsConf
         scales.tape,
         scales.role,
         problem.operator,
-        config.n_starts,
+        config.n_frequencies if FREQUENCY in scales.role else config.n_starts,
         config.n_refined,
         config.max_iterations,
         config.tolerance,

@@ -15,6 +15,8 @@ from gode.equation import Equation, Skeleton
 from gode.errors import Failure
 from gode.solve import SolveConfig, System, prepare, run
 
+HUGE = 1e100
+
 
 @dataclass(frozen=True, kw_only=True)
 class ShootConfig:
@@ -134,9 +136,10 @@ class _Shooter:
                 place += len(own)
                 columns.append(wide)
         r = np.concatenate(rows)
-        if not np.all(np.isfinite(r)):
+        j = np.hstack(columns) if slopes else np.zeros((0, 0))
+        if not (np.all(np.abs(r) < HUGE) and np.all(np.abs(j) < HUGE)):
             return None
-        return r, np.hstack(columns) if slopes else np.zeros((0, 0))
+        return r, j
 
     def minimise(self, p: Float, share: float) -> tuple[Float, float, Float] | None:
         """Return (p, sum of squares, normal matrix) at the minimum, or None if `p` has no solution."""

@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 
 from gode.equation.point import value_at_point
-from gode.equation.tape import ADDEND, EXPONENT
+from gode.equation.tape import ADDEND, EXPONENT, FREQUENCY
 
 FACTOR_STARTS = np.array([1.0, -1.0, 3.0, -3.0, 0.3, -0.3, 8.0, 2.0, 20.0, -8.0, 5.0, 12.0])
 ADDEND_STARTS = np.array([1.0, -0.5, 0.3, 3.0, -2.0, 0.1, 10.0, 0.6, -0.1, 1.5, -5.0, 30.0])
@@ -32,7 +32,7 @@ def starting_values(tape, scale_tape, role, x, n_starts):
     stack = np.empty(scale_tape.depth + 1)
     c, one = np.ones(tape.n_constants), np.ones(1)
     for i in range(q):
-        total = 0.0
+        total, low, high = 0.0, np.inf, -np.inf
         for m in range(n):
             place = x[:, m : m + 1]
             program = scale_tape.starts[i : i + 2]
@@ -40,12 +40,16 @@ def starting_values(tape, scale_tape, role, x, n_starts):
                 scale_tape.code, scale_tape.arg, scale_tape.literal, program, c, one, place, stack
             )
             total += value * value
+            low, high = min(low, value), max(high, value)
         size = math.sqrt(total / n)
         if not (math.isfinite(size) and size > 0.0):
             size = 1.0
         for s in range(n_starts):
             pick = (s * STRIDES[i % 8]) % 12
-            if role[i] == EXPONENT:
+            if role[i] == FREQUENCY:  # half a cycle more over the record from start to start
+                half = math.pi / (high - low) if high > low else 1.0
+                thetas[s, i] = half * (0.5 + (s * STRIDES[i % 8]) % n_starts)
+            elif role[i] == EXPONENT:
                 thetas[s, i] = EXPONENT_STARTS[pick]
             elif role[i] == ADDEND:
                 thetas[s, i] = ADDEND_STARTS[pick] * size

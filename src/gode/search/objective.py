@@ -1,0 +1,125 @@
+"""Objective: skeletons -> scores. It remembers what was seen, so that nothing is fitted twice.
+
+A score is an information criterion of the cheap fit: n log(SSE/n) + k log n + a price per operation.
+The best of every size are kept in quotas, because the cheap score and the trajectory do not agree on
+which size is right.
+"""
+
+import heapq
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import count
+
+import numpy as np
+
+from gode.data import Columns
+from gode.equation import Equation, Skeleton
+from gode.equation.tree import TIME, operations, walk
+from gode.fit import ConstantsConfig, Problem, fit_constants
+
+
+@dataclass(frozen=True, kw_only=True)
+class ObjectiveConfig:
+    """What a skeleton must be, and how its cheap fit is scored."""
+
+    order: int
+    max_constants: int = 8
+    operation_price: float = 2.0  # flat between 2 and 4 in our experiments
+    quota: int = 24  # skeletons kept per number of constants
+    time_alone: bool = False  # whether an equation may do without the state
+    floor: float = 1e-5  # residuals below this share of the target's spread are as good as none
+
+
+@dataclass(frozen=True)
+class Scored:
+    """A skeleton with its cheap fit."""
+
+    skeleton: Skeleton
+    equation: Equation
+    score: float
+
+
+class Objective:
+    """Scores skeletons on one or more problems that the same data pose."""
+
+    def __init__(self, problems: Iterable[Problem], *, config: ObjectiveConfig, fit: ConstantsConfig) -> None:
+        self.problems = tuple(problems)
+        self.config = config
+        self.fit = fit
+        self.seen: dict[int, float] = {}
+        self.floors = [_floor(problem, config.floor) for problem in self.problems]
+        self._best: dict[tuple[int, int], list[tuple[float, int, Scored]]] = {}
+        self._ticket = count()
+
+    @property
+    def n_fitted(self) -> int:
+        """The number of different skeletons fitted so far."""
+        return len(self.seen)
+
+    def score(self, skeleton: Skeleton | None) -> float:
+        """Return the score of `skeleton` on the first problem; inf for one that is not admitted or fails."""
+        if skeleton is None:
+            return np.inf
+        key = hash(skeleton.key)
+        if key not in self.seen:
+            self.seen[key] = self._fitted(skeleton) if self.admits(skeleton) else np.inf
+        return self.seen[key]
+
+    def admits(self, skeleton: Skeleton) -> bool:
+        """Tell whether `skeleton` is an equation of the kind that is sought."""
+        known = self.problems[0].columns.inputs
+        right = skeleton.order == self.config.order and skeleton.n_constants <= self.config.max_constants
+        if not right or any(name not in known for name in skeleton.inputs):
+            return False
+        return self.config.time_alone or holds_state(skeleton)
+
+    def best(self, limit: int) -> list[Scored]:
+        """Return the kept skeletons of all sizes and problems, best first, at most `limit` per size."""
+        found: dict[int, Scored] = {}
+        for heap in self._best.values():
+            for _, _, scored in sorted(heap, key=lambda item: -item[0])[:limit]:
+                found.setdefault(hash(scored.skeleton.key), scored)
+        return sorted(found.values(), key=lambda s: s.score)
+
+    def leaders(self, n: int) -> list[Scored]:
+        """Return the `n` best by the first problem's score."""
+        heaps = (heap for (problem, _), heap in self._best.items() if problem == 0)
+        everyone = sorted((s for heap in heaps for _, _, s in heap), key=lambda s: s.score)
+        return everyone[:n]
+
+    def _fitted(self, skeleton: Skeleton) -> float:
+        scores = []
+        for number, (problem, floor) in enumerate(zip(self.problems, self.floors, strict=True)):
+            found = fit_constants(skeleton, problem, config=self.fit)
+            if found.equation is None:
+                scores.append(np.inf)
+                continue
+            score = self._criterion(skeleton, found.loss**2 + floor, problem.columns)
+            scores.append(score)
+            self._keep(number, Scored(skeleton, found.equation, score))
+        return min(scores[:1])
+
+    def _criterion(self, skeleton: Skeleton, variance: float, columns: Columns) -> float:
+        n = columns.n_points
+        price = self.config.operation_price * operations(skeleton.normal)
+        return float(n * np.log(variance) + skeleton.n_constants * np.log(n) + price)
+
+    def _keep(self, problem: int, scored: Scored) -> None:
+        heap = self._best.setdefault((problem, scored.skeleton.n_constants), [])
+        item = (-scored.score, next(self._ticket), scored)
+        if len(heap) < self.config.quota:
+            heapq.heappush(heap, item)
+        elif item[0] > heap[0][0]:
+            heapq.heapreplace(heap, item)
+
+
+def holds_state(skeleton: Skeleton) -> bool:
+    """Tell whether the state, or a derivative below the highest, occurs in the equation."""
+    names = {str(n.value) for n in walk(skeleton.key) if n.op == "var"}
+    return any(name not in (TIME, skeleton.highest, *skeleton.inputs) for name in names)
+
+
+def _floor(problem: Problem, share: float) -> float:
+    target = problem.operator.target
+    spread = np.std(target) if np.any(target) else np.std(problem.columns.matrix[1 + 1 : 4], axis=1).max()
+    return float((share * spread) ** 2 + 1e-300)
