@@ -58,17 +58,24 @@ def residual_problem(columns: Columns) -> Problem:
 
 
 def integral_problem(
-    columns: Columns, order: int, *, initial: Sequence[Sequence[float]] | None = None
+    measured: Columns,
+    order: int,
+    *,
+    initial: Sequence[Sequence[float]] | Sequence[Float] | None = None,
+    columns: Columns | None = None,
 ) -> Problem:
     """Return the problem of reproducing u by integrating the right-hand side `order` times.
 
     Args:
+        measured: the columns whose u is to be reproduced.
+        columns: the columns over which the right-hand side is evaluated, if others: smoothed ones.
         initial: the known initial values of each run, `order` of them; unknown if None.
 
     Raises:
         DataError: if the initial values do not match the runs and the order.
     """
-    t, u = columns.matrix[0], columns.matrix[1]
+    columns = columns or measured
+    t, u = measured.matrix[0], measured.matrix[1]
     stencil, weights = _quadrature(t, columns.starts)
     since = t - np.repeat(t[columns.starts[:-1]], np.diff(columns.starts))
     shapes = np.vstack([np.ones_like(t), since])[:order]
@@ -82,7 +89,9 @@ def integral_problem(
     return Problem(columns, Form.INTEGRAL, operator)
 
 
-def _known_initial(initial: Sequence[Sequence[float]], columns: Columns, order: int) -> Float:
+def _known_initial(
+    initial: Sequence[Sequence[float]] | Sequence[Float], columns: Columns, order: int
+) -> Float:
     """Return the initial values (order, n), each repeated over its run."""
     n_runs = len(columns.starts) - 1
     values = np.asarray(initial, np.float64)

@@ -1,0 +1,119 @@
+"""Data -> what every skeleton is judged on: smoothed columns, cheap problems, the trajectory."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from gode.arrays import Float
+from gode.data import Columns, Dataset, Run, Smooth, columns_of_run, join_runs, smooth_gp
+from gode.equation import Term, parse_tree
+from gode.equation.tape import COLUMNS, compile_tape, evaluate
+from gode.equation.tree import TIME, variables
+from gode.errors import DataError
+from gode.fit import Problem, integral_problem, residual_problem
+from gode.fit.shooting import Target
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """The data in the forms that the stages need."""
+
+    dataset: Dataset
+    smooths: tuple[Smooth, ...]
+    columns: Columns
+    problems: tuple[Problem, ...]  # the first one ranks
+    target: Target
+    noise: Float  # (3,) standard deviation of each observed channel
+    floor: float  # weighted residual that counts as none
+
+
+def prepare(dataset: Dataset, order: int, floor: float) -> Prepared:
+    """Smooth the runs and set up the problems of this order."""
+    smooths = tuple(smooth_gp(run, known=_known(run, order)) for run in dataset.runs)
+    noise = _noise(dataset, smooths)
+    columns = join_runs([_columns(r, s) for r, s in zip(dataset.runs, smooths, strict=True)])
+    problems = _problems(dataset, columns, order)
+    weights = np.where(np.isfinite(noise), 1.0 / np.where(np.isfinite(noise), noise, 1.0), 0.0)
+    scale = max(float(np.abs(s.values[0]).max()) for s in smooths)
+    target = Target(dataset, weights, tuple(s.values for s in smooths), scale)
+    return Prepared(dataset, smooths, columns, problems, target, noise, floor * _spread(dataset, noise))
+
+
+def input_values(run: Run, t: Float) -> dict[str, Float]:
+    """Return the values of the run's inputs at its own times."""
+    return {name: _sampled(name, signal, t) for name, signal in run.inputs.items()}
+
+
+def _sampled(name: str, signal: object, t: Float) -> Float:
+    if isinstance(signal, str):
+        tree = parse_tree(signal, inputs=())
+        if variables(tree) - {TIME}:
+            raise DataError(f"the input {name} = {signal!r} may depend on t alone")
+        x = np.zeros((len(COLUMNS), len(t)))
+        x[0] = t
+        values = evaluate(compile_tape([Term(1.0, None, tree)], COLUMNS, 0), [], x).value
+    elif callable(signal):
+        values = np.array([float(signal(float(s))) for s in t])
+    else:
+        values = np.asarray(signal, np.float64)
+    if not np.all(np.isfinite(values)):
+        raise DataError(
+            f"the input {name} is not finite at every time of the data; restrict the data or fix it"
+        )
+    return values
+
+
+def _known(run: Run, order: int) -> Float:
+    known = run.initial.copy()
+    known[order:] = np.nan
+    return known
+
+
+def _columns(run: Run, smooth: Smooth) -> Columns:
+    """Return the columns of one run; where only the acceleration was measured, it is used as it is."""
+    values = smooth.values.copy()
+    seen = np.isfinite(run.observed)
+    if not seen[0].any() and seen[2].all():
+        values[2] = run.observed[2]
+    inputs: Mapping[str, Float] = input_values(run, run.t)
+    return columns_of_run(run.t, values[0], values[1], values[2], inputs=dict(inputs))
+
+
+def _problems(dataset: Dataset, columns: Columns, order: int) -> tuple[Problem, ...]:
+    residual = residual_problem(columns)
+    if not all(np.isfinite(run.observed[0]).any() for run in dataset.runs):
+        return (residual,)
+    known = [run.initial[:order] for run in dataset.runs]
+    initial = known if np.all(np.isfinite(known)) else None
+    return integral_problem(_observed(dataset, columns), order, initial=initial, columns=columns), residual
+
+
+def _observed(dataset: Dataset, columns: Columns) -> Columns:
+    """Return the columns with the measured u instead of the smoothed one, where there is one."""
+    u = np.concatenate([run.observed[0] for run in dataset.runs])
+    matrix = columns.matrix.copy()
+    matrix[1] = np.where(np.isfinite(u), u, matrix[1])
+    return Columns(matrix, columns.starts, columns.inputs)
+
+
+def _noise(dataset: Dataset, smooths: tuple[Smooth, ...]) -> Float:
+    """Return the noise of each channel over all runs, never below what a number can hold."""
+    squares = np.array([s.noise**2 for s in smooths])
+    seen = np.isfinite(squares)
+    counts = seen.sum(axis=0)
+    mean = np.where(counts, np.where(seen, squares, 0.0).sum(axis=0) / np.maximum(counts, 1), np.nan)
+    least = np.array([_size(dataset, i) for i in range(3)]) * 1e-9 + 1e-290
+    return np.where(np.isfinite(mean), np.maximum(np.sqrt(mean), least), np.nan)
+
+
+def _size(dataset: Dataset, channel: int) -> float:
+    values = np.concatenate([run.observed[channel] for run in dataset.runs])
+    values = values[np.isfinite(values)]
+    return float(np.std(values)) if len(values) else 0.0
+
+
+def _spread(dataset: Dataset, noise: Float) -> float:
+    """Return the spread of the lowest observed channel in units of its noise."""
+    channel = int(np.flatnonzero(np.isfinite(noise))[0])
+    return float(_size(dataset, channel) / noise[channel])

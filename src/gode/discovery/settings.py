@@ -1,0 +1,68 @@
+"""What the user may choose about a discovery, and what each effort means."""
+
+from dataclasses import dataclass, field
+
+from gode.errors import ConfigError
+from gode.fit import ConstantsConfig
+from gode.fit.shooting import ShootConfig
+from gode.search import LatentConfig
+from gode.selection import SelectionConfig
+
+
+@dataclass(frozen=True, kw_only=True)
+class Effort:
+    """How many skeletons go through each stage."""
+
+    library: int  # random sentences fitted first
+    latent: int  # skeletons fitted in the latent search
+    climbers: int  # starts of the latent search besides the origin
+    moves: int  # neighbours fitted by the cheap score
+    vocabulary: int  # terms that moves may add
+    per_size: int  # skeletons of each size that go to the trajectory
+    rounds: int  # of moves on the trajectory
+    per_round: int  # neighbours fitted to the trajectory for each good equation
+
+
+EFFORTS = {
+    "quick": Effort(
+        library=300, latent=300, climbers=2, moves=300, vocabulary=30, per_size=5, rounds=3, per_round=8
+    ),
+    "normal": Effort(
+        library=500, latent=700, climbers=5, moves=700, vocabulary=60, per_size=10, rounds=8, per_round=14
+    ),
+    "thorough": Effort(
+        library=2000,
+        latent=4000,
+        climbers=15,
+        moves=4000,
+        vocabulary=150,
+        per_size=24,
+        rounds=20,
+        per_round=30,
+    ),
+}
+GRAMMARS = {1: "first-order", 2: "second-order"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """All choices of one discovery; enough to repeat it."""
+
+    order: int
+    grammar: str
+    effort: str = "normal"
+    start: str | None = None
+    without: tuple[str, ...] = ()
+    seed: int = 0
+    latent: LatentConfig = field(default_factory=LatentConfig)
+    constants: ConstantsConfig = field(default_factory=lambda: ConstantsConfig(max_constants=8))
+    shooting: ShootConfig = field(default_factory=ShootConfig)
+    selection: SelectionConfig = field(default_factory=SelectionConfig)
+
+    def __post_init__(self) -> None:
+        if self.order not in (1, 2):
+            raise ConfigError(f"order must be 1 or 2, got {self.order!r}")
+        if self.effort not in EFFORTS:
+            raise ConfigError(f"effort must be one of {', '.join(EFFORTS)}, got {self.effort!r}")
+        if isinstance(self.seed, bool) or not isinstance(self.seed, int) or self.seed < 0:
+            raise ConfigError(f"seed must be a whole number from 0 on, got {self.seed!r}")
