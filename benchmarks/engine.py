@@ -38,7 +38,7 @@ def signal() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 def measure_fits() -> None:
     from gode.data import columns_of_run
-    from gode.fit import fit_constants, residual_problem
+    from gode.fitting import fit_constants, residual_problem
 
     t, u, du = signal()
     rng = np.random.default_rng(3)
@@ -153,7 +153,7 @@ def measure_library() -> None:
 
 def measure_memory() -> None:
     from gode.data import columns_of_run
-    from gode.fit import fit_constants, residual_problem
+    from gode.fitting import fit_constants, residual_problem
 
     problem = residual_problem(columns_of_run(*signal()))
     sizes = []
@@ -171,7 +171,7 @@ import gode
 imported = time.perf_counter() - start
 import numpy as np
 from gode.data import columns_of_run
-from gode.fit import fit_constants, residual_problem
+from gode.fitting import fit_constants, residual_problem
 t = np.linspace(0, 1, 50)
 problem = residual_problem(columns_of_run(t, np.exp(t), np.exp(t)))
 fit_constants(gode.parse_skeleton("u' = C*u + C*sin(C*u)"), problem)

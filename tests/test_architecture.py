@@ -19,11 +19,11 @@ LAYERS = (
     {"errors": set(), "arrays": set(), "__version__": set()},
     {"grammar": set(), "equation": set(), "data": set()},
     {"library": {"grammar", "equation"}, "solve": {"equation", "data"}},
-    {"fit": {"equation", "data", "solve"}},
+    {"fitting": {"equation", "data", "solve"}},
     {
         "model": {"grammar", "equation", "library"},
-        "search": {"grammar", "equation", "data", "fit"},  # is given a latent space: no model, no torch
-        "selection": {"equation", "data", "solve", "fit"},
+        "search": {"grammar", "equation", "data", "fitting"},  # is given a latent space: no model, no torch
+        "selection": {"equation", "data", "solve", "fitting"},
     },
     {"discovery": {"*"}},
     {"report": {"*"}, "benchmarks": {"*"}},
@@ -43,9 +43,9 @@ DOORS = {
     ),
     "safetensors": ("model/",),
     "sympy": ("equation/",),
-    "numba": ("equation/interpreter.py", "equation/point.py", "solve/", "fit/"),
+    "numba": ("equation/interpreter.py", "equation/point.py", "solve/", "fitting/"),
     "scipy.integrate": ("solve/",),
-    "scipy.optimize": ("fit/", "data/gp.py"),
+    "scipy.optimize": ("fitting/", "data/gp.py"),
     "cma": ("search/latent.py",),
     "multiprocessing": ("search/objective.py",),
     "concurrent": ("search/objective.py",),

@@ -8,7 +8,7 @@ import numpy as np
 from gode.arrays import Float
 from gode.equation import Equation
 from gode.equation.tree import operations
-from gode.fit.shooting import Shot
+from gode.fitting.shooting import Shot
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,8 +11,8 @@ from gode.equation import Term, parse_tree
 from gode.equation.tape import COLUMNS, compile_tape, evaluate
 from gode.equation.tree import TIME, variables
 from gode.errors import DataError
-from gode.fit import Problem, integral_problem, residual_problem
-from gode.fit.shooting import Target
+from gode.fitting import Problem, integral_problem, residual_problem
+from gode.fitting.shooting import Target
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field
 
 from gode.errors import ConfigError
-from gode.fit import ConstantsConfig
-from gode.fit.shooting import ShootConfig
+from gode.fitting import ConstantsConfig
+from gode.fitting.shooting import ShootConfig
 from gode.search import LatentConfig
 from gode.selection import SelectionConfig
 

@@ -10,8 +10,8 @@ from gode.discovery.settings import Effort, Settings
 from gode.equation import Node, Skeleton, parse_skeleton
 from gode.equation.tree import depends_on
 from gode.errors import EquationError, ModelError
-from gode.fit import fit_constants
-from gode.fit.shooting import shoot
+from gode.fitting import fit_constants
+from gode.fitting.shooting import shoot
 from gode.grammar import generate, sample
 from gode.library import sentence_skeleton
 from gode.model import LatentSpace

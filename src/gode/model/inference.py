@@ -7,8 +7,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from gode.arrays import Bool, Float, Int
-from gode.model.plan import NEVER, Plan
+from gode.arrays import Bool, Int
+from gode.model.plan import Plan
 
 Single = NDArray[np.float32]
 Weights = dict[str, Single]
@@ -27,18 +27,43 @@ class Network(Protocol):
         """Return sequences and their lengths for some points; every one is closed within the limit."""
 
 
-def gru_step(gates: Single, hidden: Single, weight: Single, bias: Single) -> Single:
-    """Return the next hidden state; `gates` is what the input adds to the three gates."""
-    inner = hidden @ weight + bias
-    size = hidden.shape[1]
-    both = _sigmoid(gates[:, : 2 * size] + inner[:, : 2 * size])
-    reset, keep = both[:, :size], both[:, size:]
-    new = np.tanh(gates[:, 2 * size :] + reset * inner[:, 2 * size :])
-    return np.asarray(new + keep * (hidden - new), np.float32)
+@dataclass(frozen=True)
+class Recurrent:
+    """A GRU's inner weights, the gates' share halved: a sigmoid is then 0.5 + 0.5 tanh."""
+
+    weight: Single  # (size, 3 size): reset, update, new
+    bias: Single
+
+    def step(self, gates: Single, hidden: Single) -> Single:
+        """Return the next hidden state; `gates` is what the input adds, halved alike, and is overwritten."""
+        size = hidden.shape[1]
+        inner = hidden @ self.weight
+        inner += self.bias
+        both = gates[:, : 2 * size]
+        both += inner[:, : 2 * size]
+        np.tanh(both, out=both)
+        both *= 0.5
+        both += 0.5
+        new = inner[:, 2 * size :]
+        new *= both[:, :size]
+        new += gates[:, 2 * size :]
+        np.tanh(new, out=new)
+        after = hidden - new
+        after *= both[:, size:]
+        after += new
+        return after
 
 
-def _sigmoid(x: Single) -> Single:
-    return np.asarray(0.5 + 0.5 * np.tanh(0.5 * x), np.float32)
+def halved(gates: Single) -> Single:
+    """Return weights of the three gates with those of reset and update halved; see `Recurrent`."""
+    out = np.array(gates, np.float32)
+    out[..., : 2 * out.shape[-1] // 3] *= 0.5
+    return out
+
+
+def recurrent(w: Weights, name: str, suffix: str) -> Recurrent:
+    """Return one GRU layer of torch's weights."""
+    return Recurrent(halved(w[f"{name}.weight_hh{suffix}"].T), halved(w[f"{name}.bias_hh{suffix}"]))
 
 
 @dataclass
@@ -53,13 +78,10 @@ class Machine:
     @classmethod
     def fresh(cls, plan: Plan, n: int) -> "Machine":
         """Return `n` sentences of which nothing is written."""
-        opens, cost = plan.start
-        limit = plan.grammar.limit
-        stack = np.zeros((n, limit + 1), np.int64)
+        opens, _ = plan.start
+        stack = np.zeros((n, plan.grammar.limit + 1), np.int64)
         stack[:, : len(opens)] = opens[::-1]
-        closing = int(sum(plan.closing[s] for s in opens))
-        spare = np.full(n, limit - cost - closing)
-        return cls(plan, stack, np.full(n, len(opens)), spare)
+        return cls(plan, stack, np.full(n, len(opens)), np.full(n, plan.spare))
 
     def heads(self) -> Int:
         """Return the symbol that each sentence replaces next."""
@@ -67,21 +89,20 @@ class Machine:
 
     def allowed(self, heads: Int) -> Bool:
         """Return which rules leave each sentence closable."""
-        plan = self.plan
-        return np.asarray(plan.allowed[heads] & (plan.need[None, :] <= self.spare[:, None]))
+        return np.asarray(self.plan.least[heads] <= self.spare[:, None])
 
     def apply(self, rules: Int) -> None:
         """Replace the next symbol of each sentence by what its rule says."""
         table, counts = self.plan.open_table
         self.spare -= self.plan.need[rules]
         self.size -= 1
-        rows = np.arange(len(rules))
-        for k in range(table.shape[1]):
-            more = counts[rules] > k
-            self.stack[rows[more], self.size[more] + k] = table[rules[more], k]
-        self.size += counts[rules]
+        count = counts[rules]
+        for k in range(int(count.max(initial=0))):
+            more = np.flatnonzero(count > k)
+            self.stack[more, self.size[more] + k] = table[rules[more], k]
+        self.size += count
 
-    def keep(self, rows: Bool) -> None:
+    def keep(self, rows: Int) -> None:
         """Forget the sentences that are not among `rows`."""
         self.stack, self.size, self.spare = self.stack[rows], self.size[rows], self.spare[rows]
 
@@ -95,8 +116,8 @@ def sampled(temperature: float, rng: np.random.Generator) -> Pick:
     """Return a pick that draws allowed rules at a temperature."""
 
     def pick(logits: Single, allowed: Bool) -> Int:
-        noise = rng.gumbel(size=logits.shape)
-        return np.asarray(np.where(allowed, logits / temperature + noise, -np.inf).argmax(1))
+        noise = temperature * rng.gumbel(size=logits.shape)
+        return np.asarray(np.where(allowed, logits + noise, -np.inf).argmax(1))
 
     return pick
 
@@ -114,16 +135,16 @@ class GrammarNetwork:
         self.first = w["first.weight"].T.copy(), w["first.bias"]
         into = w["decoder_gru.weight_ih_l0"].T
         cut = rule.shape[1], rule.shape[1] + head.shape[1]
-        self.rule_gates = rule @ into[: cut[0]] + w["decoder_gru.bias_ih_l0"]
-        self.head_gates = head @ into[cut[0] : cut[1]]
-        self.latent_gates = into[cut[1] :].copy()
-        self.recurrent = w["decoder_gru.weight_hh_l0"].T.copy(), w["decoder_gru.bias_hh_l0"]
+        self.rule_gates = halved(rule @ into[: cut[0]] + w["decoder_gru.bias_ih_l0"])
+        self.head_gates = halved(head @ into[cut[0] : cut[1]])
+        self.latent_gates = halved(into[cut[1] :])
+        self.decoder = recurrent(w, "decoder_gru", "_l0")
         self.out = w["out.weight"].T.copy(), w["out.bias"]
 
     @staticmethod
-    def _reader(w: Weights, name: str, rule: Single) -> tuple[Single, Single, Single]:
+    def _reader(w: Weights, name: str, rule: Single) -> tuple[Single, Recurrent]:
         gates = rule @ w[f"{name}.weight_ih_l0"].T + w[f"{name}.bias_ih_l0"]
-        return gates, w[f"{name}.weight_hh_l0"].T.copy(), w[f"{name}.bias_hh_l0"]
+        return halved(gates), recurrent(w, name, "_l0")
 
     def encode(self, rules: Int, lengths: Int) -> Single:
         """Return the means of some sequences."""
@@ -132,7 +153,7 @@ class GrammarNetwork:
         place = lengths[:, None] - 1 - np.arange(rules.shape[1])[None, :]
         backward = np.take_along_axis(rules, np.maximum(place, 0), axis=1)
         ends = [
-            self._read(x, lengths, reader) for x, reader in zip((rules, backward), self.readers, strict=True)
+            self._read(x, lengths, *reader) for x, reader in zip((rules, backward), self.readers, strict=True)
         ]
         mean = np.hstack(ends) @ self.posterior[0] + self.posterior[1]
         out = np.empty_like(mean)
@@ -140,13 +161,12 @@ class GrammarNetwork:
         return out
 
     @staticmethod
-    def _read(rules: Int, lengths: Int, reader: tuple[Single, Single, Single]) -> Single:
+    def _read(rules: Int, lengths: Int, gates: Single, layer: Recurrent) -> Single:
         """Run one recurrent layer over sequences sorted by falling length; return where each ends."""
-        gates, weight, bias = reader
-        hidden = np.zeros((len(rules), len(weight)), np.float32)
+        hidden = np.zeros((len(rules), len(layer.weight)), np.float32)
         for step in range(int(lengths[0]) if len(lengths) else 0):
             n = int(np.searchsorted(-lengths, -step))  # those longer than `step`
-            hidden[:n] = gru_step(gates[rules[:n, step]], hidden[:n], weight, bias)
+            hidden[:n] = layer.step(gates[rules[:n, step]], hidden[:n])
         return hidden
 
     def decode(self, z: Single, plan: Plan, pick: Pick) -> tuple[Int, Int]:
@@ -160,15 +180,17 @@ class GrammarNetwork:
         hidden = np.tanh(z @ self.first[0] + self.first[1])
         before = np.full(n, self.n_rules)
         for step in range(plan.grammar.limit):
-            alive = machine.size > 0
-            if not alive.all():
+            if not machine.size.all():
+                alive = np.flatnonzero(machine.size)
                 machine.keep(alive)
                 rows, fixed, hidden, before = rows[alive], fixed[alive], hidden[alive], before[alive]
             if not len(rows):
                 break
             heads = machine.heads()
-            gates = self.rule_gates[before] + self.head_gates[heads] + fixed
-            hidden = gru_step(gates, hidden, *self.recurrent)
+            gates = self.rule_gates[before]
+            gates += self.head_gates[heads]
+            gates += fixed
+            hidden = self.decoder.step(gates, hidden)
             before = pick(hidden @ self.out[0] + self.out[1], machine.allowed(heads))
             machine.apply(before)
             out[rows, step] = before
@@ -180,9 +202,16 @@ class PaperNetwork:
     """The paper's network; see `gode.model.gvae.PaperVAE`. Its sequences hold every rule."""
 
     def __init__(self, weights: Weights) -> None:
-        self.w = {name: np.asarray(value, np.float32) for name, value in weights.items()}
-        self.latent = len(self.w["mean.bias"])
-        self.n_rules = len(self.w["out.bias"]) - 1
+        w = {name: np.asarray(value, np.float32) for name, value in weights.items()}
+        self.w = w
+        self.latent = len(w["mean.bias"])
+        self.n_rules = len(w["out.bias"]) - 1
+        self.layers = [[self._layer(w, f"_l{i}{end}") for end in ("", "_reverse")] for i in range(3)]
+
+    @staticmethod
+    def _layer(w: Weights, suffix: str) -> tuple[Single, Single, Recurrent]:
+        into, bias = w[f"gru.weight_ih{suffix}"].T, w[f"gru.bias_ih{suffix}"]
+        return halved(into), halved(bias), recurrent(w, "gru", suffix)
 
     def encode(self, rules: Int, lengths: Int) -> Single:
         """Return the means of some sequences."""
@@ -201,19 +230,18 @@ class PaperNetwork:
         first = z @ w["first.weight"].T + w["first.bias"]
         elu = np.where(first > 0, first, np.expm1(np.minimum(first, 0))).astype(np.float32)
         x = np.repeat(elu[None], n_steps, axis=0)
-        for layer in range(3):
-            ways = [self._direction(x, f"_l{layer}{end}", bool(end)) for end in ("", "_reverse")]
-            x = np.concatenate(ways, axis=2)
+        for ahead, back in self.layers:
+            x = np.concatenate([self._run(x, *ahead), self._run(x[::-1], *back)[::-1]], axis=2)
         return np.asarray((x @ w["out.weight"].T + w["out.bias"]).transpose(1, 0, 2), np.float32)
 
-    def _direction(self, x: Single, suffix: str, backward: bool) -> Single:
-        into, weight = self.w[f"gru.weight_ih{suffix}"].T, self.w[f"gru.weight_hh{suffix}"].T.copy()
-        gates = x @ into + self.w[f"gru.bias_ih{suffix}"]
-        hidden = np.zeros((x.shape[1], len(weight)), np.float32)
-        out = np.empty((*x.shape[:2], len(weight)), np.float32)
-        steps = range(len(x) - 1, -1, -1) if backward else range(len(x))
-        for i in steps:
-            hidden = gru_step(gates[i], hidden, weight, self.w[f"gru.bias_hh{suffix}"])
+    @staticmethod
+    def _run(x: Single, into: Single, bias: Single, layer: Recurrent) -> Single:
+        """Return the hidden states (time, n, size) of one layer in one direction."""
+        gates = x @ into + bias
+        hidden = np.zeros((x.shape[1], len(layer.weight)), np.float32)
+        out = np.empty((*x.shape[:2], len(layer.weight)), np.float32)
+        for i in range(len(x)):
+            hidden = layer.step(gates[i], hidden)
             out[i] = hidden
         return out
 
@@ -224,24 +252,15 @@ class PaperNetwork:
         out = np.full((n, limit), self.n_rules)
         lengths = np.zeros(n, np.int64)
         machine = Machine.fresh(plan, n)
+        rows = np.arange(n)
         for step in range(limit):
-            rows = np.flatnonzero(machine.size > 0)
+            alive = np.flatnonzero(machine.size)
+            machine.keep(alive)
+            rows = rows[alive]
             if not len(rows):
                 break
-            part = Machine(plan, machine.stack[rows], machine.size[rows], machine.spare[rows])
-            rules = pick(logits[rows, step], part.allowed(part.heads()))
-            part.apply(rules)
-            machine.stack[rows], machine.size[rows], machine.spare[rows] = part.stack, part.size, part.spare
+            rules = pick(logits[rows, step], machine.allowed(machine.heads()))
+            machine.apply(rules)
             out[rows, step] = rules
             lengths[rows] = step + 1
         return out, lengths
-
-
-def check_limit(plan: Plan) -> int:
-    """Return the rules to spare at the start; negative if no sentence fits the limit."""
-    opens, cost = plan.start
-    closing = int(sum(plan.closing[s] for s in opens))
-    return plan.grammar.limit - cost - closing if closing < NEVER else -1
-
-
-__all__ = ["Float", "GrammarNetwork", "Machine", "Network", "PaperNetwork", "greedy", "sampled"]

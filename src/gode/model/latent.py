@@ -4,9 +4,11 @@ Every point decodes to a sentence of the grammar: a rule is allowed only if the 
 closed within the limit. Rules switched off by the caller are respected with the same weights.
 """
 
+import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -18,16 +20,30 @@ from safetensors.numpy import load as load_tensors
 from safetensors.numpy import save as save_tensors
 
 from gode.equation import Skeleton
+from gode.equation.tree import derivative_order, variables
 from gode.errors import EquationError, GrammarError, ModelError
 from gode.grammar import Derivation, Grammar, generate
 from gode.library import sentence_skeleton
-from gode.model.inference import GrammarNetwork, Network, PaperNetwork, Single, greedy, sampled
+from gode.model.inference import GrammarNetwork, Network, PaperNetwork, Single, Weights, greedy, sampled
 from gode.model.plan import Plan, padded
+from gode.model.shapes import check_shapes
 from gode.model.terms import TermBook
 
 FORMAT = "gode-model-1"
+HOTTEST = 1e6  # temperature; at a hundredth of that, rules are already drawn evenly
+FARTHEST = 1e6  # coordinates beyond are moved here, where single precision still computes without overflow
 KINDS: dict[str, type[GrammarNetwork] | type[PaperNetwork]] = {"gode": GrammarNetwork, "paper": PaperNetwork}
 MAX_FILE = 50_000_000
+HALF_MAX = 65504.0
+CARD: dict[str, type] = {
+    "name": str,
+    "kind": str,
+    "grammar": str,
+    "grammar_hash": str,
+    "weights_hash": str,
+    "shapes": dict,
+    "terms": list,
+}
 
 
 @dataclass(frozen=True)
@@ -45,10 +61,15 @@ class LatentSpace:
         """The number of coordinates of a point."""
         return self.network.latent
 
-    @property
+    @cached_property
     def plan(self) -> Plan:
         """The choices of the grammar, with the rules that are switched off left out."""
-        return Plan(self.grammar)
+        return Plan(self.grammar, every_step=self.kind == "paper")
+
+    @cached_property
+    def book(self) -> TermBook:
+        """How the grammar writes the terms of a skeleton."""
+        return TermBook(self.grammar, self.card["terms"])
 
     def without(self, *unwanted: str) -> "LatentSpace":
         """Return the same space over the grammar without some terminals, such as 'log' or 't'."""
@@ -71,13 +92,18 @@ class LatentSpace:
         return self.encode_derivations(derivations)
 
     def encode_derivations(self, derivations: Sequence[Derivation]) -> Single:
-        """Return the points (n, dimension) of some derivations."""
-        fill = len(self.grammar.rules)
-        if self.kind == "paper":
-            rules, lengths = padded(derivations, fill, self.grammar.limit)
-        else:
-            rules, lengths = padded([self.plan.choices(d) for d in derivations], fill)
-        return self.network.encode(rules, lengths)
+        """Return the points (n, dimension) of some derivations.
+
+        Raises:
+            ModelError: if one is longer than the grammar's limit.
+        """
+        limit = self.grammar.limit
+        longest = max(map(len, derivations), default=0)
+        if longest > limit:
+            raise ModelError(f"a derivation has {longest} rules, the limit of {self.name} is {limit}")
+        choices = [self.plan.choices(d) for d in derivations]
+        width = limit if self.kind == "paper" else None
+        return self.network.encode(*padded(choices, len(self.grammar.rules), width))
 
     def decode_derivations(
         self, z: ArrayLike, *, temperature: float = 0.0, rng: np.random.Generator | None = None
@@ -88,13 +114,15 @@ class LatentSpace:
             ModelError: if `z` has the wrong shape or is not finite.
         """
         points = self._points(z)
-        if temperature < 0 or (temperature > 0 and rng is None):
-            raise ModelError(f"temperature must be 0, or positive with an rng; got {temperature}")
+        if not 0 <= temperature <= HOTTEST or (temperature > 0 and rng is None):
+            raise ModelError(
+                f"temperature must be 0, or with an rng in (0, {HOTTEST:g}]; got {temperature} "
+                f"{'without' if rng is None else 'with'} an rng"
+            )
         pick = sampled(temperature, rng) if rng is not None and temperature > 0 else greedy
-        plan = self.plan if self.kind == "gode" else FullPlan(self.grammar)
-        rules, lengths = self.network.decode(points, plan, pick)
-        rows = [row[:n].tolist() for row, n in zip(rules, lengths, strict=True)]
-        return [plan.derivation(row) for row in rows]
+        rules, lengths = self.network.decode(points, self.plan, pick)
+        rows = zip(rules.tolist(), lengths.tolist(), strict=True)
+        return [self.plan.derivation(row[:n]) for row, n in rows]
 
     def decode(
         self, z: ArrayLike, *, temperature: float = 0.0, rng: np.random.Generator | None = None
@@ -102,7 +130,7 @@ class LatentSpace:
         """Return the skeleton at each point of `z`; see `decode_derivations`.
 
         None stands for a sentence of the grammar that is no equation gode solves: some grammars of the
-        paper can write third derivatives.
+        paper can write third derivatives, or none at all.
         """
         derivations = self.decode_derivations(z, temperature=temperature, rng=rng)
         return [self.meaning(derivation) for derivation in derivations]
@@ -110,17 +138,16 @@ class LatentSpace:
     def meaning(self, derivation: Derivation) -> Skeleton | None:
         """Return the skeleton a derivation stands for, or None if it is no equation of order 1 or 2."""
         try:
-            return sentence_skeleton(self.grammar, generate(self.grammar, derivation))
-        except EquationError:
+            skeleton = sentence_skeleton(self.grammar, generate(self.grammar, derivation))
+        except EquationError:  # a third derivative
             return None
-
-    @property
-    def book(self) -> TermBook:
-        """How the grammar writes the terms of a skeleton."""
-        return TermBook(self.grammar, self.card["terms"])
+        return skeleton if any(map(derivative_order, variables(skeleton.tree))) else None
 
     def _points(self, z: ArrayLike) -> Single:
-        points = np.atleast_2d(np.asarray(z, np.float32))
+        try:
+            points = np.atleast_2d(np.asarray(z, np.float64))
+        except (TypeError, ValueError) as error:
+            raise ModelError(f"points must be an array of numbers: {error}") from None
         if points.ndim != 2 or points.shape[1] != self.dimension:
             raise ModelError(
                 f"points of {self.name} have {self.dimension} coordinates, got shape {np.shape(z)}; "
@@ -128,21 +155,14 @@ class LatentSpace:
             )
         if not np.all(np.isfinite(points)):
             raise ModelError("points must be finite; replace NaN and inf")
-        return points
-
-
-class FullPlan(Plan):
-    """A plan in which forced steps are steps too, as the paper's network writes them."""
-
-    @property
-    def forced(self) -> dict[int, int]:
-        """No symbol is forced."""
-        return {}
+        return np.clip(points, -FARTHEST, FARTHEST).astype(np.float32)
 
 
 def model_names() -> list[str]:
     """Return the names of the models that come with the package."""
-    return sorted(f.name.removesuffix(".json") for f in _home().iterdir() if f.name.endswith(".json"))
+    home = _home()
+    names = (file.name for file in home.iterdir()) if home.is_dir() else ()
+    return sorted(name.removesuffix(".json") for name in names if name.endswith(".json"))
 
 
 def load_model(name: str | Path) -> LatentSpace:
@@ -154,16 +174,18 @@ def load_model(name: str | Path) -> LatentSpace:
     if str(name) in model_names():
         card_file, weights_file = (_home() / f"{name}{end}" for end in (".json", ".safetensors"))
         return read_model(card_file.read_bytes(), weights_file.read_bytes(), str(name))
-    path = Path(name).with_suffix(".json")
-    if not path.is_file():
-        known = ", ".join(model_names())
-        raise ModelError(f"there is no model {str(name)!r}: neither a card {path} nor one of {known}")
-    weights = path.with_suffix(".safetensors")
+    stem = str(name).removesuffix(".json")
+    card, weights = Path(f"{stem}.json"), Path(f"{stem}.safetensors")
+    if not card.is_file():
+        known = ", ".join(model_names()) or "(none)"
+        raise ModelError(
+            f"there is no model {str(name)!r}: neither a card {card} nor one of those that come with gode: {known}"
+        )
     if not weights.is_file():
-        raise ModelError(f"{path} has no weights beside it; expected {weights}")
-    if max(path.stat().st_size, weights.stat().st_size) > MAX_FILE:
-        raise ModelError(f"{path} or its weights are larger than {MAX_FILE} bytes: no model of gode is")
-    return read_model(path.read_bytes(), weights.read_bytes(), str(path))
+        raise ModelError(f"{card} has no weights beside it; expected {weights}")
+    if max(card.stat().st_size, weights.stat().st_size) > MAX_FILE:
+        raise ModelError(f"{card} or its weights are larger than {MAX_FILE} bytes: no model of gode is")
+    return read_model(card.read_bytes(), weights.read_bytes(), str(card))
 
 
 def read_model(card_bytes: bytes, weight_bytes: bytes, source: str) -> LatentSpace:
@@ -173,47 +195,59 @@ def read_model(card_bytes: bytes, weight_bytes: bytes, source: str) -> LatentSpa
         grammar = Grammar.from_text(card["grammar"], source=card["name"])
     except GrammarError as error:
         raise ModelError(f"{source}: the grammar on the card is broken: {error}") from None
-    if grammar.digest() != card["grammar_hash"]:
+    if _digest(grammar.text().encode()) != card["grammar_hash"]:
         raise ModelError(f"{source}: the grammar on the card does not match its hash; get the files again")
-    try:
-        tensors = load_tensors(weight_bytes)
-    except (SafetensorError, ValueError, KeyError) as error:
-        raise ModelError(f"{source}: the weights cannot be read ({error}); get the files again") from None
-    shapes = {key: list(value.shape) for key, value in tensors.items()}
-    if shapes != card["shapes"]:
-        raise ModelError(f"{source}: the weights have other shapes than the card says; get the files again")
-    if not all(np.isfinite(v.astype(np.float32)).all() for v in tensors.values()):
-        raise ModelError(f"{source}: the weights hold values that are not finite; train again")
-    network = KINDS[card["kind"]](tensors)
-    if network.n_rules != len(grammar.rules):
+    if _digest(weight_bytes) != card["weights_hash"]:
         raise ModelError(
-            f"{source}: the network knows {network.n_rules} rules, the grammar has {len(grammar.rules)}"
+            f"{source}: the weights beside the card are not those it was written for, or are damaged; "
+            f"get the files again"
         )
-    return LatentSpace(card["name"], card["kind"], grammar, network, card)
+    tensors = _tensors(weight_bytes, source)
+    shapes = {key: tuple(value.shape) for key, value in tensors.items()}
+    try:
+        check_shapes(card["kind"], shapes, len(grammar.rules), len(grammar.nonterminals), grammar.limit)
+    except ModelError as error:
+        raise ModelError(f"{source}: {error}") from None
+    return LatentSpace(card["name"], card["kind"], grammar, KINDS[card["kind"]](tensors), card)
 
 
 def write_model(
     folder: Path, name: str, kind: str, grammar: Grammar, weights: dict[str, Any], facts: dict[str, Any]
 ) -> None:
     """Write card and weights (in half precision) of a model into `folder`, each in one stroke."""
-    half = {key: np.ascontiguousarray(value, np.float16) for key, value in weights.items()}
+    wide = {key: np.ascontiguousarray(value, np.float32) for key, value in weights.items()}
+    if not all(np.all(np.abs(value) <= HALF_MAX) for value in wide.values()):
+        raise ModelError(f"{name}: a weight is not finite or beyond {HALF_MAX:g}; train again")
+    content = save_tensors({key: value.astype(np.float16) for key, value in wide.items()})
     card = {
         "format": FORMAT,
         "name": name,
         "kind": kind,
         "grammar": grammar.text(),
-        "grammar_hash": grammar.digest(),
-        "shapes": {key: list(value.shape) for key, value in half.items()},
+        "grammar_hash": _digest(grammar.text().encode()),
+        "weights_hash": _digest(content),
+        "shapes": {key: list(value.shape) for key, value in wide.items()},
         **facts,
     }
     folder.mkdir(parents=True, exist_ok=True)
-    for path, content in (
-        (folder / f"{name}.safetensors", save_tensors(half)),
-        (folder / f"{name}.json", (json.dumps(card, indent=1) + "\n").encode()),
+    for path, data in (
+        (folder / f"{name}.safetensors", content),
+        (folder / f"{name}.json", (json.dumps(card, indent=1, allow_nan=False) + "\n").encode()),
     ):
         draft = path.with_name(path.name + ".part")
-        draft.write_bytes(content)
+        draft.write_bytes(data)
         draft.replace(path)
+
+
+def _tensors(content: bytes, source: str) -> Weights:
+    """Return the tensors of a safetensors file, single precision."""
+    try:
+        tensors = load_tensors(content)
+    except (SafetensorError, ValueError, KeyError, TypeError) as error:
+        raise ModelError(f"{source}: the weights cannot be read ({error}); get the files again") from None
+    if not all(v.dtype in (np.float16, np.float32) and np.isfinite(v).all() for v in tensors.values()):
+        raise ModelError(f"{source}: the weights hold values that are no finite floats; train again")
+    return {key: value.astype(np.float32) for key, value in tensors.items()}
 
 
 def _card(content: bytes, source: str) -> dict[str, Any]:
@@ -221,18 +255,22 @@ def _card(content: bytes, source: str) -> dict[str, Any]:
         card = json.loads(content)
     except (ValueError, RecursionError) as error:
         raise ModelError(f"{source}: the card is not JSON ({error}); get the files again") from None
-    wanted = {"format": str, "name": str, "kind": str, "grammar": str, "grammar_hash": str, "shapes": dict}
-    wanted["terms"] = list
     if not isinstance(card, dict) or card.get("format") != FORMAT:
         raise ModelError(f"{source}: expected a card of format {FORMAT}; another version of gode wrote it")
-    for key, kind in wanted.items():
+    for key, kind in CARD.items():
         if not isinstance(card.get(key), kind):
             raise ModelError(
                 f"{source}: the card lacks {key!r}, or it is no {kind.__name__}; get the files again"
             )
+    if not all(isinstance(text, str) for text in card["terms"]):
+        raise ModelError(f"{source}: the terms on the card must be texts; get the files again")
     if card["kind"] not in KINDS:
         raise ModelError(f"{source}: the card is of kind {card['kind']!r}, known are {', '.join(KINDS)}")
     return card
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
 
 
 def _home() -> Any:  # importlib.resources' Traversable

@@ -11,6 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from gode.arrays import Bool, Int
+from gode.errors import ModelError
 from gode.grammar import Derivation, Grammar
 
 NEVER = 10**6
@@ -25,6 +26,7 @@ class Plan:
     """
 
     grammar: Grammar
+    every_step: bool = False  # forced steps are steps too, as the paper's network writes them
 
     @cached_property
     def heads(self) -> Int:
@@ -34,6 +36,8 @@ class Plan:
     @cached_property
     def forced(self) -> dict[int, int]:
         """The symbols with one rule, and that rule; switched-off rules count, so that this never changes."""
+        if self.every_step:
+            return {}
         rules: dict[int, list[int]] = {}
         for rule, head in enumerate(self.grammar.coded.heads):
             rules.setdefault(head, []).append(rule)
@@ -60,6 +64,26 @@ class Plan:
         """What each rule takes beyond the fewest rules that close its head."""
         total = [cost + sum(self.closing[s] for s in opens) for opens, cost in self.followers]
         return np.array(total, np.int64) - self.closing[self.heads]
+
+    @cached_property
+    def spare(self) -> int:
+        """The rules that may be spent beyond those of the shortest sentence.
+
+        Raises:
+            ModelError: if no sentence fits the limit.
+        """
+        fewest = self.grammar.closing_length(self.grammar.start)
+        if fewest > self.grammar.limit:
+            raise ModelError(
+                f"no sentence of grammar {self.grammar.name} fits its limit of {self.grammar.limit} rules, "
+                f"the shortest has {fewest}; switch fewer rules off"
+            )
+        return self.grammar.limit - fewest
+
+    @cached_property
+    def least(self) -> Int:
+        """(heads, rules): what must be to spare for a rule to replace a symbol; `NEVER` if it may not."""
+        return np.where(self.allowed, self.need[None, :], NEVER)
 
     @cached_property
     def allowed(self) -> Bool:

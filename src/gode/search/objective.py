@@ -15,7 +15,7 @@ import numpy as np
 from gode.data import Columns
 from gode.equation import Equation, Skeleton
 from gode.equation.tree import TIME, operations, walk
-from gode.fit import ConstantsConfig, Problem, fit_constants
+from gode.fitting import ConstantsConfig, Problem, fit_constants
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,8 +6,8 @@ import pytest
 from gode.data import Columns, columns_of_run, join_runs
 from gode.equation import parse_skeleton
 from gode.errors import DataError
-from gode.fit import fit_constants, integral_problem, residual_problem
-from gode.fit.varpro import transform
+from gode.fitting import fit_constants, integral_problem, residual_problem
+from gode.fitting.varpro import transform
 
 
 def integrated(f: np.ndarray, columns: Columns, order: int) -> np.ndarray:

@@ -9,8 +9,8 @@ import numpy as np
 from gode.equation import Equation, Skeleton
 from gode.equation.tape import FREQUENCY, compile_scales, compile_tape
 from gode.errors import ConfigError, DataError, Failure
-from gode.fit.problem import Form, Problem
-from gode.fit.varpro import fit_kernel
+from gode.fitting.problem import Form, Problem
+from gode.fitting.varpro import fit_kernel
 
 logger = logging.getLogger(__name__)
 

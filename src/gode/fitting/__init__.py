@@ -1,7 +1,7 @@
 """How good is a skeleton on these data."""
 
-from gode.fit.constants import ConstantsConfig, Fit, fit_constants
-from gode.fit.problem import Form, Problem, integral_problem, residual_problem
+from gode.fitting.constants import ConstantsConfig, Fit, fit_constants
+from gode.fitting.problem import Form, Problem, integral_problem, residual_problem
 
 __all__ = [
     "ConstantsConfig",

@@ -12,7 +12,15 @@ from gode.data import Columns, columns_of_run, join_runs
 from gode.equation import Equation, parse_equation, parse_skeleton
 from gode.equation.tape import compile_tape, evaluate
 from gode.errors import ConfigError, DataError, EquationError, Failure
-from gode.fit import ConstantsConfig, Fit, Form, Problem, fit_constants, integral_problem, residual_problem
+from gode.fitting import (
+    ConstantsConfig,
+    Fit,
+    Form,
+    Problem,
+    fit_constants,
+    integral_problem,
+    residual_problem,
+)
 from gode.grammar import grammar_names, load_grammar, sample_many
 from gode.library import skeleton_of
 from gode.solve import SolveConfig, solve

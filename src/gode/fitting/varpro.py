@@ -10,7 +10,7 @@ import numpy as np
 from numba import njit
 
 from gode.equation.interpreter import run_tape, workspace
-from gode.fit.starts import dot, starting_values
+from gode.fitting.starts import dot, starting_values
 
 DEPENDENT = 1e-9  # a term this close to the span of the others is dropped
 NO_PROGRESS = 1e12
