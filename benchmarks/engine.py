@@ -1,10 +1,10 @@
 """Measure the engine against its baselines, in one run so that the ratios hold on any machine.
 
-    python benchmarks/engine.py fits       # skeletons fitted a second; against SymEngine + Nelder-Mead
-    python benchmarks/engine.py solves     # solutions a second; against scipy.integrate.solve_ivp
-    python benchmarks/engine.py library    # 50,000 unique B2 skeletons
-    python benchmarks/engine.py memory     # resident memory over 100,000 fits
-    python benchmarks/engine.py start      # import, first fit with a warm and with a cold compile cache
+python benchmarks/engine.py fits       # skeletons fitted a second; against SymEngine + Nelder-Mead
+python benchmarks/engine.py solves     # solutions a second; against scipy.integrate.solve_ivp
+python benchmarks/engine.py library    # 50,000 unique B2 skeletons
+python benchmarks/engine.py memory     # resident memory over 100,000 fits
+python benchmarks/engine.py start      # import, first fit with a warm and with a cold compile cache
 """
 
 import argparse
@@ -55,7 +55,9 @@ def measure_fits() -> None:
         fits = [fit_constants(s, problem) for s in skeletons]
         rates.append(len(skeletons) / (time.perf_counter() - start))
     print(f"gode: {max(rates):.0f} fits/s on one core (three passes: {', '.join(f'{r:.0f}' for r in rates)})")
-    print(f"  evaluations per fit {np.mean([f.evaluations for f in fits]):.1f}, failed {sum(f.failure is not None for f in fits)}")
+    print(
+        f"  evaluations per fit {np.mean([f.evaluations for f in fits]):.1f}, failed {sum(f.failure is not None for f in fits)}"
+    )
     start = time.perf_counter()
     theirs = [nelder_mead(s, t, u, du) for s in skeletons[:BASELINE_SKELETONS]]
     rate = BASELINE_SKELETONS / (time.perf_counter() - start)
@@ -63,7 +65,9 @@ def measure_fits() -> None:
     better = sum(a <= b * (1 + 1e-3) + 1e-12 or not np.isfinite(b) for a, b in zip(ours, theirs, strict=True))
     strictly = sum(a < b * 0.999 for a, b in zip(ours, theirs, strict=True))
     print(f"SymEngine + Nelder-Mead(300): {rate:.1f} fits/s; ratio {max(rates) / rate:.0f}")
-    print(f"better or equal optimum on {100 * better / len(ours):.1f} %, strictly better {100 * strictly / len(ours):.1f} %")
+    print(
+        f"better or equal optimum on {100 * better / len(ours):.1f} %, strictly better {100 * strictly / len(ours):.1f} %"
+    )
 
 
 def nelder_mead(skeleton, t, u, du) -> float:
@@ -122,10 +126,20 @@ def measure_solves() -> None:
         config = SolveConfig(rtol=1e-6)
         solve(equation, t, initial, config=config)
         ours = min(timed(lambda: solve(equation, t, initial, config=config), 50) for _ in range(3))
-        theirs = min(timed(lambda: solve_ivp(function, (0, span), initial, t_eval=t, rtol=1e-6, atol=1e-9), 5) for _ in range(3))
-        error = np.max(np.abs(solve(equation, t, initial, config=config).u - solve_ivp(function, (0, span), initial, t_eval=t, rtol=1e-10, atol=1e-12).y[0]))
+        theirs = min(
+            timed(lambda: solve_ivp(function, (0, span), initial, t_eval=t, rtol=1e-6, atol=1e-9), 5)
+            for _ in range(3)
+        )
+        error = np.max(
+            np.abs(
+                solve(equation, t, initial, config=config).u
+                - solve_ivp(function, (0, span), initial, t_eval=t, rtol=1e-10, atol=1e-12).y[0]
+            )
+        )
         ratios.append(theirs / ours)
-        print(f"{text:50s} gode {ours * 1e3:.3f} ms, solve_ivp {theirs * 1e3:.2f} ms, ratio {theirs / ours:.0f}, error {error:.1e}")
+        print(
+            f"{text:50s} gode {ours * 1e3:.3f} ms, solve_ivp {theirs * 1e3:.2f} ms, ratio {theirs / ours:.0f}, error {error:.1e}"
+        )
     print(f"geometric mean of the ratios {np.exp(np.mean(np.log(ratios))):.0f}, smallest {min(ratios):.0f}")
 
 
@@ -148,7 +162,9 @@ def measure_library() -> None:
 
     start = time.perf_counter()
     library = draw_library(load_grammar("b2-library"), 50_000, order=None, rng=0, model=load_grammar("b2"))
-    print(f"{len(library)} skeletons in {time.perf_counter() - start:.0f} s, {resident_peak():.0f} MB at most")
+    print(
+        f"{len(library)} skeletons in {time.perf_counter() - start:.0f} s, {resident_peak():.0f} MB at most"
+    )
 
 
 def measure_memory() -> None:
@@ -183,7 +199,9 @@ def measure_start() -> None:
     with tempfile.TemporaryDirectory() as cache:
         for label in ("cold", "warm"):
             env = {**os.environ, "NUMBA_CACHE_DIR": cache}
-            done = subprocess.run([sys.executable, "-c", FIRST_FIT], env=env, capture_output=True, text=True, check=True)
+            done = subprocess.run(
+                [sys.executable, "-c", FIRST_FIT], env=env, capture_output=True, text=True, check=True
+            )
             print(label, done.stdout.strip(), done.stderr.strip())
 
 
@@ -197,7 +215,12 @@ def resident_peak() -> float:
 
 
 if __name__ == "__main__":
-    WORK = {f.__name__.removeprefix("measure_"): f for f in (measure_fits, measure_solves, measure_library, measure_memory, measure_start)}
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    WORK = {
+        f.__name__.removeprefix("measure_"): f
+        for f in (measure_fits, measure_solves, measure_library, measure_memory, measure_start)
+    }
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("what", choices=WORK)
     WORK[parser.parse_args().what]()

@@ -50,7 +50,7 @@ DOORS = {
     "multiprocessing": ("search/objective.py",),
     "concurrent": ("search/objective.py",),
     "dask": ("search/objective.py",),
-    "pandas": ("data/read.py", "discovery.py"),
+    "pandas": ("data/read.py", "discovery/result.py"),
     "matplotlib": ("report/figures.py",),
     "click": ("cli.py",),
     "rich": ("cli.py",),

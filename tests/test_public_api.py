@@ -9,6 +9,11 @@ import pytest
 import gode
 
 PUBLIC = {
+    "Discovery",
+    "LatentSpace",
+    "discover",
+    "fit",
+    "load_model",
     "Equation",
     "GodeError",
     "Grammar",

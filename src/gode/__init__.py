@@ -7,33 +7,45 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from gode.discovery import Discovery, discover, fit
     from gode.equation import Equation, Skeleton, parse_equation, parse_skeleton
     from gode.errors import GodeError
     from gode.grammar import Grammar, load_grammar
     from gode.library import Library, draw_library
+    from gode.model import LatentSpace, load_model
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Discovery",
     "Equation",
     "GodeError",
     "Grammar",
+    "LatentSpace",
     "Library",
     "Skeleton",
+    "discover",
     "draw_library",
+    "fit",
     "load_grammar",
+    "load_model",
     "parse_equation",
     "parse_skeleton",
 ]
 
 _HOMES = {
+    "Discovery": "gode.discovery",
     "Equation": "gode.equation",
     "GodeError": "gode.errors",
     "Grammar": "gode.grammar",
+    "LatentSpace": "gode.model",
     "Library": "gode.library",
     "Skeleton": "gode.equation",
+    "discover": "gode.discovery",
     "draw_library": "gode.library",
+    "fit": "gode.discovery",
     "load_grammar": "gode.grammar",
+    "load_model": "gode.model",
     "parse_equation": "gode.equation",
     "parse_skeleton": "gode.equation",
 }

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -19,9 +19,6 @@ from gode.equation.text import to_text
 from gode.errors import DataError
 from gode.selection import Candidate, front, ties
 from gode.solve import Signal, Solution, solve
-
-if TYPE_CHECKING:
-    import sympy
 
 
 class Constant(NamedTuple):
@@ -50,7 +47,7 @@ class Finding:
         """Return the equation in LaTeX."""
         return self.equation.latex()
 
-    def sympy(self) -> "sympy.Eq":
+    def sympy(self) -> object:
         """Return the equation as a SymPy `Eq` in u(t) and its derivatives."""
         return self.equation.sympy()
 

@@ -1,0 +1,106 @@
+"""Does the latent search pay? Random sentences against latent spaces, at equal numbers of different fits.
+
+    python benchmarks/latent.py first-order MODEL_DIR... [--problems 12] [--fits 600] [--seeds 0 1]
+
+Every method fits the same number of different skeletons by the cheap score (integral form, information
+criterion); printed is the mean distance of its best score to the best that any method found, and how
+often it found that one. Each MODEL_DIR holds a model of the grammar; `latent` starts at the origin and at
+the encodings of the best of the random sentences that it, too, spends a third of its fits on.
+"""
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+from gode.benchmarks.problems import noisy, suite, truth
+from gode.data import Dataset, make_run
+from gode.discovery.prepare import prepare
+from gode.discovery.stages import _encoded_leaders, _random_sentences
+from gode.fitting import ConstantsConfig
+from gode.model import load_model
+from gode.search import LatentConfig, Objective, ObjectiveConfig, search_latent
+
+
+def objective_for(problem, seed: int) -> Objective:
+    t, *_ = truth(problem)
+    _, y = noisy(problem, 0.05, rng=np.random.default_rng(500 + seed))
+    channel = {"u": y} if problem.observed == "u" else {"acceleration": y}
+    run = make_run(
+        t, **channel, initial=problem.initial, inputs={"F": problem.force} if problem.force else None
+    )
+    prepared = prepare(Dataset((run,)), problem.order, 1e-4)
+    fit = ConstantsConfig(max_constants=8)
+    return Objective(prepared.problems[:1], config=ObjectiveConfig(order=problem.order), fit=fit)
+
+
+def spend_random(objective: Objective, space, fits: int, rng: np.random.Generator) -> None:
+    for skeleton in _random_sentences(space, 100 * fits, rng):
+        objective.score(skeleton)
+        if objective.n_fitted >= fits:
+            break
+
+
+def spend_prior(objective: Objective, space, fits: int, rng: np.random.Generator) -> None:
+    while objective.n_fitted < fits:
+        for skeleton in space.decode(rng.standard_normal((64, space.dimension))):
+            if objective.n_fitted < fits:
+                objective.score(skeleton)
+
+
+def spend_latent(
+    objective: Objective, space, fits: int, rng: np.random.Generator, share: float, climbers: int
+) -> None:
+    spend_random(objective, space, int(share * fits), rng)
+    while objective.n_fitted < fits:
+        before = objective.n_fitted
+        starts = [np.zeros(space.dimension), *_encoded_leaders(objective, space, climbers)]
+        search_latent(
+            objective, space, starts, budget=fits - objective.n_fitted, config=LatentConfig(), rng=rng
+        )
+        if objective.n_fitted == before:
+            spend_prior(objective, space, min(fits, before + 50), rng)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("grammar")
+    parser.add_argument("folders", nargs="+", type=Path)
+    parser.add_argument("--fits", type=int, default=600)
+    parser.add_argument("--problems", type=int, default=12)
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0])
+    given = parser.parse_args()
+    order = 1 if given.grammar == "first-order" else 2
+    problems = [p for name in ("b1", "b2", "b3") for p in suite(name) if p.order == order]
+    problems = problems[:: max(1, len(problems) // given.problems)]
+    spaces = {folder.name: load_model(folder / given.grammar) for folder in given.folders}
+    rows: dict[str, list[float]] = {}
+    for problem in problems:
+        for seed in given.seeds:
+            scores = {}
+            for label, work in methods(spaces).items():
+                objective = objective_for(problem, seed)
+                work(objective, given.fits, np.random.default_rng(seed))
+                scores[label] = min(objective.seen.values())
+            best = min(scores.values())
+            for label, score in scores.items():
+                rows.setdefault(label, []).append(score - best)
+    for label, gaps in rows.items():
+        gaps = np.array(gaps)
+        print(
+            f"{label:28s} mean gap {gaps.mean():7.2f}  median {np.median(gaps):6.2f}  best found {np.mean(gaps < 0.01):.2f}"
+        )
+
+
+def methods(spaces):
+    first = next(iter(spaces.values()))
+    out = {"random sentences": lambda o, n, rng: spend_random(o, first, n, rng)}
+    for name, space in spaces.items():
+        out[f"{name}: prior"] = lambda o, n, rng, s=space: spend_prior(o, s, n, rng)
+        out[f"{name}: latent"] = lambda o, n, rng, s=space: spend_latent(o, s, n, rng, 0.33, 5)
+    return out
+
+
+if __name__ == "__main__":
+    main()
