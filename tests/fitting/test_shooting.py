@@ -1,0 +1,86 @@
+import numpy as np
+import pytest
+
+from gode.data import Dataset, make_run
+from gode.equation import parse_equation, parse_skeleton
+from gode.fitting.shooting import ShootConfig, Target, shoot
+from gode.solve import solve
+
+
+def target_of(runs, noise, guides):
+    weights = np.array([1 / noise if noise else 0.0] * 3)
+    scale = max(float(np.abs(g[0]).max()) for g in guides)
+    return Target(Dataset(tuple(runs)), weights, tuple(guides), scale)
+
+
+def logistic(t, u0):
+    return 5.0 / (1.0 + (5.0 / u0 - 1.0) * np.exp(-0.8 * t))
+
+
+def make_logistic(t, u0, noise, rng, *, known):
+    u = logistic(t, u0)
+    du = 0.8 * u - 0.16 * u**2
+    run = make_run(t, u=u + noise * rng.standard_normal(len(t)), initial=[u0] if known else None)
+    return run, np.vstack([u, du, np.gradient(du, t)])
+
+
+def test_constants_and_unknown_initial_values_are_found_over_several_runs(rng):
+    t = np.linspace(0.0, 8.0, 60)
+    pairs = [make_logistic(t, u0, 0.02, rng, known=False) for u0 in (0.3, 1.0, 8.0)]
+    target = target_of([r for r, _ in pairs], 0.02, [g for _, g in pairs])
+    shot = shoot(parse_skeleton("u' = C*u + C*u^2"), (0.1, -0.5), target, config=ShootConfig())
+    assert shot.equation is not None
+    assert sorted(shot.equation.constants) == pytest.approx([-0.8, 0.16], rel=0.02)
+    assert shot.initial[:, 0] == pytest.approx([0.3, 1.0, 8.0], abs=0.06)
+    assert shot.sse / shot.n_values == pytest.approx(1.0, rel=0.3)
+    assert shot.n_free == 5
+
+
+def test_standard_errors_match_the_scatter_of_the_estimates(rng):
+    t = np.linspace(0.0, 8.0, 40)
+    found, errors = [], []
+    for _ in range(40):
+        run, guide = make_logistic(t, 0.5, 0.05, rng, known=True)
+        shot = shoot(
+            parse_skeleton("u' = C*u + C*u^2"),
+            (0.16, -0.8),
+            target_of([run], 0.05, [guide]),
+            config=ShootConfig(),
+        )
+        found.append(shot.equation.constants)
+        errors.append(np.sqrt(np.diag(shot.covariance)))
+    assert np.mean(errors, axis=0) == pytest.approx(np.std(found, axis=0), rel=0.4)
+
+
+def test_acceleration_alone_fixes_a_forced_oscillator(rng):
+    t = np.linspace(0.0, 20.0, 200)
+    truth = parse_equation("2*u'' + u' + 5*u = F")
+    force = "2*sin(0.5*t)"
+    solved = solve(truth, t, [0.0, 3.0], inputs={"F": force})
+    noisy = solved.d2u + 0.05 * rng.standard_normal(len(t))
+    run = make_run(t, acceleration=noisy, initial=[0.0, 3.0], inputs={"F": force})
+    target = target_of([run], 0.05, [np.vstack([solved.u, solved.du, solved.d2u])])
+    start = np.array(truth.constants) * 1.3
+    shot = shoot(truth.skeleton, start, target, config=ShootConfig())
+    assert shot.equation.constants == pytest.approx(truth.constants, rel=0.05)
+
+
+def test_what_cannot_be_solved_is_a_failure_not_an_error(rng):
+    t = np.linspace(0.0, 8.0, 30)
+    run, guide = make_logistic(t, 0.5, 0.02, rng, known=True)
+    shot = shoot(
+        parse_skeleton("u' = C*u^3 + C"), (50.0, 10.0), target_of([run], 0.02, [guide]), config=ShootConfig()
+    )
+    assert shot.equation is None or np.isfinite(shot.sse)
+    assert (shot.failure is None) == (shot.equation is not None)
+
+
+def test_a_bad_start_is_reached_over_short_horizons(rng):
+    t = np.linspace(0.0, 12.0, 120)
+    truth = parse_equation("u'' = -4*u")
+    run = make_run(t, u=np.cos(2 * t), initial=[1.0, 0.0])
+    guide = np.vstack([np.cos(2 * t), -2 * np.sin(2 * t), -4 * np.cos(2 * t)])
+    shot = shoot(truth.skeleton, (-10.0,), target_of([run], 1e-3, [guide]), config=ShootConfig())
+    better = shoot(truth.skeleton, (3.0,), target_of([run], 1e-3, [guide]), config=ShootConfig())
+    assert better.equation.constants == pytest.approx((4.0,), rel=1e-3)
+    assert shot.failure is not None or shot.sse >= better.sse

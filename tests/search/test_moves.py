@@ -1,0 +1,26 @@
+from gode.equation import parse_skeleton
+from gode.equation.tree import call, const, mul, num, power, var
+from gode.search import Vocabulary, neighbours
+from gode.search.moves import additions, deletions, swaps
+
+U, T = var("u"), var("t")
+SQUARE = power(U, num(2))
+WORDS = Vocabulary((U, SQUARE, T, call("sin", mul(const(0), U))), "u' = {sentence}")
+
+
+def test_terms_and_skeleton_undo_each_other():
+    for text in ("u' = C*u + C*u^2", "u' = C*sin(C*u) + C*t", "u' = C*u"):
+        skeleton = parse_skeleton(text)
+        assert WORDS.skeleton(WORDS.terms_of(skeleton)) == skeleton
+
+
+def test_neighbours_differ_by_one_term():
+    bodies = frozenset({U, SQUARE})
+    assert set(deletions(bodies)) == {frozenset({U}), frozenset({SQUARE})}
+    assert all(len(new) == 3 and bodies < new for new in additions(bodies, WORDS.bodies))
+    assert all(len(new) == 2 and len(new & bodies) == 1 for new in swaps(bodies, WORDS.bodies))
+    assert len(list(neighbours(bodies, WORDS.bodies))) == 2 + 2 + 4
+
+
+def test_a_single_term_is_not_deleted():
+    assert list(deletions(frozenset({U}))) == []

@@ -1,0 +1,55 @@
+import numpy as np
+import pytest
+
+from gode.data import columns_of_run
+from gode.equation import parse_skeleton
+from gode.fitting import ConstantsConfig, integral_problem, residual_problem
+from gode.search import Objective, ObjectiveConfig
+
+
+@pytest.fixture
+def objective(logistic):
+    columns = columns_of_run(logistic.t, logistic.u, logistic.du)
+    problems = [integral_problem(columns, 1), residual_problem(columns)]
+    return Objective(problems, config=ObjectiveConfig(order=1, quota=3), fit=ConstantsConfig())
+
+
+def test_the_truth_scores_best(objective):
+    texts = ("u' = C*u + C*u^2", "u' = C*u", "u' = C*u + C*u^3", "u' = C*u^2", "u' = C*sin(C*u) + C")
+    scores = [objective.score(parse_skeleton(text)) for text in texts]
+    assert min(scores) == scores[0]
+    assert objective.leaders(1)[0].skeleton == parse_skeleton(texts[0])
+
+
+def test_a_skeleton_is_fitted_once(objective, monkeypatch):
+    first = objective.score(parse_skeleton("u' = C*u + C*u^2"))
+    monkeypatch.setattr(objective, "_fitted", lambda _: pytest.fail("fitted again"))
+    assert objective.score(parse_skeleton("u' = C*u*(C + C*u)")) == first
+    assert objective.n_fitted == 1
+
+
+@pytest.mark.parametrize("text", ["u'' = C*u", "u' = C*t", "u' = C*u + C*F", "u' = C*sin(C*t) + C"])
+def test_what_is_not_sought_is_not_admitted(objective, text):
+    assert objective.score(parse_skeleton(text)) == np.inf
+
+
+def test_time_alone_is_admitted_if_asked(logistic):
+    columns = columns_of_run(logistic.t, logistic.u, logistic.du)
+    asked = ObjectiveConfig(order=1, time_alone=True)
+    objective = Objective([residual_problem(columns)], config=asked, fit=ConstantsConfig())
+    assert np.isfinite(objective.score(parse_skeleton("u' = C*t + C")))
+
+
+def test_each_size_keeps_its_quota(objective):
+    for power in range(2, 9):
+        objective.score(parse_skeleton(f"u' = C*u^{power}"))
+        objective.score(parse_skeleton(f"u' = C*u + C*u^{power}"))
+    kept = objective.best(10)
+    sizes = [s.skeleton.n_constants for s in kept]
+    assert set(sizes) == {1, 2}
+    assert all(sizes.count(size) <= 6 for size in (1, 2))  # three for each of two problems
+    assert len(objective.best(1)) <= 4
+
+
+def test_no_proposal_is_worth_nothing(objective):
+    assert objective.score(None) == np.inf
