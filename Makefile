@@ -9,7 +9,7 @@ BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 DEV := $(if $(filter 1,$(TORCH)),dev-torch,dev)
 
-.PHONY: demo test test-slow lint format coverage train-env clean
+.PHONY: demo test test-slow lint format coverage train-env clean clean-cache
 
 demo: $(VENV)/.installed
 	@$(BIN)/gode demo
@@ -36,7 +36,10 @@ coverage: $(VENV)/.installed-$(DEV)
 
 train-env: $(VENV)/.installed-train
 
-clean:
+clean-cache: # compiled kernels that are called by others keep their old form otherwise
+	find src -name '*.nb[ic]' -delete
+
+clean: clean-cache
 	rm -rf $(VENV) build dist .coverage htmlcov .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
 

@@ -17,7 +17,21 @@ import numpy as np
 
 from gode.arrays import Int
 from gode.equation import Skeleton, parse_tree
-from gode.equation.tree import MINUS_ONE, ONE, STATE, TIME, Node, add, depends_on, mul, renumber, variables
+from gode.equation.tree import (
+    MINUS_ONE,
+    STATE,
+    TIME,
+    Node,
+    add,
+    const,
+    depends_on,
+    has_constant,
+    mul,
+    renumber,
+    replace_constants,
+    variables,
+    walk,
+)
 from gode.errors import EquationError, FileError, GrammarError
 from gode.grammar import Derivation, Grammar, generate, parse, sample
 
@@ -63,9 +77,13 @@ def skeleton_of(grammar: Grammar, derivation: Derivation) -> Skeleton:
 
 def sentence_skeleton(grammar: Grammar, tokens: tuple[str, ...]) -> Skeleton:
     """Return what a sentence means in the grammar's template."""
-    parts = term_tokens(tokens)
-    sentence = add(*(mul(MINUS_ONE if sign == "-" else ONE, term_tree(term)) for sign, term in parts))
-    return Skeleton(renumber(_filled(_frame(grammar.template), sentence)))
+    frame = _frame(grammar.template)
+    terms, n_constants = [], 0
+    for sign, term in term_tokens(tokens):
+        tree, n_constants = _numbered_term(sign, term, n_constants)
+        terms.append(tree)
+    filled = _filled(frame, add(*terms))
+    return Skeleton(renumber(filled) if has_constant(frame) else filled)
 
 
 def term_tokens(tokens: tuple[str, ...]) -> list[tuple[str, tuple[str, ...]]]:
@@ -76,7 +94,8 @@ def term_tokens(tokens: tuple[str, ...]) -> list[tuple[str, tuple[str, ...]]]:
         if token in ("+", "-") and depth == 0 and i > start:
             terms.append((sign, tokens[start:i]))
             start, sign = i + 1, token
-        depth += token.count("(") - token.count(")")
+        if "(" in token or ")" in token:
+            depth += token.count("(") - token.count(")")
     return [*terms, (sign, tokens[start:])]
 
 
@@ -84,6 +103,15 @@ def term_tokens(tokens: tuple[str, ...]) -> list[tuple[str, tuple[str, ...]]]:
 def term_tree(tokens: tuple[str, ...]) -> Node:
     """Return the tree of one term."""
     return parse_tree("".join(tokens))
+
+
+@lru_cache(maxsize=20_000)
+def _numbered_term(sign: str, tokens: tuple[str, ...], start: int) -> tuple[Node, int]:
+    """Return the tree of a term with its constants numbered from `start`, and the number after the last."""
+    tree = term_tree(tokens)
+    stop = start + sum(node.op == "const" for node in walk(tree))
+    shifted = replace_constants(tree, lambda i: const(start + i))
+    return mul(MINUS_ONE, shifted) if sign == "-" else shifted, stop
 
 
 @lru_cache(maxsize=64)

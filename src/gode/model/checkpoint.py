@@ -3,11 +3,12 @@
 from collections.abc import Callable
 from pathlib import Path
 
+import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
-from gode.errors import FileError
+from gode.errors import ConfigError, FileError
 from gode.model.corpus import Corpus
 from gode.model.gvae import Sizes
 from gode.model.training import Epoch, TrainConfig, Weights, train
@@ -27,6 +28,8 @@ def train_resumable(
     on_step: Callable[[str, float, str], None],
 ) -> tuple[Weights, tuple[Epoch, ...]]:
     """Train with the state kept at `path`; if there is one, go on from it to the same end."""
+    if not _is_device(device):
+        raise ConfigError(f"there is no device {device!r} here; use cpu, or cuda where there is one")
     n_heads, n_rules = corpus.allowed.shape
     sizes = Sizes(n_rules=n_rules, n_heads=n_heads, latent=latent, behaviour=corpus.behaviour.shape[1])
     config = TrainConfig(epochs=epochs, seed=seed, behaviour_weight=BEHAVIOUR_WEIGHT)
@@ -54,6 +57,17 @@ def train_resumable(
 
 def _read(path: Path) -> dict[str, Tensor]:
     try:
-        return dict(load_file(path))
+        state = dict(load_file(path))
     except (SafetensorError, OSError) as error:
         raise FileError(f"{path} is no state of a training ({error}); delete it to start anew") from None
+    if not {"noise", "records"} <= state.keys():
+        raise FileError(f"{path} is no state of a training; delete it to start anew")
+    return state
+
+
+def _is_device(name: str) -> bool:
+    try:
+        torch.zeros(1, device=name)
+    except (RuntimeError, AssertionError):  # an unknown name; a torch built without cuda
+        return False
+    return True

@@ -29,41 +29,49 @@ class Network(Protocol):
 
 @dataclass(frozen=True)
 class Recurrent:
-    """A GRU's inner weights, the gates' share halved: a sigmoid is then 0.5 + 0.5 tanh."""
+    """A GRU layer of torch's weights, arranged for few passes over memory.
 
-    weight: Single  # (size, 3 size): reset, update, new
-    bias: Single
+    A sigmoid is 0.5 + 0.5 tanh(x/2); the halves are taken into the weights beforehand, and so is every
+    bias that can be.
+    """
+
+    weight: Single  # (size, 3 size): reset, update, new; halved
+    bias: Single  # of the new part; halved
+    into: Single  # (inputs, 3 size), reset and update halved
+    into_bias: Single
+
+    @classmethod
+    def of(cls, w: Weights, name: str, suffix: str) -> "Recurrent":
+        """Return the layer called `name` with a `suffix` such as _l0."""
+        into, weight = w[f"{name}.weight_ih{suffix}"].T, w[f"{name}.weight_hh{suffix}"].T
+        into_bias, bias = w[f"{name}.bias_ih{suffix}"], w[f"{name}.bias_hh{suffix}"]
+        gates = 2 * len(weight)
+        scale = np.where(np.arange(3 * len(weight)) < gates, 0.5, 1.0).astype(np.float32)
+        early = np.append(bias[:gates], np.zeros_like(bias[gates:]))
+        return cls(
+            np.multiply(weight, 0.5, order="C"),
+            0.5 * bias[gates:],
+            np.multiply(into, scale, order="C"),
+            (into_bias + early) * scale,
+        )
 
     def step(self, gates: Single, hidden: Single) -> Single:
-        """Return the next hidden state; `gates` is what the input adds, halved alike, and is overwritten."""
+        """Return the next hidden state; `gates` = input @ into + into_bias is overwritten."""
         size = hidden.shape[1]
         inner = hidden @ self.weight
-        inner += self.bias
-        both = gates[:, : 2 * size]
+        both, new = gates[:, : 2 * size], inner[:, 2 * size :]
         both += inner[:, : 2 * size]
         np.tanh(both, out=both)
-        both *= 0.5
-        both += 0.5
-        new = inner[:, 2 * size :]
+        both += 1.0
+        new += self.bias
         new *= both[:, :size]
         new += gates[:, 2 * size :]
         np.tanh(new, out=new)
         after = hidden - new
         after *= both[:, size:]
+        after *= 0.5
         after += new
         return after
-
-
-def halved(gates: Single) -> Single:
-    """Return weights of the three gates with those of reset and update halved; see `Recurrent`."""
-    out = np.array(gates, np.float32)
-    out[..., : 2 * out.shape[-1] // 3] *= 0.5
-    return out
-
-
-def recurrent(w: Weights, name: str, suffix: str) -> Recurrent:
-    """Return one GRU layer of torch's weights."""
-    return Recurrent(halved(w[f"{name}.weight_hh{suffix}"].T), halved(w[f"{name}.bias_hh{suffix}"]))
 
 
 @dataclass
@@ -130,21 +138,17 @@ class GrammarNetwork:
         rule, head = w["rule.weight"], w["head.weight"]
         self.n_rules = len(rule) - 1
         self.latent = w["first.weight"].shape[1]
-        self.readers = [self._reader(w, name, rule) for name in ("forward_gru", "backward_gru")]
+        layers = [Recurrent.of(w, name, "_l0") for name in ("forward_gru", "backward_gru")]
+        self.readers = [(rule @ layer.into + layer.into_bias, layer) for layer in layers]
         self.posterior = w["posterior.weight"][: self.latent].T.copy(), w["posterior.bias"][: self.latent]
         self.first = w["first.weight"].T.copy(), w["first.bias"]
-        into = w["decoder_gru.weight_ih_l0"].T
-        cut = rule.shape[1], rule.shape[1] + head.shape[1]
-        self.rule_gates = halved(rule @ into[: cut[0]] + w["decoder_gru.bias_ih_l0"])
-        self.head_gates = halved(head @ into[cut[0] : cut[1]])
-        self.latent_gates = halved(into[cut[1] :])
-        self.decoder = recurrent(w, "decoder_gru", "_l0")
+        self.decoder = Recurrent.of(w, "decoder_gru", "_l0")
+        by_rule, by_head, self.latent_gates = np.split(
+            self.decoder.into, [rule.shape[1], rule.shape[1] + head.shape[1]]
+        )
+        # (rules + 1, heads, gates): what the rule before and the symbol to replace add
+        self.rule_gates = (rule @ by_rule + self.decoder.into_bias)[:, None] + (head @ by_head)[None]
         self.out = w["out.weight"].T.copy(), w["out.bias"]
-
-    @staticmethod
-    def _reader(w: Weights, name: str, rule: Single) -> tuple[Single, Recurrent]:
-        gates = rule @ w[f"{name}.weight_ih_l0"].T + w[f"{name}.bias_ih_l0"]
-        return halved(gates), recurrent(w, name, "_l0")
 
     def encode(self, rules: Int, lengths: Int) -> Single:
         """Return the means of some sequences."""
@@ -187,8 +191,7 @@ class GrammarNetwork:
             if not len(rows):
                 break
             heads = machine.heads()
-            gates = self.rule_gates[before]
-            gates += self.head_gates[heads]
+            gates = self.rule_gates[before, heads]
             gates += fixed
             hidden = self.decoder.step(gates, hidden)
             before = pick(hidden @ self.out[0] + self.out[1], machine.allowed(heads))
@@ -206,12 +209,7 @@ class PaperNetwork:
         self.w = w
         self.latent = len(w["mean.bias"])
         self.n_rules = len(w["out.bias"]) - 1
-        self.layers = [[self._layer(w, f"_l{i}{end}") for end in ("", "_reverse")] for i in range(3)]
-
-    @staticmethod
-    def _layer(w: Weights, suffix: str) -> tuple[Single, Single, Recurrent]:
-        into, bias = w[f"gru.weight_ih{suffix}"].T, w[f"gru.bias_ih{suffix}"]
-        return halved(into), halved(bias), recurrent(w, "gru", suffix)
+        self.layers = [[Recurrent.of(w, "gru", f"_l{i}{end}") for end in ("", "_reverse")] for i in range(3)]
 
     def encode(self, rules: Int, lengths: Int) -> Single:
         """Return the means of some sequences."""
@@ -221,7 +219,7 @@ class PaperNetwork:
             kernel, bias = w[f"convolutions.{i}.weight"], w[f"convolutions.{i}.bias"]
             windows = np.lib.stride_tricks.sliding_window_view(x, kernel.shape[2], axis=2)
             x = np.maximum(np.einsum("bctk,ock->bot", windows, kernel, optimize=True) + bias[:, None], 0)
-        x = np.maximum(x.reshape(len(x), -1) @ w["dense.weight"].T + w["dense.bias"], 0)
+        x = np.maximum(x.reshape(len(x), x.shape[1] * x.shape[2]) @ w["dense.weight"].T + w["dense.bias"], 0)
         return np.asarray(x @ w["mean.weight"].T + w["mean.bias"], np.float32)
 
     def logits(self, z: Single, n_steps: int) -> Single:
@@ -231,13 +229,13 @@ class PaperNetwork:
         elu = np.where(first > 0, first, np.expm1(np.minimum(first, 0))).astype(np.float32)
         x = np.repeat(elu[None], n_steps, axis=0)
         for ahead, back in self.layers:
-            x = np.concatenate([self._run(x, *ahead), self._run(x[::-1], *back)[::-1]], axis=2)
+            x = np.concatenate([self._run(x, ahead), self._run(x[::-1], back)[::-1]], axis=2)
         return np.asarray((x @ w["out.weight"].T + w["out.bias"]).transpose(1, 0, 2), np.float32)
 
     @staticmethod
-    def _run(x: Single, into: Single, bias: Single, layer: Recurrent) -> Single:
+    def _run(x: Single, layer: Recurrent) -> Single:
         """Return the hidden states (time, n, size) of one layer in one direction."""
-        gates = x @ into + bias
+        gates = x @ layer.into + layer.into_bias
         hidden = np.zeros((x.shape[1], len(layer.weight)), np.float32)
         out = np.empty((*x.shape[:2], len(layer.weight)), np.float32)
         for i in range(len(x)):

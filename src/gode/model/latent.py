@@ -177,9 +177,10 @@ def load_model(name: str | Path) -> LatentSpace:
     stem = str(name).removesuffix(".json")
     card, weights = Path(f"{stem}.json"), Path(f"{stem}.safetensors")
     if not card.is_file():
-        known = ", ".join(model_names()) or "(none)"
+        known = ", ".join(model_names()) or "none"
         raise ModelError(
-            f"there is no model {str(name)!r}: neither a card {card} nor one of those that come with gode: {known}"
+            f"there is no model {str(name)!r}: neither a card {card} nor one that comes with gode, "
+            f"which are {known}"
         )
     if not weights.is_file():
         raise ModelError(f"{card} has no weights beside it; expected {weights}")

@@ -11,8 +11,8 @@ import numpy as np
 
 from gode.equation import Skeleton
 from gode.errors import ConfigError, FileError
-from gode.grammar import Grammar
-from gode.library import Library, draw_library, load_library, save_library
+from gode.grammar import Derivation, Grammar, generate, sample
+from gode.library import Library, admitted, draw_library, load_library, rewrite, save_library, skeleton_of
 from gode.model.behaviour import behaviour_of, make_yardstick
 from gode.model.corpus import Corpus, is_held_out, make_corpus
 from gode.model.latent import LatentSpace, load_model, write_model
@@ -20,6 +20,9 @@ from gode.model.quality import Quality, check, exact_share
 from gode.model.terms import make_book
 
 Show = Callable[[str, float, str], None]
+RECIPE = {"source", "source_name", "order", "size", "latent", "epochs", "seed"}
+N_UNSEEN = 1000  # skeletons on which a model is measured
+DRAWS_PER_UNSEEN = 2000  # a twentieth is held out, and of a small grammar most is in the library
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,6 +41,13 @@ class Making:
     def __post_init__(self) -> None:
         if self.size < 100:
             raise ConfigError(f"a library of {self.size} skeletons teaches nothing; ask for 100 or more")
+        if self.latent < 1 or self.epochs < 1 or self.seed < 0:
+            raise ConfigError(
+                f"latent and epochs must be at least 1 and seed at least 0, "
+                f"got {self.latent}, {self.epochs} and {self.seed}"
+            )
+        if not self.name or Path(self.name).name != self.name:
+            raise ConfigError(f"a model's name becomes a file's name, which {self.name!r} cannot be")
 
     def recipe(self) -> dict[str, Any]:
         """Return everything that decides the result, for the card."""
@@ -59,7 +69,12 @@ def make_model(making: Making, folder: Path, *, device: str, on_step: Show | Non
 
     What is done is kept in `folder`; the same call goes on from there.
     """
-    from gode.model.checkpoint import train_resumable  # torch is needed from here on
+    try:
+        from gode.model.checkpoint import train_resumable  # torch is needed from here on
+    except ModuleNotFoundError as error:
+        raise ConfigError(
+            f"training needs {error.name}; install it with: pip install gode-engine[train]"
+        ) from None
 
     show = on_step or (lambda stage, done, words: None)
     folder.mkdir(parents=True, exist_ok=True)
@@ -88,7 +103,8 @@ def make_model(making: Making, folder: Path, *, device: str, on_step: Show | Non
         "terms": make_book(making.grammar, library.derivations),
     }
     write_model(folder, making.name, "gode", making.grammar, weights, facts)
-    unseen = Library(library.grammar, tuple(np.array(library.derivations, object)[corpus.held_out][:1000]))
+    pairs = zip(library.derivations, corpus.held_out, strict=True)
+    unseen = Library(library.grammar, tuple(d for d, out in pairs if out)[:N_UNSEEN])
     figures["exact"] = exact_share(load_model(folder / making.name), unseen)
     write_model(folder, making.name, "gode", making.grammar, weights, facts)
     part.unlink(missing_ok=True)
@@ -98,29 +114,43 @@ def make_model(making: Making, folder: Path, *, device: str, on_step: Show | Non
 def check_model(space: LatentSpace, truths: Sequence[Skeleton], *, rng: np.random.Generator) -> Quality:
     """Return the figures of a model; its training library is drawn again, to know what is unseen."""
     recipe = space.card.get("recipe")
-    if not isinstance(recipe, dict):
+    if not isinstance(recipe, dict) or not recipe.keys() >= RECIPE:
         raise FileError(f"the card of {space.name} does not say how the model was made; train it again")
     source = Grammar.from_text(recipe["source"], source=recipe["source_name"])
     library = draw_library(
-        source, recipe["size"], order=recipe["order"], rng=recipe["seed"], model=space.grammar
+        source,
+        recipe["size"],
+        order=recipe["order"],
+        rng=recipe["seed"],
+        model=space.grammar,
+        max_rules=recipe.get("max_rules"),
     )
-    unseen = unseen_library(library, source, recipe["order"], 1000, rng=rng)
+    unseen = unseen_library(library, source, recipe["order"], N_UNSEEN, rng=rng)
     return check(space, library, unseen, truths, rng=rng)
 
 
 def unseen_library(
     library: Library, source: Grammar, order: int | None, n: int, *, rng: np.random.Generator
 ) -> Library:
-    """Return `n` skeletons of the same kind as those of `library`, none of them in it or trained on."""
+    """Return skeletons of the same kind as those of `library`, held out and none of them in it.
+
+    They are `n`, or fewer if the grammar has not so many.
+    """
+    model = library.grammar
     seen = {hash(skeleton.key) for skeleton in library}
-    found: list[tuple[int, ...]] = []
-    while len(found) < n:
-        fresh = draw_library(source, 4 * n, order=order, rng=rng, model=library.grammar)
-        for derivation, skeleton in zip(fresh.derivations, fresh, strict=True):
-            if hash(skeleton.key) not in seen:
-                seen.add(hash(skeleton.key))
-                found.append(derivation)
-    return Library(library.grammar, tuple(found[:n]))
+    found: list[Derivation] = []
+    for _ in range(DRAWS_PER_UNSEEN * n):
+        tokens = generate(source, sample(source, rng=rng))
+        key = admitted(source, tokens, order)
+        if key is None or hash(key) in seen:
+            continue
+        seen.add(hash(key))
+        derivation = rewrite(model, tokens) if is_held_out(Skeleton(key)) else None
+        if derivation is not None and is_held_out(skeleton_of(model, derivation)):
+            found.append(derivation)
+        if len(found) == n:
+            break
+    return Library(model, tuple(found))
 
 
 def _library(making: Making, folder: Path, show: Show) -> Library:

@@ -5,7 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gode.arrays import Float
 from gode.equation import Skeleton
+from gode.errors import GrammarError, ModelError
+from gode.grammar import Derivation, generate
 from gode.library import Library
 from gode.model.behaviour import behaviour_of, make_yardstick
 from gode.model.inference import Single
@@ -20,8 +23,9 @@ class Quality:
     """The figures of a latent space, each a share unless it says otherwise."""
 
     exact: float  # unseen skeletons whose encoding decodes to themselves
-    valid: float  # points of the prior that decode to a sentence of the grammar
-    unique: float  # different skeletons among them
+    valid: float  # points of the prior that decode to a sentence of the grammar within its limit
+    solvable: float  # points whose sentence is an equation of order 1 or 2: the paper's grammars write others
+    unique: float  # different skeletons among all those points
     novel: float  # of those, the share that was not in the training library
     locality: dict[str, float]  # mean number of terms that differ after a step of that length
     random_pair: float  # the same for two random points of the prior
@@ -39,16 +43,24 @@ def check(
     n_prior: int = 5000,
     rng: np.random.Generator,
 ) -> Quality:
-    """Return the figures of `space`, trained on `library`; `unseen` are skeletons of the same kind."""
+    """Return the figures of `space`, trained on `library`; `unseen` are skeletons of the same kind.
+
+    Raises:
+        ModelError: if there are no unseen skeletons.
+    """
+    if not len(unseen):
+        raise ModelError(f"no skeleton is left that {space.name} was not trained on; nothing can be measured")
     points = rng.standard_normal((n_prior, space.dimension)).astype(np.float32)
-    samples = _meanings(space, points)
+    derivations = space.decode_derivations(points)
+    samples = [space.meaning(d) for d in derivations]
     keys = {s.key for s in samples if s is not None}
     seen = {hash(s.key) for s in library}
     locality, random_pair = _locality(space, points[:1000], rng)
     written = [d for truth in truths if (d := space.book.write_freed(truth)) is not None]
     return Quality(
         exact=exact_share(space, unseen),
-        valid=sum(s is not None for s in samples) / n_prior,
+        valid=sum(_is_sentence(space, d) for d in derivations) / n_prior,
+        solvable=sum(s is not None for s in samples) / n_prior,
         unique=len(keys) / n_prior,
         novel=sum(hash(k) not in seen for k in keys) / max(len(keys), 1),
         locality=locality,
@@ -60,7 +72,7 @@ def check(
 
 
 def exact_share(space: LatentSpace, library: Library) -> float:
-    """Return the share of a library whose encodings decode to the same skeleton."""
+    """Return the share of a library whose encodings decode to the same skeleton; 1 for an empty one."""
     if not len(library):
         return 1.0
     derivations = space.decode_derivations(space.encode_derivations(library.derivations))
@@ -73,6 +85,16 @@ def term_distance(a: Skeleton, b: Skeleton) -> int:
     """Return how many terms must be added, deleted or swapped to turn one skeleton into the other."""
     mine, yours = bodies_of(a.key), bodies_of(b.key)
     return max(len(mine - yours), len(yours - mine))
+
+
+def _is_sentence(space: LatentSpace, derivation: Derivation) -> bool:
+    active = space.grammar.active
+    if len(derivation) > space.grammar.limit or not all(active[rule] for rule in derivation):
+        return False
+    try:
+        return bool(generate(space.grammar, derivation))
+    except GrammarError:
+        return False
 
 
 def _same(space: LatentSpace, a: tuple[int, ...], b: tuple[int, ...]) -> bool:
@@ -96,8 +118,8 @@ def _locality(space: LatentSpace, points: Single, rng: np.random.Generator) -> t
 
 
 def _mean_distance(some: Sequence[Skeleton | None], others: Sequence[Skeleton | None]) -> float:
-    pairs = zip(some, others, strict=True)
-    return float(np.mean([term_distance(a, b) for a, b in pairs if a is not None and b is not None]))
+    pairs = [(a, b) for a, b in zip(some, others, strict=True) if a is not None and b is not None]
+    return sum(term_distance(a, b) for a, b in pairs) / max(len(pairs), 1)
 
 
 def _behaviour(space: LatentSpace, unseen: Library, rng: np.random.Generator) -> float:
@@ -106,5 +128,12 @@ def _behaviour(space: LatentSpace, unseen: Library, rng: np.random.Generator) ->
     z = space.encode_derivations(unseen.derivations)
     i, j = rng.integers(len(skeletons), size=(2, 5000))
     near = np.linalg.norm(z[i] - z[j], axis=1), np.linalg.norm(shares[i] - shares[j], axis=1)
-    ranks = [np.argsort(np.argsort(x, kind="stable"), kind="stable") for x in near]
-    return float(np.corrcoef(ranks[0], ranks[1])[0, 1])
+    if any(np.ptp(x) == 0 for x in near):
+        return 0.0
+    return float(np.corrcoef(_ranks(near[0]), _ranks(near[1]))[0, 1])
+
+
+def _ranks(x: Float) -> Float:
+    """Return the place of each value in their order; equal values share the mean of their places."""
+    _, place, count = np.unique(x, return_inverse=True, return_counts=True)
+    return np.asarray((np.cumsum(count) - (count - 1) / 2)[place])

@@ -33,7 +33,7 @@ def check_shapes(kind: str, found: Mapping[str, Shape], n_rules: int, n_heads: i
         ModelError: if one is missing, left over or of another shape.
     """
     sizes = {size: _axis(found, *place) for size, place in SIZES[kind].items()}
-    wanted = _gode(sizes, n_rules, n_heads) if kind == "gode" else _paper(sizes, n_rules, limit)
+    wanted = wanted_shapes(kind, sizes, n_rules, n_heads, limit)
     for name in sorted(wanted.keys() | found.keys()):
         if found.get(name) != wanted.get(name):
             raise ModelError(
@@ -42,11 +42,19 @@ def check_shapes(kind: str, found: Mapping[str, Shape], n_rules: int, n_heads: i
             )
 
 
+def wanted_shapes(
+    kind: str, sizes: Mapping[str, int], n_rules: int, n_heads: int, limit: int
+) -> dict[str, Shape]:
+    """Return the shapes of a network's weights by name; `sizes` are those named in `SIZES`."""
+    return _gode(sizes, n_rules, n_heads) if kind == "gode" else _paper(sizes, n_rules, limit)
+
+
 def _axis(found: Mapping[str, Shape], name: str, axis: int) -> int:
     shape = found.get(name, ())
     if len(shape) <= axis or not shape[axis]:
         raise ModelError(
-            f"weight {name!r} is missing or empty, its shape is {shape}; these are the weights of something else"
+            f"weight {name!r} is missing or empty, its shape is {shape}; "
+            f"these are the weights of something else"
         )
     return shape[axis]
 

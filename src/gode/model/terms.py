@@ -6,18 +6,22 @@ guess or a neighbour of a good one, becomes a sentence of the grammar: what enco
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from gode.equation import Node, Skeleton, parse_tree
+from gode.equation.normal import pivot_body
 from gode.equation.sums import Sum, from_sum, to_sum
-from gode.equation.tree import FUNCTIONS, derivative_order, unlabelled, variables
-from gode.errors import EquationError, GrammarError
-from gode.grammar import Derivation, Grammar, generate, parse, tokenize
+from gode.equation.tree import FUNCTIONS, derivative_order, has_constant, mul, unlabelled, variables
+from gode.errors import EquationError, GrammarError, ModelError
+from gode.grammar import Derivation, Grammar, generate, tokenize
 from gode.library import sentence_skeleton, term_tokens, term_tree
+from gode.model.spelling import Speller
 
 MAX_TERMS = 4000
+WAVES = frozenset(FUNCTIONS) - {"log", "abs", "sign"}
+FREED_INSIDE = frozenset[str](), WAVES, WAVES | {"log"}  # where constants are put, as long as it takes
 
 
 @dataclass(frozen=True)
@@ -31,63 +35,122 @@ class TermBook:
     def ways(self) -> dict[frozenset[Node], str]:
         """The texts by the bodies they mean; the first text given for some bodies wins."""
         found: dict[frozenset[Node], str] = {}
-        for text in self.texts:
-            found.setdefault(term_bodies(self.grammar, text[1:]), text)
+        for text, terms in self.meanings.items():
+            found.setdefault(frozenset(terms), text)
         return found
+
+    @cached_property
+    def wide_ways(self) -> list[tuple[frozenset[Node], str]]:
+        """The texts that mean several bodies at once, as C*log(C*u) = C*log(u) + C."""
+        return [way for way in self.ways.items() if len(way[0]) > 1]
+
+    @cached_property
+    def meanings(self) -> dict[str, Sum]:
+        """What each text means, its sign left out.
+
+        Raises:
+            ModelError: if a text is no term of the grammar.
+        """
+        try:
+            return {text: _meaning(self.grammar, text[1:]) for text in self.texts}
+        except (GrammarError, EquationError) as error:
+            raise ModelError(f"the terms of grammar {self.grammar.name} are broken: {error}") from None
+
+    @cached_property
+    def frame(self) -> Sum:
+        """What the grammar's template adds to a sentence."""
+        return to_sum(unlabelled(parse_tree(self.grammar.template.replace("{sentence}", "0"))))
+
+    @cached_property
+    def speller(self) -> Speller:
+        """What finds derivations of sums of texts."""
+        return Speller(self.grammar, self.texts)
+
+    @cached_property
+    def orders(self) -> dict[str, int]:
+        """The highest derivative in each text."""
+        return {
+            text: max((derivative_order(n) for body in terms for n in variables(body)), default=0)
+            for text, terms in self.meanings.items()
+        }
 
     def write_freed(self, skeleton: Skeleton) -> Derivation | None:
         """Return a derivation of `skeleton` with its coefficients free, if need be those in functions too."""
-        return self.write(freed(skeleton, inside=False)) or self.write(freed(skeleton, inside=True))
+        ways = (self.write(freed(skeleton, inside=functions)) for functions in FREED_INSIDE)
+        return next((derivation for derivation in ways if derivation is not None), None)
 
     def write(self, skeleton: Skeleton) -> Derivation | None:
         """Return a derivation of `skeleton`, or None if the grammar, or the book, has no words for it."""
-        for texts in self._spellings(skeleton):
-            sentence = "".join(texts).removeprefix("+")
-            try:
-                derivation = parse(self.grammar, tokenize(self.grammar, sentence))
-                same = sentence_skeleton(self.grammar, generate(self.grammar, derivation)) == skeleton
-            except (GrammarError, EquationError):
-                continue
-            if same and len(derivation) <= self.grammar.limit:
+        wanted = to_sum(skeleton.key)
+        if not self.frame.keys() <= wanted.keys():
+            return None
+        for texts in self._covers([body for body in wanted if body not in self.frame]):
+            if self._means(texts, skeleton, wanted):
+                derivation = self._derivation(texts)
+                if derivation is not None:
+                    return derivation
+        return None
+
+    def _covers(self, bodies: list[Node]) -> Iterator[list[str]]:
+        """Yield lists of texts that together mean just these bodies, shortest first."""
+        plain = sorted(map(_plain, bodies))  # the second of two sin(C*u) is written as the first
+        own = [text for body in plain if (text := self.ways.get(frozenset([body])))]
+        left = {body for body in plain if frozenset([body]) not in self.ways}
+        if not left:
+            yield own
+            return
+        more: list[str] = []
+        wanted = frozenset(plain)
+        fitting = [way for way in self.wide_ways if way[0] <= wanted]
+        while left:
+            several, text = max(fitting, key=lambda way: len(way[0] & left), default=(frozenset(), ""))
+            if not several & left:
+                return
+            more.append(text)
+            left -= several
+        met = {body for text in more for body in self.meanings[text]}
+        yield [text for text in own if not self.meanings[text].keys() <= met] + more
+        yield own + more
+
+    def _means(self, texts: list[str], skeleton: Skeleton, wanted: Sum) -> bool:
+        """Tell whether a sum of `texts` is `skeleton`, whose normal form is `wanted`."""
+        total = dict(self.frame)
+        for text in texts:
+            for body, coefficient in self.meanings[text].items():
+                if coefficient is not None or (body in total and has_constant(body)):
+                    return self._slowly_means(texts, skeleton)
+                total[body] = None
+        pivot = pivot_body(total)
+        if pivot is not None and total[pivot] is None and sum(c is not None for c in total.values()) <= 1:
+            total = {body: 1.0 if body == pivot else None for body in total}
+        return total == wanted or self._slowly_means(texts, skeleton)
+
+    def _slowly_means(self, texts: list[str], skeleton: Skeleton) -> bool:
+        signed = [token for text in texts for token in (text[0], *self.speller.tokens(text))]
+        tokens = tuple(signed[1:] if signed[:1] == ["+"] else signed)
+        try:
+            return sentence_skeleton(self.grammar, tokens) == skeleton
+        except EquationError:
+            return False
+
+    def _derivation(self, texts: list[str]) -> Derivation | None:
+        """Return a derivation of the sum of `texts`, in an order that the grammar allows."""
+        for ordered in self._orderings(texts):
+            derivation = self.speller.derivation(ordered)
+            if derivation is not None and len(derivation) <= self.grammar.limit:
                 return derivation
         return None
 
-    def _spellings(self, skeleton: Skeleton) -> Iterable[list[str]]:
+    def _orderings(self, texts: list[str]) -> Iterator[list[str]]:
         """Yield the ways to put the terms in order that a grammar may ask for."""
-        bodies = sentence_bodies(self.grammar, skeleton)
-        if bodies is None:
-            return
-        texts = self._cover(bodies)
-        if texts is None:
-            return
-        texts.sort(key=lambda text: -max(map(derivative_order, _names(self.grammar, text)), default=0))
+        texts = sorted(texts, key=lambda text: -self.orders[text])
         plus, minus = ([t for t in texts if t[0] == sign] for sign in "+-")
+        nothing = self.ways.get(frozenset())
+        if not minus and nothing:
+            yield [*plus, nothing]
         yield plus + minus
-        if not minus:
-            nothing = self.ways.get(frozenset())
-            if nothing:
-                yield [*plus, nothing]
         for i in range(1, len(plus)):
             yield [plus[i], *plus[:i], *plus[i + 1 :], *minus]
-
-    def _cover(self, bodies: frozenset[Node]) -> list[str] | None:
-        """Return texts that together mean just these bodies, single ones first."""
-        texts, left = [], set(bodies)
-        for body in sorted(bodies):
-            text = self.ways.get(frozenset([body]))
-            if text:
-                texts.append(text)
-                left.discard(body)
-        for several, text in self.ways.items():
-            if left and len(several) > 1 and several & left and several <= bodies:
-                texts.append(text)
-                left -= several
-        return None if left else texts
-
-
-def term_bodies(grammar: Grammar, text: str) -> frozenset[Node]:
-    """Return the bodies a term means, without its coefficient."""
-    return bodies_of(term_tree(tokenize(grammar, text)))
 
 
 def bodies_of(tree: Node) -> frozenset[Node]:
@@ -95,29 +158,22 @@ def bodies_of(tree: Node) -> frozenset[Node]:
     return frozenset(to_sum(unlabelled(tree)))
 
 
-def sentence_bodies(grammar: Grammar, skeleton: Skeleton) -> frozenset[Node] | None:
-    """Return the bodies that a sentence for `skeleton` must have, given the grammar's template."""
-    frame = bodies_of(parse_tree(grammar.template.replace("{sentence}", "0")))
-    own = bodies_of(skeleton.key)
-    return own - frame if frame <= own else None
-
-
-def freed(skeleton: Skeleton, *, inside: bool) -> Skeleton:
-    """Return `skeleton` with every coefficient of its sum free, and with `inside` those in functions too.
+def freed(skeleton: Skeleton, *, inside: Collection[str]) -> Skeleton:
+    """Return `skeleton` with every coefficient of its sum free, and those `inside` some functions too.
 
     A truth may say u - u^2 or sin(u) where a grammar writes C*u + C*u^2 and sin(C*u).
     """
     tree = unlabelled(skeleton.key)
-    return Skeleton(from_sum(_all_free(to_sum(_loose_functions(tree) if inside else tree))))
+    return Skeleton(from_sum(_all_free(to_sum(_loosened(tree, inside)))))
 
 
 def _all_free(terms: Sum) -> Sum:
     return dict.fromkeys(terms)
 
 
-def _loose_functions(node: Node) -> Node:
-    args = tuple(_loose_functions(arg) for arg in node.args)
-    if node.op in FUNCTIONS and node.op not in ("log", "abs", "sign"):
+def _loosened(node: Node, functions: Collection[str]) -> Node:
+    args = tuple(_loosened(arg, functions) for arg in node.args)
+    if node.op in functions:
         args = (from_sum(_all_free(to_sum(args[0]))),)
     return node._replace(args=args)
 
@@ -132,9 +188,14 @@ def make_book(grammar: Grammar, derivations: Iterable[Derivation]) -> list[str]:
     for text, _ in sorted(counts.items(), key=lambda item: (-item[1], len(item[0]), item[0])):
         if len(best) >= MAX_TERMS:
             break
-        best.setdefault(term_bodies(grammar, text[1:]), text)
+        best.setdefault(frozenset(_meaning(grammar, text[1:])), text)
     return list(best.values())
 
 
-def _names(grammar: Grammar, text: str) -> frozenset[str]:
-    return variables(term_tree(tokenize(grammar, text[1:])))
+def _meaning(grammar: Grammar, text: str) -> Sum:
+    return to_sum(unlabelled(term_tree(tokenize(grammar, text))))
+
+
+def _plain(body: Node) -> Node:
+    """Return a body without the number that sets it apart from an equal one; see `gode.equation.sums`."""
+    return mul(*body.args) if body.op == "*" and body.value else body

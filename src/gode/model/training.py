@@ -135,7 +135,7 @@ def exact_share(model: GrammarVAE, data: _Data, rows: Tensor) -> float:
             logits = _masked_logits(model, data, part, mean, data.rules.shape[1])
             hit = (logits.argmax(2) == data.target[part].T) | ~data.valid[part].T
             right += int(hit.all(0).sum())
-    return right / len(rows)
+    return right / max(len(rows), 1)
 
 
 def train(
@@ -152,6 +152,8 @@ def train(
     `on_step` gets every epoch's record and a state from which `resume` goes on to the same end.
     """
     place = torch.device(device)
+    if corpus.held_out.all():
+        raise ConfigError("all skeletons are held out, none is left to train on; draw more")
     data = _Data(corpus, config, place)
     with torch.random.fork_rng(devices=[place] if place.type == "cuda" else []):
         torch.manual_seed(config.seed)
@@ -161,7 +163,8 @@ def train(
     progress = _Progress(model, optimiser, noise)
     if resume:
         progress.restore(resume)
-    start = time.perf_counter()
+    spent = progress.records[-1].seconds if progress.records else 0.0
+    start = time.perf_counter() - spent
     for number in range(progress.epoch, config.epochs):
         record = _epoch(model, data, optimiser, noise, config, number, start)
         progress.keep(record)

@@ -1,0 +1,136 @@
+import numpy as np
+import pytest
+
+from gode.data.example import load_example
+from gode.discovery import discover, fit
+from gode.equation import parse_equation, parse_skeleton
+from gode.errors import ConfigError, DataError, GodeError
+from gode.solve import solve
+
+T = np.linspace(0.0, 10.0, 80)
+
+
+def oscillator(noise, rng):
+    solved = solve(parse_equation("u'' = -0.4*u' - 4*u"), T, [1.0, 0.0])
+    return solved.u + noise * rng.standard_normal(len(T))
+
+
+@pytest.fixture(scope="module")
+def growth():
+    example = load_example("growth")
+    return discover(example.t, example.u, order=1, effort="quick", seed=0)
+
+
+def test_growth_is_found_with_error_bars_that_hold_the_truth(growth):
+    assert growth.equation.equation.skeleton == parse_skeleton("u' = C*u + C*u^2")
+    places = {c.place: c for c in growth.equation.constants}
+    assert abs(places["u"].value - 0.62) < 4 * places["u"].error
+    assert abs(places["u^2"].value + 0.053913) < 4 * places["u^2"].error
+    assert growth.noise[0] == pytest.approx(0.03 * np.std(load_example("growth").u), rel=0.3)
+
+
+def test_the_table_names_the_best_and_its_rivals(growth):
+    table = growth.equations
+    assert table["why"].iloc[0].startswith("best")
+    assert table["criterion"].iloc[0] == 0.0
+    assert table["criterion"].is_monotonic_increasing
+    assert len(growth.ties) >= 1
+    assert str(growth.ties[0]) == str(growth.equation)
+
+
+def test_simulation_goes_beyond_the_data(growth):
+    later = growth.simulate(np.linspace(0.0, 40.0, 50), initial=[0.4])
+    assert later.failure is None
+    assert later.u[-1] == pytest.approx(11.5, rel=0.02)
+    assert np.allclose(growth.simulate().u, load_example("growth").u, atol=1.0)
+
+
+def test_the_same_seed_gives_the_same_answer_and_no_global_state_is_touched(growth):
+    np.random.seed(5)  # noqa: NPY002  the global state is what is looked at
+    before = np.random.get_state()[1].copy()  # noqa: NPY002
+    example = load_example("growth")
+    again = discover(example.t, example.u, order=1, effort="quick", seed=0)
+    assert np.array_equal(np.random.get_state()[1], before)  # noqa: NPY002
+    assert again.equations["equation"].tolist() == growth.equations["equation"].tolist()
+    assert again.n_fitted == growth.n_fitted
+
+
+def test_an_interruption_leaves_a_usable_result():
+    example = load_example("growth")
+
+    def interrupt(step):
+        if step.n_solved >= 3:
+            raise KeyboardInterrupt
+
+    found = discover(example.t, example.u, order=1, effort="quick", on_step=interrupt)
+    assert found.interrupted
+    assert found.simulate().failure is None
+
+
+def test_an_early_interruption_still_leaves_an_equation():
+    example = load_example("growth")
+
+    def interrupt(step):
+        if step.stage == "library":
+            raise KeyboardInterrupt
+
+    found = discover(example.t, example.u, order=1, effort="quick", on_step=interrupt)
+    assert found.interrupted
+    assert len(found.order) >= 1
+
+
+def test_a_damped_oscillator_is_found_from_several_runs(rng):
+    runs = [oscillator(0.02, rng) for _ in range(2)]
+    found = discover([T, T], runs, order=2, effort="quick", initial=[[1.0, 0.0], [1.0, 0.0]])
+    assert found.equation.equation.skeleton == parse_skeleton("u'' = C*u' + C*u")
+
+
+def test_symbols_left_out_do_not_occur(growth):
+    example = load_example("growth")
+    found = discover(example.t, example.u, order=1, effort="quick", without=["t", "log"])
+    assert not any("log" in text or "t)" in text for text in found.equations["equation"])
+
+
+def test_a_guess_is_tried():
+    example = load_example("growth")
+    found = discover(example.t, example.u, order=1, effort="quick", start="u' = C*u + C*u^2")
+    assert found.equation.equation.skeleton == parse_skeleton("u' = C*u + C*u^2")
+
+
+def test_fit_keeps_the_scale_that_a_force_fixes(rng):
+    truth = parse_equation("2*u'' + u' + 5*u + 3*u^3 = F")
+    force = "3*cos(1.3*t)"
+    t = np.linspace(0.0, 20.0, 200)
+    solved = solve(truth, t, [0.5, 0.0], inputs={"F": force})
+    noisy = solved.u + 0.005 * rng.standard_normal(len(t))
+    found = fit("C*u'' + C*u' + C*u + C*u^3 = F", t, noisy, force=force, initial=[0.5, 0.0])
+    places = {c.place: c.value for c in found.equation.constants}
+    assert places == pytest.approx({"u''": 2.0, "u'": 1.0, "u": 5.0, "u^3": 3.0}, rel=0.05)
+    samples = 3 * np.cos(1.3 * t)
+    same = fit("C*u'' + C*u' + C*u + C*u^3 = F", t, noisy, force=samples, initial=[0.5, 0.0])
+    assert [c.value for c in same.equation.constants] == pytest.approx(list(places.values()), rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"preset": "paper"}, "preset 'paper' is not available"),
+        ({"order": 3}, "order must be 1 or 2"),
+        ({"effort": "heroic"}, "effort must be one of quick, normal, thorough"),
+        ({"seed": -1}, "seed must be a whole number"),
+        ({"grammar": "nowhere"}, "there is no model 'nowhere'"),
+        ({"without": ["sinh"]}, "sinh"),
+        ({"start": "u' = 2u"}, r"write '\*' for a product"),
+        ({"initial": [1.0, 2.0, 3.0]}, "initial must be"),
+        ({"force": "cos(u)"}, "may depend on t alone"),
+    ],
+)
+def test_bad_options_get_a_sentence(options, sentence):
+    with pytest.raises(GodeError, match=sentence) as caught:
+        discover(T, np.exp(-T), **{"order": 1, "effort": "quick", **options})
+    assert isinstance(caught.value, ConfigError | DataError | ValueError)
+
+
+def test_runs_of_different_number_get_a_sentence():
+    with pytest.raises(DataError, match="t holds 2 runs, so u must be a list of 2 arrays"):
+        discover([T, T], [np.exp(-T)], order=1)
