@@ -56,7 +56,8 @@ def measure_fits() -> None:
         rates.append(len(skeletons) / (time.perf_counter() - start))
     print(f"gode: {max(rates):.0f} fits/s on one core (three passes: {', '.join(f'{r:.0f}' for r in rates)})")
     print(
-        f"  evaluations per fit {np.mean([f.evaluations for f in fits]):.1f}, failed {sum(f.failure is not None for f in fits)}"
+        f"  evaluations per fit {np.mean([f.evaluations for f in fits]):.1f}, "
+        f"failed {sum(f.failure is not None for f in fits)}"
     )
     start = time.perf_counter()
     theirs = [nelder_mead(s, t, u, du) for s in skeletons[:BASELINE_SKELETONS]]
@@ -66,7 +67,8 @@ def measure_fits() -> None:
     strictly = sum(a < b * 0.999 for a, b in zip(ours, theirs, strict=True))
     print(f"SymEngine + Nelder-Mead(300): {rate:.1f} fits/s; ratio {max(rates) / rate:.0f}")
     print(
-        f"better or equal optimum on {100 * better / len(ours):.1f} %, strictly better {100 * strictly / len(ours):.1f} %"
+        f"better or equal optimum on {100 * better / len(ours):.1f} %, "
+        f"strictly better {100 * strictly / len(ours):.1f} %"
     )
 
 
@@ -74,8 +76,9 @@ def nelder_mead(skeleton, t, u, du) -> float:
     """The paper's inner loop: lambdified SymEngine, Nelder-Mead from ones, 300 iterations."""
     import symengine
     import sympy
-    from gode.equation.symbolic import expression
     from scipy.optimize import minimize
+
+    from gode.equation.symbolic import expression
 
     expr = expression(skeleton.tree)
     state, slope = sympy.Symbol("x"), sympy.Symbol("y")
@@ -100,9 +103,10 @@ def nelder_mead(skeleton, t, u, du) -> float:
 
 
 def measure_solves() -> None:
+    from scipy.integrate import solve_ivp
+
     from gode.equation import parse_equation
     from gode.solve import SolveConfig, solve
-    from scipy.integrate import solve_ivp
 
     cases = [
         ("u' = 0.79*u - 0.0106*u^2", (7.3,), 25.0),
@@ -138,7 +142,8 @@ def measure_solves() -> None:
         )
         ratios.append(theirs / ours)
         print(
-            f"{text:50s} gode {ours * 1e3:.3f} ms, solve_ivp {theirs * 1e3:.2f} ms, ratio {theirs / ours:.0f}, error {error:.1e}"
+            f"{text:50s} gode {ours * 1e3:.3f} ms, solve_ivp {theirs * 1e3:.2f} ms, "
+            f"ratio {theirs / ours:.0f}, error {error:.1e}"
         )
     print(f"geometric mean of the ratios {np.exp(np.mean(np.log(ratios))):.0f}, smallest {min(ratios):.0f}")
 

@@ -12,6 +12,7 @@ import argparse
 from pathlib import Path
 
 import numpy as np
+
 from gode.benchmarks.problems import noisy, suite, truth
 from gode.data import Dataset, make_run
 from gode.discovery.prepare import prepare
@@ -86,10 +87,11 @@ def main() -> None:
             best = min(scores.values())
             for label, score in scores.items():
                 rows.setdefault(label, []).append(score - best)
-    for label, gaps in rows.items():
-        gaps = np.array(gaps)
+    for label, row in rows.items():
+        gaps = np.array(row)
         print(
-            f"{label:28s} mean gap {gaps.mean():7.2f}  median {np.median(gaps):6.2f}  best found {np.mean(gaps < 0.01):.2f}"
+            f"{label:28s} mean gap {gaps.mean():7.2f}  median {np.median(gaps):6.2f}  "
+            f"best found {np.mean(gaps < 0.01):.2f}"
         )
 
 

