@@ -16,7 +16,7 @@ demo: $(VENV)/.installed
 
 test: lint
 	@echo "Running the tests ..."
-	@$(BIN)/python -m pytest -m "not slow"
+	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -m "not slow" -n 2
 
 test-slow: $(VENV)/.installed-$(DEV)
 	@$(BIN)/python -m pytest -m slow

@@ -28,7 +28,9 @@ def test_a_skeleton_is_fitted_once(objective, monkeypatch):
     assert objective.n_fitted == 1
 
 
-@pytest.mark.parametrize("text", ["u'' = C*u", "u' = C*t", "u' = C*u + C*F", "u' = C*sin(C*t) + C"])
+@pytest.mark.parametrize(
+    "text", ["u'' = C*u", "u' = C*t", "u' = C*u + C*F", "u' = C*sin(C*t) + C", "u' = C*abs(u)"]
+)
 def test_what_is_not_sought_is_not_admitted(objective, text):
     assert objective.score(parse_skeleton(text)) == np.inf
 

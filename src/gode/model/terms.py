@@ -33,10 +33,16 @@ class TermBook:
 
     @cached_property
     def ways(self) -> dict[frozenset[Node], str]:
-        """The texts by the bodies they mean; the first text given for some bodies wins."""
+        """The texts by the bodies they mean; the first text given for some bodies wins.
+
+        Texts with a symbol that no active rule writes are left out.
+        """
+        rules = zip(self.grammar.rules, self.grammar.active, strict=True)
+        usable = {symbol for rule, active in rules if active for symbol in rule.terminals}
         found: dict[frozenset[Node], str] = {}
         for text, terms in self.meanings.items():
-            found.setdefault(frozenset(terms), text)
+            if usable.issuperset(tokenize(self.grammar, text[1:])):
+                found.setdefault(frozenset(terms), text)
         return found
 
     @cached_property

@@ -50,6 +50,9 @@ class Objective:
         self.floors = [_floor(problem, config.floor) for problem in self.problems]
         self._best: dict[tuple[int, int], list[tuple[float, int, Scored]]] = {}
         self._ticket = count()
+        columns = self.problems[0].columns
+        same = np.all(columns.matrix > 0, axis=1) | np.all(columns.matrix < 0, axis=1)
+        self.one_sided = {name for name, one in zip(columns.names, same, strict=True) if one}
 
     @property
     def n_fitted(self) -> int:
@@ -71,6 +74,8 @@ class Objective:
         right = skeleton.order == self.config.order and skeleton.n_constants <= self.config.max_constants
         if not right or any(name not in known for name in skeleton.inputs):
             return False
+        if any(n.op in ("abs", "sign") and n.args[0].value in self.one_sided for n in walk(skeleton.key)):
+            return False  # |u| is u, or -u, in these data
         return self.config.time_alone or holds_state(skeleton)
 
     def best(self, limit: int) -> list[Scored]:
