@@ -6,7 +6,7 @@ closed within the limit. Rules switched off by the caller are respected with the
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib.resources import files
@@ -20,7 +20,6 @@ from safetensors.numpy import load as load_tensors
 from safetensors.numpy import save as save_tensors
 
 from gode.equation import Skeleton
-from gode.equation.tree import derivative_order, variables
 from gode.errors import EquationError, GrammarError, ModelError
 from gode.grammar import Derivation, Grammar, generate
 from gode.library import sentence_skeleton
@@ -113,16 +112,7 @@ class LatentSpace:
         Raises:
             ModelError: if `z` has the wrong shape or is not finite.
         """
-        points = self._points(z)
-        if not 0 <= temperature <= HOTTEST or (temperature > 0 and rng is None):
-            raise ModelError(
-                f"temperature must be 0, or with an rng in (0, {HOTTEST:g}]; got {temperature} "
-                f"{'without' if rng is None else 'with'} an rng"
-            )
-        pick = sampled(temperature, rng) if rng is not None and temperature > 0 else greedy
-        rules, lengths = self.network.decode(points, self.plan, pick)
-        rows = zip(rules.tolist(), lengths.tolist(), strict=True)
-        return [self.plan.derivation(row[:n]) for row, n in rows]
+        return [self.plan.derivation(row) for row in self._decoded(z, temperature, rng)]
 
     def decode(
         self, z: ArrayLike, *, temperature: float = 0.0, rng: np.random.Generator | None = None
@@ -132,16 +122,33 @@ class LatentSpace:
         None stands for a sentence of the grammar that is no equation gode solves: some grammars of the
         paper can write third derivatives, or none at all.
         """
-        derivations = self.decode_derivations(z, temperature=temperature, rng=rng)
-        return [self.meaning(derivation) for derivation in derivations]
+        return [self._meaning(self.plan.sentence(row)) for row in self._decoded(z, temperature, rng)]
 
     def meaning(self, derivation: Derivation) -> Skeleton | None:
         """Return the skeleton a derivation stands for, or None if it is no equation of order 1 or 2."""
+        return self._meaning(generate(self.grammar, derivation))
+
+    def _meaning(self, tokens: tuple[str, ...]) -> Skeleton | None:
+        differential = "'" in self.grammar.template or any(t == "diff" or "'" in t for t in tokens)
         try:
-            skeleton = sentence_skeleton(self.grammar, generate(self.grammar, derivation))
+            return sentence_skeleton(self.grammar, tokens) if differential else None
         except EquationError:  # a third derivative
             return None
-        return skeleton if any(map(derivative_order, variables(skeleton.tree))) else None
+
+    def _decoded(
+        self, z: ArrayLike, temperature: float, rng: np.random.Generator | None
+    ) -> Iterator[list[int]]:
+        """Yield the choices at each point."""
+        points = self._points(z)
+        if not 0 <= temperature <= HOTTEST or (temperature > 0 and rng is None):
+            raise ModelError(
+                f"temperature must be 0, or with an rng in (0, {HOTTEST:g}]; got {temperature} "
+                f"{'without' if rng is None else 'with'} an rng"
+            )
+        pick = sampled(temperature, rng) if rng is not None and temperature > 0 else greedy
+        rules, lengths = self.network.decode(points, self.plan, pick)
+        rows = zip(rules.tolist(), lengths.tolist(), strict=True)
+        return (row[:n] for row, n in rows)
 
     def _points(self, z: ArrayLike) -> Single:
         try:

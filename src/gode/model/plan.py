@@ -119,6 +119,36 @@ class Plan:
             stack += coded.open_symbols[rule]
         return tuple(derivation)
 
+    def sentence(self, choices: Sequence[int]) -> tuple[str, ...]:
+        """Return the tokens of the sentence behind some choices, without the detour over its derivation."""
+        spelled, rest = self._spelled, iter(choices)
+        stack: list[str | int] = list(spelled[-1])
+        tokens = []
+        while stack:
+            symbol = stack.pop()
+            if isinstance(symbol, str):
+                tokens.append(symbol)
+            else:
+                stack += spelled[next(rest)]
+        return tuple(tokens)
+
+    @cached_property
+    def _spelled(self) -> list[list[str | int]]:
+        """What each rule writes, forced rules applied and last symbol first; at the end, the start."""
+        start = self.grammar.coded.head_number[self.grammar.start]
+        written = [self._spell(rule)[::-1] for rule in range(len(self.grammar.rules))]
+        return [*written, self._spell(self.forced[start])[::-1] if start in self.forced else [start]]
+
+    def _spell(self, rule: int) -> list[str | int]:
+        coded = self.grammar.coded
+        out: list[str | int] = []
+        for symbol in coded.bodies[rule]:
+            if symbol >= len(coded.nonterminals):
+                out.append(coded.terminals[symbol - len(coded.nonterminals)])
+            else:
+                out += self._spell(self.forced[symbol]) if symbol in self.forced else [symbol]
+        return out
+
     def _follow(self, rule: int) -> tuple[tuple[int, ...], int]:
         opens: list[int] = []
         cost = 1
