@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from gode.discovery.prepare import Prepared
-from gode.discovery.settings import Effort, Settings
+from gode.discovery.settings import EFFORTS, Effort, Settings
 from gode.equation import Node, Skeleton, parse_skeleton
 from gode.equation.tree import depends_on
 from gode.errors import EquationError, ModelError
@@ -117,8 +117,6 @@ def refine(objective: Objective, vocabulary: Vocabulary, progress: Progress) -> 
 
 
 def _effort(progress: Progress) -> Effort:
-    from gode.discovery.settings import EFFORTS
-
     return EFFORTS[progress.settings.effort]
 
 
