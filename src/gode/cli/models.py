@@ -1,114 +1,15 @@
-"""The command line: parses and prints, decides nothing."""
+"""gode train, gode model: latent spaces, made and measured."""
 
 import json
-import sys
 import time
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
 
 import click
 import numpy as np
-from rich.console import Console
 from rich.table import Table
 
-from gode import __version__
-from gode.errors import GodeError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from gode.discovery import Discovery, Step
-
-console = Console(highlight=False)
-
-
-class _Group(click.Group):
-    """A group whose errors are one sentence, with exit code 2; --debug gives the traceback."""
-
-    def invoke(self, ctx: click.Context) -> object:
-        try:
-            return super().invoke(ctx)
-        except GodeError as error:
-            if ctx.params.get("debug"):
-                raise
-            _stop(str(error))
-
-
-def _stop(sentence: str) -> NoReturn:
-    click.echo(f"gode: {sentence}", err=True)
-    sys.exit(2)
-
-
-@click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(__version__, prog_name="gode")
-@click.option("--debug", is_flag=True, help="Show the traceback of an error.")
-def main(debug: bool) -> None:
-    """Find the differential equation behind a noisy time series."""
-
-
-@main.command()
-@click.option(
-    "--out", type=click.Path(path_type=Path), default=Path("out"), show_default=True, help="Folder."
-)
-def demo(out: Path) -> None:
-    """Discover the equation behind an example measurement, and draw a picture."""
-    from gode.data.example import load_example
-    from gode.discovery import discover
-    from gode.report import overview
-
-    example = load_example("growth")
-    console.print(f"The data: {len(example.t)} points. {example.truth}")
-    console.print("The first run compiles the numerical core, which takes half a minute; later ones do not.")
-    start = time.perf_counter()
-    found = discover(example.t, example.u, order=1, on_step=_show_step(start))
-    console.print(f"\nfound in {time.perf_counter() - start:.1f} s: [bold]{found.equation}[/bold]")
-    _print_discovery(found)
-    out.mkdir(parents=True, exist_ok=True)
-    picture = out / "demo.png"
-    overview(found).savefig(picture, dpi=120)
-    console.print(f"picture: {picture}")
-
-
-def _show_step(start: float) -> "Callable[[Step], None]":
-    """Return a progress line for a terminal; silence elsewhere."""
-
-    def show(step: "Step") -> None:
-        if console.is_terminal:
-            spent = time.perf_counter() - start
-            line = f"{step.stage}: {step.n_fitted} fitted, {step.n_solved} solved, {spent:.0f} s  {step.best}"
-            console.print(line[: console.width - 1].ljust(console.width - 1), end="\r")
-
-    return show
-
-
-def _print_discovery(found: "Discovery") -> None:
-    table = Table("number", "value", "95 % interval")
-    for constant in found.equation.constants:
-        low, high = (constant.value + side * 1.96 * constant.error for side in (-1, 1))
-        table.add_row(f"of {constant.place}", f"{constant.value:.4g}", f"{low:.4g} to {high:.4g}")
-    console.print(table)
-    others = found.ties[1:]
-    if others:
-        console.print(f"These data cannot tell it from {len(others)} other equations, such as:")
-        for each in others[:3]:
-            console.print(f"  {each}")
-
-
-@main.command()
-@click.argument("name", required=False)
-def grammars(name: str | None) -> None:
-    """List the grammars that come with gode, or print the one called NAME."""
-    from gode.grammar import grammar_names, load_grammar
-
-    if name:
-        click.echo(load_grammar(name).text(), nl=False)
-        return
-    table = Table("grammar", "rules", "longest", "meaning of a sentence")
-    for each in grammar_names():
-        grammar = load_grammar(each)
-        table.add_row(each, str(len(grammar.rules)), str(grammar.limit), grammar.template)
-    console.print(table)
+from gode.cli.app import console, main
 
 
 @main.command()
