@@ -31,6 +31,11 @@ class Prepared:
 def prepare(dataset: Dataset, order: int, floor: float) -> Prepared:
     """Smooth the runs and set up the problems of this order."""
     smooths = tuple(smooth(run, known=_known(run, order)) for run in dataset.runs)
+    return assemble(dataset, smooths, order, floor)
+
+
+def assemble(dataset: Dataset, smooths: tuple[Smooth, ...], order: int, floor: float) -> Prepared:
+    """Set up the problems of this order on runs that have been smoothed."""
     noise = _noise(dataset, smooths)
     columns = join_runs([_columns(r, s) for r, s in zip(dataset.runs, smooths, strict=True)])
     problems = _problems(dataset, columns, order)

@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from importlib import import_module
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -179,6 +181,14 @@ class Discovery:
                     )
                 inputs[name] = (t, signal)
         return inputs
+
+    def save(self, path: str | Path) -> None:
+        """Write the discovery to a JSON file, which `gode.load` reads.
+
+        Raises:
+            FileError: if it cannot be written; an earlier file is then unchanged.
+        """
+        import_module("gode.report.record").save(self, path)  # the report lies above the discovery
 
     def __str__(self) -> str:
         return str(self.equation)

@@ -1,5 +1,6 @@
 """What the user sees."""
 
 from gode.report.figures import overview
+from gode.report.record import load, save
 
-__all__ = ["overview"]
+__all__ = ["load", "overview", "save"]
