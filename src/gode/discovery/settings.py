@@ -42,6 +42,7 @@ EFFORTS = {
     ),
 }
 GRAMMARS = {1: "first-order", 2: "second-order"}
+IMPLICIT = "implicit"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,6 +51,7 @@ class Settings:
 
     order: int
     grammar: str
+    implicit: bool = False  # whether to look for implicit equations too
     effort: str = "normal"
     start: str | None = None
     without: tuple[str, ...] = ()
