@@ -1,7 +1,7 @@
 """Progress: the equations fitted to the trajectory so far. It survives an interruption."""
 
 from collections.abc import Callable, MutableMapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from gode.discovery.prepare import Prepared
 from gode.discovery.settings import Settings
@@ -33,7 +33,7 @@ class Progress:
     workers: Workers
     candidates: dict[Node, Candidate | None] = field(default_factory=dict)
     n_fitted: int = 0
-    memo: MutableMapping[Scored, Candidate | None] = field(default_factory=dict)  # fits known from before
+    memo: MutableMapping[Scored, Candidate | None] = field(default_factory=dict)  # fits known from before; score: 1 if whole
 
     def tell(self, stage: str) -> None:
         """Report where the discovery stands."""
@@ -66,10 +66,10 @@ class Progress:
         return True
 
     def _solve_into(self, found: dict[Node, Candidate | None], several: list[Scored], stage: str) -> None:
-        known = [s for s in several if s in self.memo]
-        found.update({s.skeleton.key: self.memo[s] for s in known})
-        fresh = [s for s in several if s not in self.memo]
+        keys = {id(s): replace(s, score=float(self.workers.whole)) for s in several}
+        found.update({s.skeleton.key: self.memo[keys[id(s)]] for s in several if keys[id(s)] in self.memo})
+        fresh = [s for s in several if keys[id(s)] not in self.memo]
         for scored, candidate in self.workers.judge(fresh):
-            self.memo[scored] = candidate
+            self.memo[keys[id(scored)]] = candidate
             found[scored.skeleton.key] = candidate
             self.tell(stage)
