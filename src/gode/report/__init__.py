@@ -1,5 +1,8 @@
 """What the user sees."""
 
+from gode.report.answers import Answers, answer
+from gode.report.code import LANGUAGES, code
 from gode.report.figures import overview
+from gode.report.page import write_page
 
-__all__ = ["overview"]
+__all__ = ["LANGUAGES", "Answers", "answer", "code", "overview", "write_page"]
