@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 from html import escape
+from itertools import count
 
 from gode.report.figures import INK, Figure, to_svg
 
@@ -47,9 +48,8 @@ def card(*parts: object) -> Markup:
 def table(head: Sequence[str], rows: Iterable[Sequence[object]], best: int | None = None) -> Markup:
     """Return a table; numbers are set to the right, and the row `best` is marked."""
     top = "".join(f"<th>{html(name)}</th>" for name in head)
-    lines = [
-        f"<tr{' class="best"' if i == best else ''}>{''.join(map(_cell, row))}</tr>" for i, row in enumerate(rows)
-    ]
+    marks = (' class="best"' if i == best else "" for i in count())
+    lines = [f"<tr{mark}>{''.join(map(_cell, row))}</tr>" for mark, row in zip(marks, rows, strict=False)]
     return Markup(
         f'<div class="scroll"><table><thead><tr>{top}</tr></thead>\n<tbody>\n'
         + "\n".join(lines)
