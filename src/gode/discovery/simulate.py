@@ -1,7 +1,7 @@
 """A fitted equation beyond its data: solutions, and predictions with an uncertainty band."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import NormalDist
 
 import numpy as np
@@ -99,8 +99,14 @@ def simulate(
     )
     first = int(np.searchsorted(times, scenario.t[0]))
     here = slice(first, first + len(scenario.t))
-    rows = (row[here] for row in (solved.t, solved.u, solved.du, solved.d2u))
-    return Solution(*rows, solved.failure, solved.n_steps, solved.sensitivities[..., here])
+    return replace(
+        solved,
+        t=solved.t[here],
+        u=solved.u[here],
+        du=solved.du[here],
+        d2u=solved.d2u[here],
+        sensitivities=solved.sensitivities[..., here],
+    )
 
 
 def predict(

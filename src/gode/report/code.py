@@ -7,7 +7,7 @@ from string import Template
 from gode import __version__
 from gode.discovery import Discovery
 from gode.errors import ConfigError, EquationError
-from gode.report.languages import C, JULIA, MATLAB, MODELICA, PYTHON, Language
+from gode.report.languages import JULIA, MATLAB, MODELICA, PYTHON, C, Language
 from gode.report.program import ROWS, Program, make_program
 
 LANGUAGES: Mapping[str, Language] = {

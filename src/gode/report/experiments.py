@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gode.arrays import Float
+from gode.arrays import Bool, Float
 from gode.data.runs import Input, Run
 from gode.discovery import Discovery
 from gode.discovery.simulate import Scenario, propagated_error, simulate
@@ -106,7 +106,7 @@ class _View:
             out.append((float(distance[at]), float(experiment.scenario.t[at])))
         return out
 
-    def _solved(self, i: int, scenario: Scenario) -> tuple[Float, Float, Float]:
+    def _solved(self, i: int, scenario: Scenario) -> tuple[Float, Float, Bool]:
         """Return the observed channel, its uncertainty, and where the solution is believed."""
         solved = simulate(self.close[i], self.prepared, scenario, sensitivities=True)
         error = propagated_error(self.joint[i], scenario, solved, self.channel)

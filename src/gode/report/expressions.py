@@ -60,7 +60,7 @@ def _atom(node: Node, dialect: Dialect) -> str:
         case "+" | "*":
             return f"({write(node, dialect)})"
         case "^":
-            return _power(*node.args, dialect)
+            return _power(node.args[0], node.args[1], dialect)
         case name:
             assert name in FUNCTIONS
             word = dialect.functions.get(name, dialect.prefix + name)

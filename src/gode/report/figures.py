@@ -2,6 +2,7 @@
 
 import textwrap
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from io import StringIO
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,15 @@ from gode.selection import front, ties
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["Figure", "data_and_fit", "front_picture", "overview", "phase_portrait", "residual_plots", "to_svg"]
+__all__ = [
+    "Figure",
+    "data_and_fit",
+    "front_picture",
+    "overview",
+    "phase_portrait",
+    "residual_plots",
+    "to_svg",
+]
 
 BLUE, ORANGE, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#808080"  # safe for the colour-blind
 INK = "#1c1e21"  # of text and axes; the page lets it follow light and dark
@@ -40,7 +49,7 @@ BEYOND = 0.35  # share of the record by which the picture of the fit looks ahead
 
 def overview(discovery: Discovery) -> Figure:
     """Return data and fit, residuals, phase portrait and the front of accuracy against complexity."""
-    with mpl.rc_context(STYLE):
+    with _style():
         figure = Figure(figsize=(10.0, 6.8), layout="constrained")
         axes = figure.subplots(2, 2)
         first = channels(discovery)[0]
@@ -53,9 +62,9 @@ def overview(discovery: Discovery) -> Figure:
 
 
 def data_and_fit(discovery: Discovery) -> Figure:
-    """Return each observed channel with its noise band, the solution, and a look ahead with its uncertainty."""
+    """Return each observed channel with its noise band, the solution, and a prediction beyond the data."""
     seen = channels(discovery)
-    with mpl.rc_context(STYLE):
+    with _style():
         figure = Figure(figsize=(8.0, 3.2 * len(seen)), layout="constrained")
         for axes, channel in zip(np.atleast_1d(figure.subplots(len(seen), 1)), seen, strict=True):
             _draw_fit(axes, discovery, channel)
@@ -65,7 +74,7 @@ def data_and_fit(discovery: Discovery) -> Figure:
 def residual_plots(discovery: Discovery) -> Figure:
     """Return the residuals of the first channel over time, their autocorrelation and their distribution."""
     first = channels(discovery)[0]
-    with mpl.rc_context(STYLE):
+    with _style():
         figure = Figure(figsize=(8.0, 4.8), layout="constrained")
         grid = figure.add_gridspec(2, 2)
         _draw_residuals(figure.add_subplot(grid[0, :]), first)
@@ -87,14 +96,18 @@ def front_picture(discovery: Discovery) -> Figure:
 def to_svg(figure: Figure) -> str:
     """Return a figure as SVG text with a transparent background."""
     out = StringIO()
-    with mpl.rc_context(STYLE):
+    with _style():
         metadata = dict.fromkeys(("Date", "Creator", "Format", "Type"))
         figure.savefig(out, format="svg", transparent=True, metadata=metadata)
     return out.getvalue()
 
 
+def _style() -> AbstractContextManager[None]:
+    return mpl.rc_context(STYLE)  # type: ignore[arg-type]  # its keys are a list of literals
+
+
 def _single(draw: Callable[["Axes"], None], size: tuple[float, float]) -> Figure:
-    with mpl.rc_context(STYLE):
+    with _style():
         figure = Figure(figsize=size, layout="constrained")
         draw(figure.subplots())
     return figure
@@ -167,7 +180,9 @@ def _draw_autocorrelation(axes: "Axes", channel: Channel) -> None:
     axes.axhspan(-bound, bound, color=GREY, alpha=0.15, lw=0)
     axes.vlines(lags, 0.0, channel.autocorrelation, color=BLUE, lw=2)
     axes.axhline(0.0, color=GREY, lw=0.8)
-    axes.set(xlabel="lag in samples", ylabel="correlation", title="autocorrelation of residuals", ylim=(-1, 1))
+    axes.set(
+        xlabel="lag in samples", ylabel="correlation", title="autocorrelation of residuals", ylim=(-1, 1)
+    )
 
 
 def _draw_quantiles(axes: "Axes", channel: Channel) -> None:
@@ -182,7 +197,7 @@ def _draw_phase(axes: "Axes", discovery: Discovery) -> None:
     for i, smooth in enumerate(discovery.prepared.smooths):
         solved = discovery.simulate(run=i)
         names = ("smoothed data", "equation") if i == 0 else (None, None)
-        axes.plot(smooth.values[0], smooth.values[1], color=BLUE, lw=1, alpha=0.7, label=names[0])
+        axes.plot(smooth.values[0], smooth.values[1], color=BLUE, lw=3.5, alpha=0.4, label=names[0])
         axes.plot(solved.u, solved.du, color=ORANGE, lw=1.6, label=names[1])
         axes.plot(solved.u[:1], solved.du[:1], "o", color=ORANGE, ms=5)
     axes.set(xlabel=_name(discovery, "u"), ylabel=_name(discovery, "u'"), title="phase portrait")

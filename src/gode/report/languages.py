@@ -39,7 +39,13 @@ def _python(program: Program) -> dict[str, str]:
                 ")",
             ]
         value = f"_{name}(t)" if known.formula is None else write(known.formula, dialect)
-        lines += ["", "", f"def {name}(t):", f'    """The known input {known.name}."""', f"    return {value}"]
+        lines += [
+            "",
+            "",
+            f"def {name}(t):",
+            f'    """The known input {known.name}."""',
+            f"    return {value}",
+        ]
     rhs = write(program.rhs, dialect)
     sampled = any(known.formula is None for known in program.inputs)
     return {

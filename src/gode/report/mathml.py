@@ -63,7 +63,7 @@ def _factor(node: Node, digits: int) -> str:
         case "+" | "*":
             return _braced(_sum(node, digits))
         case "^":
-            return _power(*node.args, digits)
+            return _power(node.args[0], node.args[1], digits)
         case "abs":
             return f"<mrow>{_mo('|')}{_sum(node.args[0], digits)}{_mo('|')}</mrow>"
         case name:

@@ -15,7 +15,7 @@ from gode.report.code import code
 from gode.report.experiments import Separation, separations
 from gode.report.figures import data_and_fit, front_picture, phase_portrait, residual_plots
 from gode.report.html import Markup, bullets, card, details, html, paragraph, picture, program, section, table
-from gode.report.mathml import equation_mathml, tree_mathml
+from gode.report.mathml import equation_mathml
 from gode.report.repeat import command, python_call, settings_rows
 from gode.report.residuals import Channel, channels
 from gode.selection import front, ties
@@ -25,7 +25,9 @@ MAX_CODE = 20_000  # characters of a program shown on the page
 STRONG = 0.95  # a correlation worth a remark
 
 
-def write_page(discovery: Discovery, path: str | PathLike[str], *, title: str = "Equation found by gode") -> Path:
+def write_page(
+    discovery: Discovery, path: str | PathLike[str], *, title: str = "Equation found by gode"
+) -> Path:
     """Write the page about `discovery` to `path`, and return that.
 
     Raises:
@@ -87,18 +89,19 @@ def _summary(discovery: Discovery, seen: tuple[Channel, ...]) -> list[str]:
         size = float(np.std(np.concatenate([s.observed for s in channel.series]))) or 1.0
         share = f"{100 * channel.noise / size:.2g} % of its spread"
         out.append(f"The noise of {channel.name} is about {channel.noise:.3g}, {share}; {_verdict(channel)}.")
-    others = len(discovery.ties) - 1
-    rivals = "one other equation" if others == 1 else f"{others} other equations"
-    decided = f"explain the data about as well: see {rivals} below" if others else ""
     if discovery.settings.grammar:
         out.append(
-            f"Of {discovery.n_fitted} equations fitted, {len(discovery.order)} were solved along the data. "
-            + (f"Some {decided}." if others else "No other explains them about as well.")
+            f"Of {discovery.n_fitted} equations fitted, {len(discovery.order)} were solved along the data; "
+            f"{_count(len(discovery.ties) - 1)} explain them about as well as this one."
         )
     if discovery.interrupted:
         out.append("The search was interrupted; a full one may find a better equation.")
     labels = [f"{name} is {label}" for name, label in dataset.labels.items()]
     return [*out, "; ".join(labels) + "."] if labels else out
+
+
+def _count(others: int) -> str:
+    return {0: "no others", 1: "one other"}.get(others, f"{others} others")
 
 
 def _verdict(channel: Channel) -> str:
@@ -116,7 +119,12 @@ def _constants(finding: Finding) -> list[Markup]:
 
 def _constant_table(finding: Finding) -> Markup:
     rows = [
-        (_place(c.place), c.value, c.error, f"{c.value - 1.96 * c.error:.4g} to {c.value + 1.96 * c.error:.4g}")
+        (
+            _place(c.place),
+            c.value,
+            c.error,
+            f"{c.value - 1.96 * c.error:.4g} to {c.value + 1.96 * c.error:.4g}",
+        )
         for c in finding.constants
     ]
     return table(("of", "value", "standard error", "95 % interval"), rows)
@@ -132,7 +140,10 @@ def _correlations(finding: Finding) -> list[Markup]:
     if len(names) < 2 or not np.all(errors > 0):
         return []
     matrix = finding.covariance / np.outer(errors, errors)
-    rows = [(name, *(_shaded(x) for x in row[: i + 1])) for i, (name, row) in enumerate(zip(names, matrix, strict=True))]
+    rows = [
+        (name, *(_shaded(x) for x in row[: i + 1]))
+        for i, (name, row) in enumerate(zip(names, matrix, strict=True))
+    ]
     out = [Markup("<h3>Correlations of the constants</h3>"), table(("", *names), rows)]
     pairs = [(i, j) for i in range(len(names)) for j in range(i) if abs(matrix[i, j]) > STRONG]
     for i, j in pairs[:3]:
@@ -156,7 +167,14 @@ def _initial(discovery: Discovery) -> list[Markup]:
     rows = []
     for i, (run, values) in enumerate(zip(discovery.prepared.dataset.runs, best.initial, strict=True)):
         for name, value, known in zip(("u", "u'"), values, run.initial, strict=False):
-            rows.append((f"run {i}", f"{name}({run.t[0]:g})", float(value), "given" if np.isfinite(known) else "fitted"))
+            rows.append(
+                (
+                    f"run {i}",
+                    f"{name}({run.t[0]:g})",
+                    float(value),
+                    "given" if np.isfinite(known) else "fitted",
+                )
+            )
     return [Markup("<h3>Initial values</h3>"), table(("run", "of", "value", ""), rows[:MAX_ROWS])]
 
 
@@ -167,8 +185,8 @@ def _rivals(discovery: Discovery) -> list[Markup]:
         return [paragraph("Of the equations tried, no other explains these data about as well.")]
     out = [
         paragraph(
-            f"{len(others)} of the equations tried explain these data about as well. An experiment that would tell "
-            "each from the best one:"
+            f"{_count(len(others)).capitalize()} of those tried explain these data about as well. "
+            "What experiment would tell each from the best one:"
         )
     ]
     out += [_rival(each, discovery) for each in single]
@@ -193,7 +211,12 @@ def _answers(discovery: Discovery) -> list[Markup]:
     found = answer(discovery)
     head = ["equilibrium u", "stability", "natural frequency", "damping ratio", "time constant", ""]
     rows = [
-        [str(e.u), e.stability, *(str(v or "") for v in (e.frequency, e.damping, e.time_constant)), _where(e.observed)]
+        [
+            str(e.u),
+            e.stability,
+            *(str(v or "") for v in (e.frequency, e.damping, e.time_constant)),
+            _where(e.observed),
+        ]
         for e in found.equilibria
     ]
     used = [i for i in range(len(head)) if any(row[i] for row in rows)]
@@ -242,13 +265,15 @@ def _why(best: bool, close: bool, on_front: bool) -> str:
 def _smoothing(discovery: Discovery) -> list[Markup]:
     rows = []
     for i, smooth in enumerate(discovery.prepared.smooths):
-        noise = ", ".join(f"{n}: {x:.3g}" for n, x in zip(("u", "u'", "u''"), smooth.noise, strict=True) if np.isfinite(x))
+        noise = ", ".join(
+            f"{n}: {x:.3g}" for n, x in zip(("u", "u'", "u''"), smooth.noise, strict=True) if np.isfinite(x)
+        )
         spread = [float(np.sqrt(np.mean(row**2))) for row in smooth.deviations]
         rows.append((f"run {i}", len(smooth.t), noise, *spread))
     head = ("run", "points", "noise", "error of smoothed u", "of u'", "of u''")
     words = (
-        "Smoothed derivatives only start and steer the search; the equation, its constants and the ranking come from "
-        "solutions compared with the data as measured."
+        "Gaussian process. Smoothed derivatives only start and steer the search; the equation, its constants "
+        "and the ranking come from solutions compared with the data as measured."
     )
     return [paragraph(words), table(head, rows[:MAX_ROWS])]
 

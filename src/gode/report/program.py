@@ -11,9 +11,9 @@ from gode.arrays import Float
 from gode.discovery import Discovery
 from gode.equation import Equation, Node, Term
 from gode.equation.skeleton import term_node
-from gode.equation.text import display_order
 from gode.equation.tape import COLUMNS, compile_tape, evaluate
-from gode.equation.tree import add, index, mul, replace_constants, var
+from gode.equation.text import display_order
+from gode.equation.tree import add, mul, replace_constants, var
 from gode.errors import DataError
 from gode.solve import Interpolation
 from gode.solve.signals import make_signals, split_formulas
@@ -90,9 +90,7 @@ def make_program(discovery: Discovery, run: int) -> Program:
     )
 
 
-def _named(
-    terms: Sequence[Term], equation: Equation, errors: Float
-) -> tuple[Node, tuple[Parameter, ...]]:
+def _named(terms: Sequence[Term], equation: Equation, errors: Float) -> tuple[Node, tuple[Parameter, ...]]:
     """Return the sum of terms with named parameters c1, c2, ... for its constants."""
     parameters: list[Parameter] = []
     numbers = count(1)

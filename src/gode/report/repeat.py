@@ -19,7 +19,7 @@ def python_call(discovery: Discovery) -> str:
     comment = "# t, u, ...: a list of arrays, one for each run\n" if several else ""
     given = [name if name == "u" else f"{name}={name}" for name in _observed(discovery)]
     given += [f"force={_force(discovery) or 'force'}"] * bool(discovery.prepared.dataset.inputs)
-    given += [f"initial={initial!r}" for initial in _initial(discovery)]
+    given += [f"initial={x if several else x[0]!r}" for x in _initial(discovery)]
     if not discovery.settings.grammar:
         head = f"d = gode.fit({str(discovery.order[0].equation.skeleton)!r}, t"
         return f"import gode\n\n{comment}{', '.join([head, *given])})"
@@ -41,7 +41,7 @@ def command(discovery: Discovery) -> str:
         formula = _force(discovery)
         words += ["--force", formula.strip("'\"") if formula else labels.get("F", "force")]
     for initial in _initial(discovery):
-        words += ["--initial", ",".join(str(x) for x in np.ravel(initial))]
+        words += ["--initial", ",".join(str(x) for x in initial[0])]
     if discovery.settings.grammar:
         for name, value in _options(discovery).items():
             words += [f"--{name}", ",".join(value) if isinstance(value, list) else str(value)]
@@ -68,18 +68,19 @@ def _observed(discovery: Discovery) -> list[str]:
 
 def _force(discovery: Discovery) -> str | None:
     """Return the force as it is typed in Python, if it is a formula."""
-    signals = {run.inputs["F"] for run in discovery.prepared.dataset.runs if isinstance(run.inputs.get("F"), str)}
+    signals = {
+        run.inputs["F"] for run in discovery.prepared.dataset.runs if isinstance(run.inputs.get("F"), str)
+    }
     return repr(signals.pop()) if len(signals) == 1 else None
 
 
-def _initial(discovery: Discovery) -> list[object]:
-    """Return the known initial values, as they are passed; empty where none is known."""
+def _initial(discovery: Discovery) -> list[list[list[float]]]:
+    """Return the known initial values of all runs, if they are known at all."""
     order = discovery.settings.order
     known = [run.initial[:order] for run in discovery.prepared.dataset.runs]
     if not all(np.isfinite(values[0]) for values in known):
         return []
-    lists = [[float(x) for x in values if np.isfinite(x)] for values in known]
-    return [lists[0] if len(lists) == 1 else lists]
+    return [[[float(x) for x in values if np.isfinite(x)] for values in known]]
 
 
 def _options(discovery: Discovery) -> dict[str, object]:

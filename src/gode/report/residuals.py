@@ -97,7 +97,9 @@ class Channel:
     @property
     def words(self) -> list[str]:
         """The diagnosis in sentences."""
-        size = f"The rms residual of {self.name} is {self.rms:.3g}, {self.rms / self.noise:.2f} times the noise"
+        size = (
+            f"The rms residual of {self.name} is {self.rms:.3g}, {self.rms / self.noise:.2f} times the noise"
+        )
         if self.negligible:
             return [f"{size}; beside the signal it is nothing, so its pattern says nothing either."]
         return [f"{size} that the smoothing found.", self._white_words(), self._normal_words()]
@@ -118,11 +120,13 @@ class Channel:
 
     def _normal_words(self) -> str:
         if self.normality >= DOUBT:
-            return f"Their distribution is compatible with a normal one (Shapiro-Wilk p = {self.normality:.2g})."
+            return (
+                f"Their distribution is compatible with a normal one (Shapiro-Wilk p = {self.normality:.2g})."
+            )
         far = float(np.max(np.abs(self.quantiles[0])))
         return (
-            f"Their distribution is not normal (Shapiro-Wilk p = {self.normality:.2g}; the largest is {far:.1f} "
-            "times the rms): look for outliers or a change of the noise level."
+            f"Their distribution is not normal (Shapiro-Wilk p = {self.normality:.2g}; the largest is "
+            f"{far:.1f} times the rms): look for outliers or a change of the noise level."
         )
 
 
