@@ -32,7 +32,7 @@ LAYERS = (
 RANK = {part: rank for rank, parts in enumerate(LAYERS) for part in parts}
 MAY_IMPORT = {part: allowed for parts in LAYERS for part, allowed in parts.items()}
 
-# The one edge that leads up: the methods of a result (plot, report, answers, export) open the report when they
+# The one edge that leads up: methods of a result (plot, report, answers, export) open the report when they
 # are called. Only inside a function or for the type checker, so nothing is imported in a circle.
 LAZY_EDGES = {("discovery/result.py", "report")}
 
