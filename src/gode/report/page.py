@@ -9,13 +9,14 @@ import numpy as np
 
 from gode import __version__
 from gode.discovery import Discovery, Finding
+from gode.equation import parse_tree
 from gode.errors import EquationError, FileError
 from gode.report.answers import answer
 from gode.report.code import code
 from gode.report.experiments import Separation, separations
 from gode.report.figures import data_and_fit, front_picture, phase_portrait, residual_plots
 from gode.report.html import Markup, bullets, card, details, html, paragraph, picture, program, section, table
-from gode.report.mathml import equation_mathml
+from gode.report.mathml import equation_mathml, tree_mathml
 from gode.report.repeat import command, python_call, settings_rows
 from gode.report.residuals import Channel, channels
 from gode.selection import front, ties
@@ -108,7 +109,8 @@ def _verdict(channel: Channel) -> str:
     ratio = channel.rms / channel.noise
     if channel.negligible:
         return "the equation follows the data as well as numbers can tell"
-    return f"the equation leaves an rms residual of {ratio:.2f} times that"
+    pattern = "that look like white noise" if channel.white else "that show a pattern"
+    return f"the equation leaves residuals of {ratio:.2f} times that, {pattern}"
 
 
 def _constants(finding: Finding) -> list[Markup]:
@@ -131,11 +133,17 @@ def _constant_table(finding: Finding) -> Markup:
 
 
 def _place(place: str) -> object:
-    return {"1": "the constant term"}.get(place, place)
+    """Return what a constant multiplies as a formula, or the words that say where it stands."""
+    if place == "1":
+        return "the constant term"
+    try:
+        return Markup(tree_mathml(parse_tree(place)))
+    except EquationError:  # words
+        return place
 
 
 def _correlations(finding: Finding) -> list[Markup]:
-    names = [str(_place(c.place)) for c in finding.constants]
+    names = [{"1": "the constant term"}.get(c.place, c.place) for c in finding.constants]
     errors = np.sqrt(np.maximum(np.diag(finding.covariance), 0.0))
     if len(names) < 2 or not np.all(errors > 0):
         return []
@@ -192,9 +200,8 @@ def _rivals(discovery: Discovery) -> list[Markup]:
     out += [_rival(each, discovery) for each in single]
     if len(others) > len(single):
         out.append(details("The others", bullets(str(each) for each in others[len(single) :])))
-    if common is not None:
-        out.append(Markup("<h3>One experiment for all</h3>"))
-        out.append(paragraph(common.words))
+    if common is not None and common.decisive:
+        out += [Markup("<h3>One experiment for all</h3>"), paragraph(common.words)]
     return out
 
 
@@ -254,7 +261,12 @@ def _front(discovery: Discovery) -> list[Markup]:
         picture(phase_portrait(discovery), "phase", "phase portrait"),
     )
     head = ("complexity", "rms / noise", "criterion", "why", "equation")
-    return [Markup(f'<div class="pair">{"".join(pictures)}</div>'), table(head, rows, best=0)]
+    words = (
+        "The front holds what no other equation beats in both accuracy and complexity. The criterion weighs the "
+        "two, given here as distance from the best; below "
+        f"{discovery.settings.selection.tie:g} it is a near tie."
+    )
+    return [paragraph(words), Markup(f'<div class="pair">{"".join(pictures)}</div>'), table(head, rows, best=0)]
 
 
 def _why(best: bool, close: bool, on_front: bool) -> str:
