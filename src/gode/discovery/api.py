@@ -1,6 +1,6 @@
 """discover() and fit(): the calls on which everything else is built."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, MutableMapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -16,6 +16,7 @@ from gode.errors import ConfigError, DataError
 from gode.fitting import fit_constants
 from gode.model import LatentSpace, load_model
 from gode.search import Objective, ObjectiveConfig, Scored
+from gode.selection import Candidate
 
 INPUT = "F"
 
@@ -36,6 +37,7 @@ def discover(
     without: Sequence[str] = (),
     seed: int = 0,
     on_step: Callable[[Step], None] | None = None,
+    memo: MutableMapping[Scored, Candidate | None] | None = None,
 ) -> Discovery:
     """Find the equation of this order behind some measurements.
 
@@ -49,6 +51,7 @@ def discover(
         start: a guess, such as ``u'' = C*u`` or ``C*u'' + C*u = 0``.
         without: symbols that the equation may not have, such as log or t.
         on_step: called with the progress; Ctrl-C returns the best equation so far.
+        memo: what is known of the fits from an earlier, unfinished call; it is filled as the work goes on.
 
     Raises:
         DataError, ConfigError: with a sentence that says what to do.
@@ -69,11 +72,15 @@ def discover(
     )
     dataset = make_dataset(t, u, velocity, acceleration, force, initial)
     space = _space(settings, dataset.inputs)
-    return discover_in(dataset, space, settings, on_step)
+    return discover_in(dataset, space, settings, on_step, {} if memo is None else memo)
 
 
 def discover_in(
-    dataset: Dataset, space: LatentSpace, settings: Settings, on_step: Callable[[Step], None] | None
+    dataset: Dataset,
+    space: LatentSpace,
+    settings: Settings,
+    on_step: Callable[[Step], None] | None,
+    memo: MutableMapping[Scored, Candidate | None],
 ) -> Discovery:
     """Find the equation behind `dataset`: smooth, search by cheap scores, decide on the trajectory."""
     rng = np.random.default_rng(settings.seed)
@@ -81,7 +88,7 @@ def discover_in(
     config = ObjectiveConfig(order=settings.order, max_constants=settings.constants.max_constants)
     objective = Objective(prepared.problems, config=config, fit=settings.constants)
     vocabulary = make_vocabulary(space, dataset.inputs, EFFORTS[settings.effort].vocabulary)
-    progress = Progress(prepared, settings, on_step)
+    progress = Progress(prepared, settings, on_step, memo=memo)
     interrupted = False
     try:
         explore(objective, space, vocabulary, progress, rng)
@@ -91,6 +98,8 @@ def discover_in(
         for scored in objective.leaders(5) if not progress.ranked() else ():
             progress.solve(scored)
     found = progress.ranked()
+    if not found and interrupted:
+        raise KeyboardInterrupt("before any equation was solved")
     if not found:
         raise DataError(
             "no equation of this grammar can be solved along these data; try another order or grammar"

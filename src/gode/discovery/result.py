@@ -225,6 +225,16 @@ class Discovery:
 
         return code(self, language, run=run)
 
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the discovery to a JSON file, which `gode.load` reads.
+
+        Raises:
+            FileError: if it cannot be written; an earlier file is then unchanged.
+        """
+        from gode.report.record import save
+
+        save(self, Path(path))
+
     def __str__(self) -> str:
         return str(self.equation)
 

@@ -1,6 +1,6 @@
 """The stages of a discovery: cheap search, the trajectory, moves on the trajectory."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, MutableMapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -42,6 +42,7 @@ class Progress:
     on_step: Callable[[Step], None] | None
     candidates: dict[Node, Candidate | None] = field(default_factory=dict)
     n_fitted: int = 0
+    memo: MutableMapping[Scored, Candidate | None] = field(default_factory=dict)  # fits known from before
 
     def tell(self, stage: str) -> None:
         """Report where the discovery stands."""
@@ -58,9 +59,11 @@ class Progress:
         """Fit one skeleton to the trajectory, once."""
         key = scored.skeleton.key
         if key not in self.candidates:
-            target, config = self.prepared.target, self.settings.shooting
-            shot = shoot(scored.skeleton, scored.equation.constants, target, config=config)
-            self.candidates[key] = judge(shot, self.prepared.floor, self.settings.selection)
+            if scored not in self.memo:
+                target, config = self.prepared.target, self.settings.shooting
+                shot = shoot(scored.skeleton, scored.equation.constants, target, config=config)
+                self.memo[scored] = judge(shot, self.prepared.floor, self.settings.selection)
+            self.candidates[key] = self.memo[scored]
 
 
 def make_vocabulary(space: LatentSpace, inputs: tuple[str, ...], size: int) -> Vocabulary:

@@ -4,5 +4,6 @@ from gode.report.answers import Answers, answer
 from gode.report.code import LANGUAGES, code
 from gode.report.figures import overview
 from gode.report.page import write_page
+from gode.report.record import load, save
 
-__all__ = ["LANGUAGES", "Answers", "answer", "code", "overview", "write_page"]
+__all__ = ["LANGUAGES", "Answers", "answer", "code", "load", "overview", "save", "write_page"]
