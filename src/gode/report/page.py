@@ -122,13 +122,21 @@ def _constant_table(finding: Finding) -> Markup:
     rows = [
         (
             _place(c.place),
-            c.value,
-            c.error,
-            f"{c.value - 1.96 * c.error:.4g} to {c.value + 1.96 * c.error:.4g}",
+            _figures(c.value, c.error),
+            f"{c.error:.2g}",
+            " to ".join(_figures(c.value + side * 1.96 * c.error, c.error) for side in (-1, 1)),
         )
         for c in finding.constants
     ]
     return table(("of", "value", "standard error", "95 % interval"), rows)
+
+
+def _figures(value: float, error: float) -> str:
+    """Return `value` to the second digit of its error."""
+    if not 0 < error < np.inf or abs(value) >= 1e6:
+        return f"{value:.6g}"
+    places = int(1 - np.floor(np.log10(error)))
+    return f"{value:.{max(places, 0)}f}" if places <= 9 else f"{value:.{places}g}"
 
 
 def _place(place: str) -> object:
@@ -148,7 +156,7 @@ def _correlations(finding: Finding) -> list[Markup]:
         return []
     matrix = finding.covariance / np.outer(errors, errors)
     rows = [
-        (name, *(_shaded(x) for x in row[: i + 1]))
+        (name, *(_shaded(x) if j <= i else "" for j, x in enumerate(row)))
         for i, (name, row) in enumerate(zip(names, matrix, strict=True))
     ]
     out = [Markup("<h3>Correlations of the constants</h3>"), table(("", *names), rows)]
