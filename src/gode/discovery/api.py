@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gode.data import Dataset, Run, make_run
+from gode.discovery.interrupts import Interrupts
 from gode.discovery.prepare import prepare
 from gode.discovery.result import Discovery
 from gode.discovery.settings import EFFORTS, GRAMMARS, Settings
@@ -72,7 +73,8 @@ def discover(
     )
     dataset = make_dataset(t, u, velocity, acceleration, force, initial)
     space = _space(settings, dataset.inputs)
-    return discover_in(dataset, space, settings, on_step, {} if memo is None else memo)
+    with Interrupts() as interrupts:
+        return discover_in(dataset, space, settings, on_step, {} if memo is None else memo, interrupts)
 
 
 def discover_in(
@@ -81,14 +83,15 @@ def discover_in(
     settings: Settings,
     on_step: Callable[[Step], None] | None,
     memo: MutableMapping[Scored, Candidate | None],
+    interrupts: Interrupts,
 ) -> Discovery:
     """Find the equation behind `dataset`: smooth, search by cheap scores, decide on the trajectory."""
     rng = np.random.default_rng(settings.seed)
     prepared = prepare(dataset, settings.order, settings.selection.floor)
     config = ObjectiveConfig(order=settings.order, max_constants=settings.constants.max_constants)
-    objective = Objective(prepared.problems, config=config, fit=settings.constants)
+    objective = Objective(prepared.problems, config=config, fit=settings.constants, check=interrupts.check)
     vocabulary = make_vocabulary(space, dataset.inputs, EFFORTS[settings.effort].vocabulary)
-    progress = Progress(prepared, settings, on_step, memo=memo)
+    progress = Progress(prepared, settings, on_step, memo=memo, interrupts=interrupts)
     interrupted = False
     try:
         explore(objective, space, vocabulary, progress, rng)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from gode.discovery.interrupts import Interrupts
 from gode.discovery.prepare import Prepared
 from gode.discovery.settings import EFFORTS, Effort, Settings
 from gode.equation import Node, Skeleton, parse_skeleton
@@ -43,6 +44,7 @@ class Progress:
     candidates: dict[Node, Candidate | None] = field(default_factory=dict)
     n_fitted: int = 0
     memo: MutableMapping[Scored, Candidate | None] = field(default_factory=dict)  # fits known from before
+    interrupts: Interrupts = field(default_factory=Interrupts)
 
     def tell(self, stage: str) -> None:
         """Report where the discovery stands."""
@@ -60,6 +62,7 @@ class Progress:
         key = scored.skeleton.key
         if key not in self.candidates:
             if scored not in self.memo:
+                self.interrupts.check()
                 target, config = self.prepared.target, self.settings.shooting
                 shot = shoot(scored.skeleton, scored.equation.constants, target, config=config)
                 self.memo[scored] = judge(shot, self.prepared.floor, self.settings.selection)
