@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gode.arrays import Float
-from gode.data import Columns, Dataset, Run, Smooth, columns_of_run, join_runs, smooth_gp
+from gode.data import Columns, Dataset, Run, Smooth, columns_of_run, join_runs, smooth
 from gode.equation import Term, parse_tree
 from gode.equation.tape import COLUMNS, compile_tape, evaluate
 from gode.equation.tree import TIME, variables
@@ -30,7 +30,7 @@ class Prepared:
 
 def prepare(dataset: Dataset, order: int, floor: float) -> Prepared:
     """Smooth the runs and set up the problems of this order."""
-    smooths = tuple(smooth_gp(run, known=_known(run, order)) for run in dataset.runs)
+    smooths = tuple(smooth(run, known=_known(run, order)) for run in dataset.runs)
     return assemble(dataset, smooths, order, floor)
 
 

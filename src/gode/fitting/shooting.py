@@ -39,6 +39,21 @@ class Target:
     guides: tuple[Float, ...]  # (3, n) of each run: smoothed u, u', u''
     scale: float  # size of u
 
+    def starts(self, order: int) -> list[Float]:
+        """Return guesses (runs, order) of the initial values: the smoothed ones, and with plainer slopes.
+
+        At the edge of a record the smoothed slope is the least certain of all numbers.
+        """
+        first = np.array([g[:2, 0] for g in self.guides])
+        out = [first]
+        for gap in (1, 3):
+            slopes = [
+                (g[0, min(gap, r.n_points - 1)] - g[0, 0]) / (r.t[min(gap, r.n_points - 1)] - r.t[0])
+                for g, r in zip(self.guides, self.dataset.runs, strict=True)
+            ]
+            out.append(np.column_stack([first[:, 0], slopes]))
+        return [start[:, :order] for start in (out if order > 1 else out[:1])]
+
 
 @dataclass(frozen=True)
 class Shot:
@@ -51,6 +66,7 @@ class Shot:
     n_values: int
     n_free: int  # fitted numbers: constants and unknown initial values
     covariance: Float  # of the constants
+    independent: float = 0.0  # values that the residuals are worth; n_values if they are white
     failure: Failure | None = None
 
 
@@ -68,7 +84,7 @@ def shoot(
         start: (runs, order) initial values to start from; by default the smoothed ones.
     """
     shooter = _Shooter(skeleton, target, config)
-    first = shooter.pack(np.asarray(constants, np.float64), start)
+    first = shooter.first(np.asarray(constants, np.float64), start)
     found = shooter.minimise(first, 1.0)
     for share in config.horizons if found is None else ():
         part = shooter.minimise(first, share)
@@ -79,7 +95,15 @@ def shoot(
     if found is None:
         nothing = np.zeros((skeleton.n_constants, skeleton.n_constants))
         return Shot(
-            skeleton, None, np.zeros((0, 0)), np.inf, shooter.n_values, len(first), nothing, Failure.DIVERGED
+            skeleton,
+            None,
+            np.zeros((0, 0)),
+            np.inf,
+            shooter.n_values,
+            len(first),
+            nothing,
+            0.0,
+            Failure.DIVERGED,
         )
     return shooter.shot(*found)
 
@@ -93,7 +117,10 @@ class _Shooter:
         runs = target.dataset.runs
         self.known = np.array([r.initial[: self.order] for r in runs])
         self.free: Bool = ~np.isfinite(self.known)
-        solver = SolveConfig(rtol=config.rtol, max_steps=config.max_steps, bound=config.bound * target.scale)
+        longest = max(r.n_points for r in runs)
+        solver = SolveConfig(
+            rtol=config.rtol, max_steps=config.max_steps + 20 * longest, bound=config.bound * target.scale
+        )
         self.systems = [
             prepare(skeleton, r.t, inputs=dict(r.inputs), guide=g[self.order], config=solver)
             for r, g in zip(runs, target.guides, strict=True)
@@ -101,10 +128,17 @@ class _Shooter:
         self.seen = [np.isfinite(r.observed) for r in runs]
         self.n_values = int(sum(s.sum() for s in self.seen))
 
-    def pack(self, constants: Float, start: Float | None) -> Float:
-        """Return all fitted numbers in one vector."""
-        guess = np.array([g[: self.order, 0] for g in self.target.guides]) if start is None else start
-        return np.concatenate([constants, guess[self.free]])
+    def first(self, constants: Float, start: Float | None) -> Float:
+        """Return all numbers to fit in one vector, from the best guess of the initial values."""
+        guesses = [start] if start is not None else self.target.starts(self.order)
+        if not self.free.any():
+            return constants
+        points = [np.concatenate([constants, guess[self.free]]) for guess in guesses]
+        return min(points, key=self._sse) if len(points) > 1 else points[0]
+
+    def _sse(self, p: Float) -> float:
+        found = self.residuals(p, 1.0, slopes=False)
+        return np.inf if found is None else float(found[0] @ found[0])
 
     def initial(self, p: Float) -> Float:
         """Return the initial values (runs, order) at `p`."""
@@ -189,7 +223,32 @@ class _Shooter:
         covariance = np.linalg.pinv(normal, rcond=1e-13, hermitian=True) * sse / freedom
         equation = Equation(self.skeleton, tuple(p[: self.k].tolist()))
         part = covariance[: self.k, : self.k]
-        return Shot(self.skeleton, equation, self.initial(p), sse, self.n_values, len(p), part)
+        independent = self._independent(p)
+        return Shot(self.skeleton, equation, self.initial(p), sse, self.n_values, len(p), part, independent)
+
+    def _independent(self, p: Float) -> float:
+        """Return how many independent values the residuals at `p` are worth."""
+        found = self.residuals(p, 1.0, slopes=False)
+        if found is None:
+            return float(self.n_values)
+        counts = [int(row.sum()) for seen in self.seen for row in seen if row.any()]
+        parts = np.split(found[0], np.cumsum(counts)[:-1])
+        return float(sum(worth(part) for part in parts))
+
+
+def worth(residuals: Float) -> float:
+    """Return how many independent values a series is worth, from its first positive autocorrelations."""
+    n = len(residuals)
+    power = float(residuals @ residuals)
+    if n < 8 or power == 0:
+        return float(n)
+    total = 1.0
+    for lag in range(1, n // 2):
+        share = float(residuals[lag:] @ residuals[:-lag]) / power
+        if share < 2 / np.sqrt(n):
+            break
+        total += 2 * share
+    return max(n / total, min(n, 8.0))
 
 
 def _shortened(system: System, share: float) -> tuple[System, int]:

@@ -14,7 +14,7 @@ import numpy as np
 
 from gode.data import Columns
 from gode.equation import Equation, Skeleton
-from gode.equation.tree import TIME, operations, walk
+from gode.equation.tree import TIME, burden, walk
 from gode.fitting import ConstantsConfig, Problem, fit_constants
 
 
@@ -116,7 +116,7 @@ class Objective:
 
     def _criterion(self, skeleton: Skeleton, variance: float, columns: Columns) -> float:
         n = columns.n_points
-        price = self.config.operation_price * operations(skeleton.normal)
+        price = self.config.operation_price * burden(skeleton.normal)
         return float(n * np.log(variance) + skeleton.n_constants * np.log(n) + price)
 
     def _keep(self, problem: int, scored: Scored) -> None:
