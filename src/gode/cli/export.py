@@ -13,7 +13,7 @@ LANGUAGES = ("python", "c", "julia", "matlab", "modelica")
 
 @main.command()
 @click.argument("record")
-@click.option("--out", type=click.Path(path_type=Path), help="HTML file; by default report.html beside the record.")
+@click.option("--out", type=click.Path(path_type=Path), help="HTML file; by default beside the record.")
 def report(record: str, out: Path | None) -> None:
     """Write RECORD, which gode discover --out has saved, as one self-contained HTML page.
 
@@ -31,7 +31,9 @@ def report(record: str, out: Path | None) -> None:
 
 @main.command()
 @click.argument("record")
-@click.option("--to", "language", type=click.Choice(LANGUAGES), required=True, help="Language of the program.")
+@click.option(
+    "--to", "language", type=click.Choice(LANGUAGES), required=True, help="Language of the program."
+)
 @click.option("--run", type=click.IntRange(0), default=0, help="Run of the record to start from, from 0.")
 @click.option("--out", type=click.Path(path_type=Path), help="File; by default the terminal.")
 def export(record: str, language: str, run: int, out: Path | None) -> None:

@@ -108,6 +108,22 @@ def shoot(
     return shooter.shot(*found)
 
 
+def joint_covariance(
+    equation: Equation, initial: Float, target: Target, *, config: ShootConfig
+) -> tuple[Float, Bool]:
+    """Return the covariance of the constants and then the fitted initial values of every run.
+
+    Also returns which initial values (runs, order) were fitted. Where the equation has no solution, the
+    covariance is zero.
+    """
+    shooter = _Shooter(equation.skeleton, target, config)
+    p = shooter.first(np.array(equation.constants, np.float64), initial)
+    now = shooter.residuals(p, 1.0, slopes=True)
+    if now is None:
+        return np.zeros((len(p), len(p))), shooter.free
+    return shooter.covariance(float(now[0] @ now[0]), now[1] @ now[1].T), shooter.free
+
+
 class _Shooter:
     """One skeleton on one target."""
 
@@ -219,12 +235,15 @@ class _Shooter:
 
     def shot(self, p: Float, sse: float, normal: Float) -> Shot:
         """Return the result at the minimum, with the covariance of the constants."""
-        freedom = max(self.n_values - len(p), 1)
-        covariance = np.linalg.pinv(normal, rcond=1e-13, hermitian=True) * sse / freedom
         equation = Equation(self.skeleton, tuple(p[: self.k].tolist()))
-        part = covariance[: self.k, : self.k]
+        part = self.covariance(sse, normal)[: self.k, : self.k]
         independent = self._independent(p)
         return Shot(self.skeleton, equation, self.initial(p), sse, self.n_values, len(p), part, independent)
+
+    def covariance(self, sse: float, normal: Float) -> Float:
+        """Return the covariance of all fitted numbers."""
+        freedom = max(self.n_values - len(normal), 1)
+        return np.asarray(np.linalg.pinv(normal, rcond=1e-13, hermitian=True) * sse / freedom)
 
     def _independent(self, p: Float) -> float:
         """Return how many independent values the residuals at `p` are worth."""
