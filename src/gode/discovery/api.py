@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 from threadpoolctl import threadpool_limits
 
 from gode.data import Dataset, Run, make_run
+from gode.discovery.interrupts import Interrupts
 from gode.discovery.prepare import Prepared, prepare
 from gode.discovery.progress import Progress, Step
 from gode.discovery.result import Discovery
@@ -78,14 +79,17 @@ def discover(
         seed=seed,
     )
     dataset = make_dataset(t, u, velocity, acceleration, force, initial)
-    with threadpool_limits(1):
-        return discover_in(dataset, settings, n_jobs=n_jobs, on_step=on_step, memo=memo)
+    with threadpool_limits(1), Interrupts() as interrupts:
+        return discover_in(
+            dataset, settings, interrupts=interrupts, n_jobs=n_jobs, on_step=on_step, memo=memo
+        )
 
 
 def discover_in(
     dataset: Dataset,
     settings: Settings,
     *,
+    interrupts: Interrupts,
     n_jobs: int = 1,
     on_step: Callable[[Step], None] | None = None,
     memo: MutableMapping[Scored, Candidate | None] | None = None,
@@ -94,10 +98,12 @@ def discover_in(
     rng = np.random.default_rng(settings.seed)
     spaces = _spaces(settings, dataset.inputs)
     prepared = prepare(dataset, settings.order, settings.selection.floor)
-    lands = [_territory(space, prepared, settings, number) for number, space in enumerate(spaces)]
+    lands = [_territory(space, prepared, settings, interrupts, i) for i, space in enumerate(spaces)]
     interrupted = False
     with Workers(prepared, settings, _processes(n_jobs, dataset)) as workers:
-        progress = Progress(prepared, settings, on_step, workers, memo={} if memo is None else memo)
+        progress = Progress(
+            prepared, settings, on_step, workers, interrupts, memo={} if memo is None else memo
+        )
         try:
             explore(lands, progress, rng)
             refine(lands, progress)
@@ -125,11 +131,14 @@ def _processes(n_jobs: int, dataset: Dataset) -> int:
     return n_jobs if plain else 1
 
 
-def _territory(space: LatentSpace, prepared: Prepared, settings: Settings, number: int) -> Territory:
+def _territory(
+    space: LatentSpace, prepared: Prepared, settings: Settings, interrupts: Interrupts, number: int
+) -> Territory:
     """Return what is searched in one grammar; the second one is implicit and known by residuals only."""
     config = ObjectiveConfig(order=settings.order, max_constants=settings.constants.max_constants)
     residual = [p for p in prepared.problems if p.form is Form.RESIDUAL]
-    objective = Objective(residual if number else prepared.problems, config=config, fit=settings.constants)
+    problems = residual if number else prepared.problems
+    objective = Objective(problems, config=config, fit=settings.constants, check=interrupts.check)
     vocabulary = make_vocabulary(space, prepared.dataset.inputs, EFFORTS[settings.effort].vocabulary)
     return Territory(space, vocabulary, objective, IMPLICIT_SHARE if number else 1.0)
 

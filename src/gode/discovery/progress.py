@@ -3,6 +3,7 @@
 from collections.abc import Callable, MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from gode.discovery.interrupts import Interrupts
 from gode.discovery.prepare import Prepared
 from gode.discovery.settings import Settings
 from gode.discovery.workers import Workers
@@ -25,15 +26,19 @@ class Step:
 
 @dataclass
 class Progress:
-    """The candidates found so far."""
+    """The candidates found so far.
+
+    `memo` holds the fits known from before; the score of a key tells whether it was fitted to whole records.
+    """
 
     prepared: Prepared
     settings: Settings
     on_step: Callable[[Step], None] | None
     workers: Workers
+    interrupts: Interrupts
     candidates: dict[Node, Candidate | None] = field(default_factory=dict)
     n_fitted: int = 0
-    memo: MutableMapping[Scored, Candidate | None] = field(default_factory=dict)  # fits known from before; score: 1 if whole
+    memo: MutableMapping[Scored, Candidate | None] = field(default_factory=dict)
 
     def tell(self, stage: str) -> None:
         """Report where the discovery stands."""
@@ -72,4 +77,5 @@ class Progress:
         for scored, candidate in self.workers.judge(fresh):
             self.memo[keys[id(scored)]] = candidate
             found[scored.skeleton.key] = candidate
+            self.interrupts.check()
             self.tell(stage)
