@@ -2,15 +2,18 @@
 
 from gode.data.columns import Columns, columns_of_run, join_runs
 from gode.data.gp import Smooth, smooth_gp
+from gode.data.mlp import MlpConfig, smooth_mlp
 from gode.data.runs import Dataset, Run, make_run
 
 __all__ = [
     "Columns",
     "Dataset",
+    "MlpConfig",
     "Run",
     "Smooth",
     "columns_of_run",
     "join_runs",
     "make_run",
     "smooth_gp",
+    "smooth_mlp",
 ]

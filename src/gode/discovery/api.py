@@ -7,12 +7,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gode.data import Dataset, Run, make_run
+from gode.discovery.paper import discover_by_paper, paper_grammar
 from gode.discovery.prepare import prepare
 from gode.discovery.result import Discovery
 from gode.discovery.settings import EFFORTS, GRAMMARS, Settings
 from gode.discovery.stages import Progress, Step, explore, make_vocabulary, refine
 from gode.equation import parse_skeleton
-from gode.errors import ConfigError, DataError
+from gode.errors import DataError
 from gode.fitting import fit_constants
 from gode.model import LatentSpace, load_model
 from gode.search import Objective, ObjectiveConfig, Scored
@@ -45,6 +46,7 @@ def discover(
         force: the known input F as samples at `t`, a formula in t, or a callable.
         initial: known initial values, [u(t0)] or [u(t0), u'(t0)].
         grammar: a model that comes with gode, or the path of one made by `gode train`.
+        preset: default, or paper for the method of the paper as it was published.
         effort: quick, normal or thorough.
         start: a guess, such as ``u'' = C*u`` or ``C*u'' + C*u = 0``.
         without: symbols that the equation may not have, such as log or t.
@@ -57,11 +59,12 @@ def discover(
         >>> d = discover(t, u, order=1)  # doctest: +SKIP
         >>> print(d.equation)  # doctest: +SKIP
     """
-    if preset != "default":
-        raise ConfigError(f"preset {preset!r} is not available; use 'default'")
+    by_paper = preset == "paper"
+    usual = paper_grammar(order, forced=force is not None) if by_paper else GRAMMARS.get(order, "")
     settings = Settings(
         order=order,
-        grammar=grammar or GRAMMARS.get(order, ""),
+        grammar=grammar or usual,
+        preset=preset,
         effort=effort,
         start=start,
         without=(without,) if isinstance(without, str) else tuple(without),
@@ -69,7 +72,7 @@ def discover(
     )
     dataset = make_dataset(t, u, velocity, acceleration, force, initial)
     space = _space(settings, dataset.inputs)
-    return discover_in(dataset, space, settings, on_step)
+    return (discover_by_paper if by_paper else discover_in)(dataset, space, settings, on_step)
 
 
 def discover_in(

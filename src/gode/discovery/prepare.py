@@ -28,9 +28,12 @@ class Prepared:
     floor: float  # weighted residual that counts as none
 
 
-def prepare(dataset: Dataset, order: int, floor: float) -> Prepared:
-    """Smooth the runs and set up the problems of this order."""
-    smooths = tuple(smooth_gp(run, known=_known(run, order)) for run in dataset.runs)
+def prepare(
+    dataset: Dataset, order: int, floor: float, smooths: tuple[Smooth, ...] | None = None
+) -> Prepared:
+    """Smooth the runs, unless they come smoothed, and set up the problems of this order."""
+    if smooths is None:
+        smooths = tuple(smooth_gp(run, known=known_values(run, order)) for run in dataset.runs)
     noise = _noise(dataset, smooths)
     columns = join_runs([_columns(r, s) for r, s in zip(dataset.runs, smooths, strict=True)])
     problems = _problems(dataset, columns, order)
@@ -64,7 +67,8 @@ def _sampled(name: str, signal: object, t: Float) -> Float:
     return values
 
 
-def _known(run: Run, order: int) -> Float:
+def known_values(run: Run, order: int) -> Float:
+    """Return u(t0) and u'(t0) where they are known and below the order; NaN elsewhere."""
     known = run.initial.copy()
     known[order:] = np.nan
     return known
