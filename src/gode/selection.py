@@ -40,12 +40,12 @@ class Candidate:
     covariance: Float
     rms: float  # of the weighted residuals: 1 is the noise
     complexity: int
-    n_values: int
-    n_free: int
-    independent: float  # values that its residuals are worth
-    floor: float  # weighted residual that counts as none
-    price: float
     criterion: float
+    n_values: int = 0
+    n_free: int = 0
+    independent: float = 0.0  # values that its residuals are worth
+    floor: float = 0.0  # weighted residual that counts as none
+    price: float = 0.0
     forecast: float = np.nan  # root mean square error of what was not fitted, where it was asked for
 
 
@@ -61,12 +61,12 @@ def judge(shot: Shot, floor: float, config: SelectionConfig) -> Candidate | None
         shot.covariance,
         float(np.sqrt(shot.sse / shot.n_values)),
         shot.equation.complexity,
-        shot.n_values,
-        shot.n_free,
-        shot.independent,
-        floor,
-        config.operation_price * burden(shot.skeleton.normal),
-        0.0,
+        np.inf,
+        n_values=shot.n_values,
+        n_free=shot.n_free,
+        independent=shot.independent,
+        floor=floor,
+        price=config.operation_price * burden(shot.skeleton.normal),
     )
     return _weighed(candidate, float(shot.n_values))
 
@@ -82,12 +82,15 @@ def _weighed(c: Candidate, independent: float) -> Candidate:
 
 
 def ranked(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Return the candidates, the best first; each equation once."""
-    if not candidates:
-        return []
-    independent = min(candidates, key=lambda c: c.rms).independent
+    """Return the candidates, the best first by our criterion; each equation once."""
+    independent = min(candidates, key=lambda c: c.rms).independent if candidates else 0.0
+    return in_order([_weighed(c, independent) for c in candidates])
+
+
+def in_order(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Return the candidates, the best first by the criterion they have; each equation once."""
     best: dict[object, Candidate] = {}
-    for candidate in (_weighed(c, independent) for c in candidates):
+    for candidate in candidates:
         key = candidate.equation.skeleton
         if key not in best or candidate.criterion < best[key].criterion:
             best[key] = candidate

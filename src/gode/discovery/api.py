@@ -9,6 +9,7 @@ from threadpoolctl import threadpool_limits
 
 from gode.data import Dataset, Run, make_run
 from gode.discovery.interrupts import Interrupts
+from gode.discovery.paper import discover_by_paper, paper_grammar
 from gode.discovery.prepare import Prepared, prepare
 from gode.discovery.progress import Progress, Step
 from gode.discovery.result import Discovery
@@ -53,6 +54,7 @@ def discover(
         force: the known input F as samples at `t`, a formula in t, or a callable.
         initial: known initial values, [u(t0)] or [u(t0), u'(t0)].
         grammar: a model that comes with gode, or the path of one made by `gode train`.
+        preset: default, or paper for the method of the paper as it was published.
         effort: quick, normal or thorough.
         start: a guess, such as ``u'' = C*u`` or ``C*u'' + C*u = 0``.
         without: symbols that the equation may not have, such as log or t.
@@ -67,18 +69,24 @@ def discover(
         >>> d = discover(t, u, order=1)  # doctest: +SKIP
         >>> print(d.equation)  # doctest: +SKIP
     """
-    if preset != "default":
-        raise ConfigError(f"preset {preset!r} is not available; use 'default'")
+    by_paper = preset == "paper"
+    usual = paper_grammar(order, forced=force is not None) if by_paper else GRAMMARS.get(order, "")
     settings = Settings(
         order=order,
-        grammar=grammar or GRAMMARS.get(order, ""),
-        implicit=grammar is None,
+        grammar=grammar or usual,
+        implicit=grammar is None and not by_paper,
+        preset=preset,
         effort=effort,
         start=start,
         without=(without,) if isinstance(without, str) else tuple(without),
         seed=seed,
     )
     dataset = make_dataset(t, u, velocity, acceleration, force, initial)
+    if by_paper:
+        with threadpool_limits(1):
+            return discover_by_paper(
+                dataset, _space(settings.grammar, settings, dataset.inputs), settings, on_step
+            )
     with threadpool_limits(1), Interrupts() as interrupts:
         return discover_in(
             dataset, settings, interrupts=interrupts, n_jobs=n_jobs, on_step=on_step, memo=memo

@@ -41,7 +41,7 @@ class Prepared:
 
 def prepare(dataset: Dataset, order: int, floor: float) -> Prepared:
     """Smooth the runs and set up the problems of this order."""
-    smooths = tuple(smooth(run, known=_known(run, order)) for run in dataset.runs)
+    smooths = tuple(smooth(run, known=known_values(run, order)) for run in dataset.runs)
     return assemble(dataset, smooths, order, floor)
 
 
@@ -99,7 +99,8 @@ def _sampled(name: str, signal: object, t: Float) -> Float:
     return values
 
 
-def _known(run: Run, order: int) -> Float:
+def known_values(run: Run, order: int) -> Float:
+    """Return u(t0) and u'(t0) where they are known and below the order; NaN elsewhere."""
     known = run.initial.copy()
     known[order:] = np.nan
     return known

@@ -36,9 +36,9 @@ class Progress:
     on_step: Callable[[Step], None] | None
     workers: Workers
     interrupts: Interrupts
+    memo: MutableMapping[Scored, Candidate | None]
     candidates: dict[Node, Candidate | None] = field(default_factory=dict)
     n_fitted: int = 0
-    memo: MutableMapping[Scored, Candidate | None] = field(default_factory=dict)
 
     def tell(self, stage: str) -> None:
         """Report where the discovery stands."""
