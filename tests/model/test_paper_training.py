@@ -1,5 +1,6 @@
 """The paper's training: its loss falls, it stops by its own rule, and an interruption changes nothing."""
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import pairwise
 
@@ -138,6 +139,14 @@ def test_state_of_another_network_is_an_error():
     state = train_paper(FEW, SIZES, config=replace(CONFIG, epochs=1)).state
     with pytest.raises(FileError, match="the state is that of another network"):
         train_paper(FEW, replace(SIZES, dense=13), config=CONFIG, resume=state)
+
+
+def test_threads_do_not_disturb_each_other():
+    configs = [replace(CONFIG, epochs=1, seed=seed) for seed in (0, 1, 2, 3)]
+    with ThreadPoolExecutor(4) as pool:
+        together = list(pool.map(lambda config: train_paper(FEW, SIZES, config=config), configs))
+    alone = [train_paper(FEW, SIZES, config=config) for config in configs]
+    assert all(same(one, other) for one, other in zip(together, alone, strict=True))
 
 
 # Recorded steps

@@ -16,11 +16,15 @@
 #define READ (3 * H + 4)    // a row of gates
 #define PAST (6 * H + 4)    // a row of saved parts, derivatives and states
 
+// x, rounded to the ten bits of a fraction that the tensor cores read
 __device__ __forceinline__ float tf32(float x) {
     unsigned bits;
-    asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(x));
+    asm volatile("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(x));
     return __uint_as_float(bits);
 }
+
+// the same for a finite x in one instruction: the tensor cores ignore the bits below
+__device__ __forceinline__ float quick_tf32(float x) { return __uint_as_float(__float_as_uint(x) + 0x1000u); }
 
 // c (16 units x 8 rows) += a (16 x 8) @ b (8 x 8)
 __device__ __forceinline__ void multiply(float c[4], const float a[4], float2 b) {
@@ -30,7 +34,12 @@ __device__ __forceinline__ void multiply(float c[4], const float a[4], float2 b)
           "r"(__float_as_uint(a[3])), "r"(__float_as_uint(b.x)), "r"(__float_as_uint(b.y)));
 }
 
-__device__ __forceinline__ float sigmoid(float x) { return __fdividef(1.0f, 1.0f + __expf(-x)); }
+__device__ __forceinline__ float sigmoid(float x) {
+    float power, inverse;
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(-1.442695041f * x));
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(1.0f + power));
+    return inverse;
+}
 
 // 16 bytes to shared memory, some time before `arrived` says so
 __device__ __forceinline__ void send(float* to, const float* from) {
@@ -89,24 +98,23 @@ extern "C" __global__ void __launch_bounds__(2 * H, 2) gru_forward(
     for (int step = 0; step < steps; step++) {
         const float *before = states[step % 2], *now = ring + (constant ? 0 : step % STAGES) * ROWS * READ;
         float* after = states[1 - step % 2];
-        float c[3][2][4] = {}, x[4];
+        float c[3][4], x[4];
         for (int e = 0; e < 4; e++) {
             const float* row = now + at.local(e) * READ + at.unit(e);
-            c[0][0][e] = row[0] + add[0][e / 2], c[1][0][e] = row[H] + add[1][e / 2];
-            x[e] = row[2 * H] + add[2][e / 2], c[2][0][e] = add[3][e / 2];
+            c[0][e] = row[0] + add[0][e / 2], c[1][e] = row[H] + add[1][e / 2];
+            x[e] = row[2 * H] + add[2][e / 2], c[2][e] = add[3][e / 2];
         }
         for (int k = 0; k < H / 8; k++) {
             const float2 b = *(const float2*)&before[at.group * KEPT + 8 * k + 2 * at.pair];
-            for (int g = 0; g < 3; g++) multiply(c[g][k % 2], a[g][k], b);
+            for (int g = 0; g < 3; g++) multiply(c[g], a[g][k], b);
         }
         const size_t past = (size_t)(at.way ? steps - 1 - step : step) * batch;
         float *states_now = out + past * 2 * H, *saved_now = saved + past * 8 * H;
         for (int e = 0; e < 4; e++) {
-            const float reset = sigmoid(c[0][0][e] + c[0][1][e]), update = sigmoid(c[1][0][e] + c[1][1][e]);
-            const float inner = c[2][0][e] + c[2][1][e];
+            const float reset = sigmoid(c[0][e]), update = sigmoid(c[1][e]), inner = c[2][e];
             const float fresh = 2.0f * sigmoid(2.0f * (x[e] + reset * inner)) - 1.0f;  // tanh
             hidden[e] = fresh + update * (hidden[e] - fresh);
-            after[at.local(e) * KEPT + at.unit(e)] = tf32(hidden[e]);
+            after[at.local(e) * KEPT + at.unit(e)] = quick_tf32(hidden[e]);
             states_now[at.row(e) * 2 * H + at.way * H + at.unit(e)] = hidden[e];
             float* keep = saved_now + at.row(e) * 8 * H + at.way * 4 * H + at.unit(e);
             keep[0] = reset, keep[H] = update, keep[2 * H] = fresh, keep[3 * H] = inner;
@@ -138,7 +146,9 @@ extern "C" __global__ void __launch_bounds__(2 * H, 2) gru_backward(
             const int row = threadIdx.x / (H / 4), part = threadIdx.x % (H / 4) * 4;
             const int column = (2 * at.clamped(row) + at.way) * H + part;
             send(stage + row * PAST + 4 * H + part, slope_out + t * batch * 2 * H + column);
-            if (step + 1 < steps) send(stage + row * PAST + 5 * H + part, out + past * batch * 2 * H + column);
+            float* to = stage + row * PAST + 5 * H + part;
+            if (step + 1 < steps) send(to, out + past * batch * 2 * H + column);
+            else *(float4*)to = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
         }
         close_stage();
     };
@@ -159,13 +169,13 @@ extern "C" __global__ void __launch_bounds__(2 * H, 2) gru_backward(
         for (int e = 0; e < 4; e++) {
             const float* row = now + at.local(e) * PAST + at.unit(e);
             const float reset = row[0], update = row[H], fresh = row[2 * H], h = row[3 * H];
-            const float slope = carried[e] + row[4 * H], before = step + 1 < steps ? row[5 * H] : 0.0f;
+            const float slope = carried[e] + row[4 * H], before = row[5 * H];
             const float dn = slope * (1.0f - update) * (1.0f - fresh * fresh), dh = dn * reset;
             const float dz = slope * (before - fresh) * update * (1.0f - update);
             const float dr = dn * h * reset * (1.0f - reset);
             c[0][e] = slope * update;
             float* put = mine + at.local(e) * SLOPES + at.unit(e);
-            put[0] = tf32(dr), put[H] = tf32(dz), put[2 * H] = tf32(dh);
+            put[0] = quick_tf32(dr), put[H] = quick_tf32(dz), put[2 * H] = quick_tf32(dh);
             sum[0][e] += dr, sum[1][e] += dz, sum[2][e] += dn, sum[3][e] += dh;
             const int place = at.row(e) * 6 * H + at.way * 3 * H + at.unit(e);
             slopes_now[place] = dr, slopes_now[place + H] = dz, slopes_now[place + 2 * H] = dn;

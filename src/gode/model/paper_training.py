@@ -23,7 +23,7 @@ from gode.model.training import Epoch, Trained
 
 State = dict[str, Tensor]
 WARM_UP = 3  # steps before one is recorded, in which torch makes its choices
-RECORDING = threading.Lock()  # several networks may be trained by threads, but not recorded at once
+ALONE = threading.Lock()  # threads may train several networks, but must neither seed torch nor record at once
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,10 +81,10 @@ class _Training:
 
     def __init__(self, rules: Int, sizes: PaperSizes, config: PaperTrainConfig, place: torch.device) -> None:
         self.config, self.place, on_gpu = config, place, place.type == "cuda"
-        with torch.random.fork_rng(devices=[place] if on_gpu else []):
+        with ALONE, torch.random.fork_rng(devices=[place] if on_gpu else []):
             torch.manual_seed(config.seed)
             self.model = PaperVAE(sizes).to(place)
-        self.scan = cuda_scan(sizes.hidden) if on_gpu else None
+            self.scan = cuda_scan(sizes.hidden) if on_gpu else None
         order = np.random.default_rng(config.seed).permutation(len(rules))
         cut = int(config.held_out * len(rules))
         self.held, self.kept = (
@@ -245,7 +245,7 @@ def recorded(
     The function runs a few times beforehand; what it has `changed` is then put back.
     """
     stream = torch.cuda.current_stream()
-    with RECORDING:
+    with ALONE:
         before = [value.detach().clone() for value in changed]
         for _ in range(WARM_UP):
             function(*inputs)
