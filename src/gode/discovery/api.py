@@ -10,7 +10,7 @@ from threadpoolctl import threadpool_limits
 from gode.data import Dataset, Run, make_run
 from gode.discovery.interrupts import Interrupts
 from gode.discovery.paper import discover_by_paper, paper_grammar
-from gode.discovery.prepare import Prepared, prepare
+from gode.discovery.prepare import Prepared, prepare, retraced
 from gode.discovery.progress import Progress, Step
 from gode.discovery.result import Discovery
 from gode.discovery.settings import EFFORTS, GRAMMARS, IMPLICIT, Settings
@@ -115,6 +115,11 @@ def discover_in(
         try:
             explore(lands, progress, rng)
             refine(lands, progress)
+            again = retraced(prepared, progress.ranked()[0]) if progress.ranked() else None
+            if again is not None:
+                lands = [_territory(space, again, settings, interrupts, i) for i, space in enumerate(spaces)]
+                explore(lands, progress, rng)
+                refine(lands, progress)
         except KeyboardInterrupt:
             interrupted = True
             if not progress.ranked():
