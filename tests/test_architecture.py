@@ -51,15 +51,15 @@ DOORS = {
     "scipy.integrate": ("solve/",),
     "scipy.optimize": ("fitting/", "data/gp.py"),
     "cma": ("search/latent.py",),
-    "multiprocessing": ("search/objective.py",),
-    "concurrent": ("search/objective.py",),
-    "dask": ("search/objective.py",),
+    "multiprocessing": ("discovery/workers.py",),
+    "concurrent": ("discovery/workers.py",),
+    "threadpoolctl": ("discovery/",),
     "pandas": ("data/read.py", "discovery/result.py"),
     "matplotlib": ("report/figures.py",),
     "click": ("cli/",),
     "rich": ("cli/",),
 }
-INSTALLED = {"numpy", "scipy", *(name.split(".")[0] for name in DOORS)} - {"dask"}  # dependencies and torch
+INSTALLED = {"numpy", "scipy", *(name.split(".")[0] for name in DOORS)}  # dependencies and torch
 
 UNSAFE_CALLS = {"eval", "exec", "__import__"}  # as builtins: the eval() method of a network is harmless
 UNSAFE_NAMES = {"sympify", "parse_expr"}  # both evaluate text

@@ -17,7 +17,7 @@ from gode.discovery.settings import Settings
 from gode.discovery.simulate import Prediction, make_scenario, predict, simulate
 from gode.equation import Equation
 from gode.equation.skeleton import has_pivot_one, linear_terms
-from gode.equation.text import to_text
+from gode.equation.text import display_order, to_text
 from gode.selection import Candidate, front, ties
 from gode.solve import Signal, Solution
 
@@ -89,7 +89,7 @@ class Finding:
 def _written(equation: Equation) -> tuple[list[float], list[str]]:
     """Return the free numbers of the equation as it is written: D(u) = F, or solved for its highest part."""
     c = np.array(equation.constants)
-    terms = linear_terms(equation.skeleton.normal)
+    terms = sorted(linear_terms(equation.skeleton.normal), key=lambda t: display_order(t.body))
     lone = [t for t in terms if t.body.value in equation.skeleton.inputs and t.constant is not None]
     solved = lone or has_pivot_one(equation.skeleton.normal, equation.skeleton.highest)
     explicit = [t for t in terms if solved and t.body.value == equation.skeleton.highest]
@@ -233,7 +233,7 @@ class Discovery:
         """
         from gode.report.record import save
 
-        save(self, path)
+        save(self, Path(path))
 
     def __str__(self) -> str:
         return str(self.equation)

@@ -13,8 +13,9 @@ from gode.discovery.prepare import Prepared
 from gode.errors import ConfigError, DataError, Failure
 from gode.fitting.shooting import ShootConfig, joint_covariance
 from gode.selection import Candidate
-from gode.solve import Signal, Solution, solve
+from gode.solve import Signal, Solution, SolveConfig, solve
 
+DEFAULT_STEPS = SolveConfig().max_steps
 MAX_RIVALS = 20  # near ties whose spread enters a prediction
 
 
@@ -96,6 +97,7 @@ def simulate(
         inputs=_inputs(data, times, scenario),
         guide=np.interp(times, smooth.t, smooth.values[candidate.equation.order]),
         sensitivities=sensitivities,
+        config=SolveConfig(max_steps=DEFAULT_STEPS + 20 * len(times)),
     )
     first = int(np.searchsorted(times, scenario.t[0]))
     here = slice(first, first + len(scenario.t))

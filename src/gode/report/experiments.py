@@ -46,9 +46,14 @@ class Separation:
     time: float
 
     @property
+    def decisive(self) -> bool:
+        """Whether a measurement would show the difference."""
+        return self.strength >= ENOUGH
+
+    @property
     def words(self) -> str:
         """The advice as a sentence."""
-        if self.strength < ENOUGH:
+        if not self.decisive:
             return (
                 "No experiment that was looked at (longer, other starts, another force) separates them by "
                 f"more than {max(self.strength, 0.0):.1f} standard deviations: in this range either will do."

@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from gode.equation import Node
-from gode.equation.text import display_order
 from gode.equation.tree import FUNCTIONS, num, number, power
 
 
@@ -22,7 +21,7 @@ class Dialect:
 
 def write(node: Node, dialect: Dialect) -> str:
     """Return `node` as an expression of the language."""
-    terms = sorted(node.args, key=display_order) if node.op == "+" else (node,)
+    terms = node.args if node.op == "+" else (node,)
     text = ""
     for piece in (_product(term, dialect) for term in terms):
         if not text:

@@ -42,6 +42,7 @@ STYLE = {
     "svg.fonttype": "none",
     "svg.hashsalt": "gode",
 }
+ROLES = {"t": "time", "u'": "velocity", "u''": "acceleration"}  # under which the labels are kept
 MAX_TITLE = 90  # characters of an equation that fit over a picture
 MAX_MARKS = 2000  # points drawn of one run
 BEYOND = 0.35  # share of the record by which the picture of the fit looks ahead
@@ -126,7 +127,7 @@ def _plain(text: str) -> str:
 
 
 def _name(discovery: Discovery, column: str) -> str:
-    label = discovery.prepared.dataset.labels.get(column)
+    label = discovery.prepared.dataset.labels.get(ROLES.get(column, column))
     return _plain(f"{column} ({label})" if label and label != column else column)
 
 

@@ -47,7 +47,9 @@ def card(*parts: object) -> Markup:
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]], best: int | None = None) -> Markup:
     """Return a table; numbers are set to the right, and the row `best` is marked."""
-    top = "".join(f"<th>{html(name)}</th>" for name in head)
+    rows = list(rows)
+    kinds = [_kind(value) for value in rows[0]] if rows else [""] * len(head)
+    top = "".join(f"<th{kind}>{html(name)}</th>" for kind, name in zip(kinds, head, strict=True))
     marks = (' class="best"' if i == best else "" for i in count())
     lines = [f"<tr{mark}>{''.join(map(_cell, row))}</tr>" for mark, row in zip(marks, rows, strict=False)]
     return Markup(
@@ -78,6 +80,9 @@ def picture(figure: Figure, name: str, words: str) -> Markup:
 
 
 def _cell(value: object) -> str:
-    kind = ' class="number"' if isinstance(value, int | float) else ""
     text = f"{value:.4g}" if isinstance(value, float) else value
-    return f"<td{kind}>{html(text)}</td>"
+    return f"<td{_kind(value)}>{html(text)}</td>"
+
+
+def _kind(value: object) -> str:
+    return ' class="number"' if isinstance(value, int | float) else ""

@@ -26,7 +26,8 @@ def _sum(node: Node, digits: int) -> str:
     text = ""
     for term in terms:
         minus, body = _product(term, digits)
-        sign = _mo("−") if minus else (_mo("+") if text else "")
+        first = '<mo form="prefix">−</mo>' if minus else ""
+        sign = _mo("−" if minus else "+") if text else first
         text += sign + body
     return text
 

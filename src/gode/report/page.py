@@ -9,19 +9,23 @@ import numpy as np
 
 from gode import __version__
 from gode.discovery import Discovery, Finding
+from gode.equation import parse_tree
 from gode.errors import EquationError, FileError
-from gode.report.answers import answer
-from gode.report.code import code
-from gode.report.experiments import Separation, separations
-from gode.report.figures import data_and_fit, front_picture, phase_portrait, residual_plots
-from gode.report.html import Markup, bullets, card, details, html, paragraph, picture, program, section, table
-from gode.report.mathml import equation_mathml
-from gode.report.repeat import command, python_call, settings_rows
+from gode.report.figures import data_and_fit
+from gode.report.html import Markup, bullets, html, paragraph, picture, section, table
+from gode.report.mathml import equation_mathml, tree_mathml
 from gode.report.residuals import Channel, channels
-from gode.selection import front, ties
+from gode.report.sections import (
+    MAX_ROWS,
+    answers_section,
+    count_of,
+    front_section,
+    repeat_section,
+    residuals_section,
+    rivals_section,
+    smoothing_section,
+)
 
-MAX_ROWS = 30  # of the table of equations
-MAX_CODE = 20_000  # characters of a program shown on the page
 STRONG = 0.95  # a correlation worth a remark
 
 
@@ -50,12 +54,12 @@ def page(discovery: Discovery, *, title: str) -> str:
         section("In short", bullets(_summary(discovery, seen))),
         section("Constants", *_constants(discovery.equation), *_initial(discovery)),
         section("Data and solution", picture(data_and_fit(discovery), "fit", "data and solution over time")),
-        section("What the data cannot decide", *_rivals(discovery)),
-        section("What it means for the system", *_answers(discovery)),
-        section("Residuals", *_residuals(discovery, seen)),
-        section("Accuracy against complexity", *_front(discovery)),
-        section("Smoothing", *_smoothing(discovery)),
-        section("To repeat it", *_repeat(discovery)),
+        section("What the data cannot decide", *rivals_section(discovery)),
+        section("What it means for the system", *answers_section(discovery)),
+        section("Residuals", *residuals_section(discovery, seen)),
+        section("Accuracy against complexity", *front_section(discovery)),
+        section("Smoothing", *smoothing_section(discovery)),
+        section("To repeat it", *repeat_section(discovery)),
     )
     template = files("gode.report") / "templates" / "page.html"
     return Template(template.read_text(encoding="utf-8")).substitute(
@@ -92,7 +96,7 @@ def _summary(discovery: Discovery, seen: tuple[Channel, ...]) -> list[str]:
     if discovery.settings.grammar:
         out.append(
             f"Of {discovery.n_fitted} equations fitted, {len(discovery.order)} were solved along the data; "
-            f"{_count(len(discovery.ties) - 1)} explain them about as well as this one."
+            f"{count_of(len(discovery.ties) - 1)} explain them about as well as this one."
         )
     if discovery.interrupted:
         out.append("The search was interrupted; a full one may find a better equation.")
@@ -100,15 +104,12 @@ def _summary(discovery: Discovery, seen: tuple[Channel, ...]) -> list[str]:
     return [*out, "; ".join(labels) + "."] if labels else out
 
 
-def _count(others: int) -> str:
-    return {0: "no others", 1: "one other"}.get(others, f"{others} others")
-
-
 def _verdict(channel: Channel) -> str:
     ratio = channel.rms / channel.noise
     if channel.negligible:
         return "the equation follows the data as well as numbers can tell"
-    return f"the equation leaves an rms residual of {ratio:.2f} times that"
+    pattern = "that look like white noise" if channel.white else "that show a pattern"
+    return f"the equation leaves residuals of {ratio:.2f} times that, {pattern}"
 
 
 def _constants(finding: Finding) -> list[Markup]:
@@ -121,27 +122,41 @@ def _constant_table(finding: Finding) -> Markup:
     rows = [
         (
             _place(c.place),
-            c.value,
-            c.error,
-            f"{c.value - 1.96 * c.error:.4g} to {c.value + 1.96 * c.error:.4g}",
+            _figures(c.value, c.error),
+            f"{c.error:.2g}",
+            " to ".join(_figures(c.value + side * 1.96 * c.error, c.error) for side in (-1, 1)),
         )
         for c in finding.constants
     ]
     return table(("of", "value", "standard error", "95 % interval"), rows)
 
 
+def _figures(value: float, error: float) -> str:
+    """Return `value` to the second digit of its error."""
+    if not 0 < error < np.inf or abs(value) >= 1e6:
+        return f"{value:.6g}"
+    places = int(1 - np.floor(np.log10(error)))
+    return f"{value:.{max(places, 0)}f}" if places <= 9 else f"{value:.{places}g}"
+
+
 def _place(place: str) -> object:
-    return {"1": "the constant term"}.get(place, place)
+    """Return what a constant multiplies as a formula, or the words that say where it stands."""
+    if place == "1":
+        return "the constant term"
+    try:
+        return Markup(tree_mathml(parse_tree(place)))
+    except EquationError:  # words
+        return place
 
 
 def _correlations(finding: Finding) -> list[Markup]:
-    names = [str(_place(c.place)) for c in finding.constants]
+    names = [{"1": "the constant term"}.get(c.place, c.place) for c in finding.constants]
     errors = np.sqrt(np.maximum(np.diag(finding.covariance), 0.0))
     if len(names) < 2 or not np.all(errors > 0):
         return []
     matrix = finding.covariance / np.outer(errors, errors)
     rows = [
-        (name, *(_shaded(x) for x in row[: i + 1]))
+        (name, *(_shaded(x) if j <= i else "" for j, x in enumerate(row)))
         for i, (name, row) in enumerate(zip(names, matrix, strict=True))
     ]
     out = [Markup("<h3>Correlations of the constants</h3>"), table(("", *names), rows)]
@@ -176,120 +191,3 @@ def _initial(discovery: Discovery) -> list[Markup]:
                 )
             )
     return [Markup("<h3>Initial values</h3>"), table(("run", "of", "value", ""), rows[:MAX_ROWS])]
-
-
-def _rivals(discovery: Discovery) -> list[Markup]:
-    single, common = separations(discovery)
-    others = discovery.ties[1:]
-    if not others:
-        return [paragraph("Of the equations tried, no other explains these data about as well.")]
-    out = [
-        paragraph(
-            f"{_count(len(others)).capitalize()} of those tried explain these data about as well. "
-            "What experiment would tell each from the best one:"
-        )
-    ]
-    out += [_rival(each, discovery) for each in single]
-    if len(others) > len(single):
-        out.append(details("The others", bullets(str(each) for each in others[len(single) :])))
-    if common is not None:
-        out.append(Markup("<h3>One experiment for all</h3>"))
-        out.append(paragraph(common.words))
-    return out
-
-
-def _rival(each: Separation, discovery: Discovery) -> Markup:
-    rival = each.rivals[0]
-    worse = rival.criterion - discovery.order[0].criterion
-    head = f"rms residual {rival.rms:.3f} noise, criterion {worse:+.1f}, complexity {rival.complexity}"
-    return card(
-        Markup(f"<p>{equation_mathml(rival.equation)}</p>"), paragraph(head, "soft"), paragraph(each.words)
-    )
-
-
-def _answers(discovery: Discovery) -> list[Markup]:
-    found = answer(discovery)
-    head = ["equilibrium u", "stability", "natural frequency", "damping ratio", "time constant", ""]
-    rows = [
-        [
-            str(e.u),
-            e.stability,
-            *(str(v or "") for v in (e.frequency, e.damping, e.time_constant)),
-            _where(e.observed),
-        ]
-        for e in found.equilibria
-    ]
-    used = [i for i in range(len(head)) if any(row[i] for row in rows)]
-    kept = [[row[i] for i in used] for row in rows]
-    notes = bullets(found.notes) if found.notes else ""
-    return [html(part) for part in (table([head[i] for i in used], kept) if rows else "", notes) if part]
-
-
-def _where(observed: bool) -> str:
-    return "" if observed else "outside the data"
-
-
-def _residuals(discovery: Discovery, seen: tuple[Channel, ...]) -> list[Markup]:
-    words = [sentence for channel in seen for sentence in channel.words]
-    pictures = [picture(residual_plots(discovery), "residuals", "residuals, autocorrelation, distribution")]
-    return [bullets(words), *pictures]
-
-
-def _front(discovery: Discovery) -> list[Markup]:
-    close = {id(c) for c in ties(discovery.order, discovery.settings.selection)}
-    best = {id(c) for c in front(discovery.order)}
-    chosen = [c for c in discovery.order if id(c) in close | best][:MAX_ROWS]
-    rows = [
-        (
-            c.complexity,
-            c.rms,
-            f"{c.criterion - discovery.order[0].criterion:+.1f}",
-            _why(i == 0, id(c) in close, id(c) in best),
-            Finding(c),
-        )
-        for i, c in enumerate(chosen)
-    ]
-    pictures = (
-        picture(front_picture(discovery), "front", "accuracy against complexity"),
-        picture(phase_portrait(discovery), "phase", "phase portrait"),
-    )
-    head = ("complexity", "rms / noise", "criterion", "why", "equation")
-    return [Markup(f'<div class="pair">{"".join(pictures)}</div>'), table(head, rows, best=0)]
-
-
-def _why(best: bool, close: bool, on_front: bool) -> str:
-    words = ("best" if best else "near tie" if close else "", "front" if on_front else "")
-    return ", ".join(word for word in words if word)
-
-
-def _smoothing(discovery: Discovery) -> list[Markup]:
-    rows = []
-    for i, smooth in enumerate(discovery.prepared.smooths):
-        noise = ", ".join(
-            f"{n}: {x:.3g}" for n, x in zip(("u", "u'", "u''"), smooth.noise, strict=True) if np.isfinite(x)
-        )
-        spread = [float(np.sqrt(np.mean(row**2))) for row in smooth.deviations]
-        rows.append((f"run {i}", len(smooth.t), noise, *spread))
-    head = ("run", "points", "noise", "error of smoothed u", "of u'", "of u''")
-    words = (
-        "Gaussian process. Smoothed derivatives only start and steer the search; the equation, its constants "
-        "and the ranking come from solutions compared with the data as measured."
-    )
-    return [paragraph(words), table(head, rows[:MAX_ROWS])]
-
-
-def _repeat(discovery: Discovery) -> list[Markup]:
-    parts = [
-        Markup("<h3>In Python</h3>"),
-        program(python_call(discovery)),
-        Markup("<h3>On the command line</h3>"),
-        program(command(discovery)),
-        details("All settings", table(("setting", "value"), settings_rows(discovery))),
-        details("The equation in LaTeX", program(discovery.equation.latex())),
-        details("The equation with all digits", program(discovery.equation.equation.text(None))),
-    ]
-    try:
-        text = code(discovery, "python")
-    except EquationError:  # the highest derivative cannot be isolated
-        text = code(discovery, "modelica")
-    return parts if len(text) > MAX_CODE else [*parts, details("A program that simulates it", program(text))]

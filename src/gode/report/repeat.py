@@ -10,6 +10,7 @@ from gode.discovery import Discovery
 from gode.discovery.settings import GRAMMARS
 
 CHANNELS = (("u", "u"), ("u'", "velocity"), ("u''", "acceleration"))
+ROLES = ("time", "u", "velocity", "acceleration", "force", "run")  # of the columns of a file
 OPTIONS = ("order", "grammar", "effort", "start", "without", "seed")
 
 
@@ -18,8 +19,11 @@ def python_call(discovery: Discovery) -> str:
     several = len(discovery.prepared.dataset.runs) > 1
     comment = "# t, u, ...: a list of arrays, one for each run\n" if several else ""
     given = [name if name == "u" else f"{name}={name}" for name in _observed(discovery)]
-    given += [f"force={_force(discovery) or 'force'}"] * bool(discovery.prepared.dataset.inputs)
-    given += [f"initial={x if several else x[0]!r}" for x in _initial(discovery)]
+    if discovery.prepared.dataset.inputs:
+        formula = _formula(discovery)
+        given.append(f"force={'force' if formula is None else repr(formula)}")
+    known = _initial(discovery)
+    given += [f"initial={(known if several else known[0])!r}"] if known else []
     if not discovery.settings.grammar:
         head = f"d = gode.fit({str(discovery.order[0].equation.skeleton)!r}, t"
         return f"import gode\n\n{comment}{', '.join([head, *given])})"
@@ -29,23 +33,27 @@ def python_call(discovery: Discovery) -> str:
 
 def command(discovery: Discovery) -> str:
     """Return the command that does the same with a file of these columns."""
-    labels = discovery.prepared.dataset.labels
+    dataset = discovery.prepared.dataset
     words = ["gode", "discover", "data.csv"]
     if not discovery.settings.grammar:
         words = ["gode", "fit", str(discovery.order[0].equation.skeleton), "data.csv"]
-    words += ["--time", labels["t"]] if "t" in labels else []
-    for column, name in CHANNELS:
-        if name in _observed(discovery) and (name != "u" or column in labels):
-            words += [f"--{name}", labels.get(column, name)]
-    if discovery.prepared.dataset.inputs:
-        formula = _force(discovery)
-        words += ["--force", formula.strip("'\"") if formula else labels.get("F", "force")]
-    for initial in _initial(discovery):
-        words += ["--initial", ",".join(str(x) for x in initial[0])]
-    if discovery.settings.grammar:
-        for name, value in _options(discovery).items():
-            words += [f"--{name}", ",".join(value) if isinstance(value, list) else str(value)]
+    columns = {role: column_name(label) for role, label in dataset.labels.items() if role in ROLES}
+    columns |= {name: columns.get(name, name) for name in _observed(discovery) if name != "u"}
+    if dataset.inputs:
+        columns["force"] = _formula(discovery) or columns.get("force", "force")
+    for role, column in columns.items():
+        words += [f"--{role}", column]
+    for values in _initial(discovery):
+        words += ["--initial", ",".join(f"{x:.15g}" for x in values)]
+    for name, value in _options(discovery).items() if discovery.settings.grammar else ():
+        for each in value if isinstance(value, list) else [value]:
+            words += [f"--{name}", str(each)]
     return " ".join(shlex.quote(word) for word in words)
+
+
+def column_name(label: str) -> str:
+    """Return the name of a column without the unit that a label may carry, as in ``u [m]``."""
+    return label.rsplit(" [", 1)[0] if label.endswith("]") else label
 
 
 def settings_rows(discovery: Discovery) -> list[tuple[str, str]]:
@@ -66,21 +74,19 @@ def _observed(discovery: Discovery) -> list[str]:
     return [name for column, name in CHANNELS if column in seen]
 
 
-def _force(discovery: Discovery) -> str | None:
-    """Return the force as it is typed in Python, if it is a formula."""
-    signals = {
-        run.inputs["F"] for run in discovery.prepared.dataset.runs if isinstance(run.inputs.get("F"), str)
-    }
-    return repr(signals.pop()) if len(signals) == 1 else None
+def _formula(discovery: Discovery) -> str | None:
+    """Return the force, if it is a formula."""
+    signals = [run.inputs.get("F") for run in discovery.prepared.dataset.runs]
+    texts = {signal for signal in signals if isinstance(signal, str)}
+    return texts.pop() if len(texts) == 1 else None
 
 
-def _initial(discovery: Discovery) -> list[list[list[float]]]:
-    """Return the known initial values of all runs, if they are known at all."""
-    order = discovery.settings.order
-    known = [run.initial[:order] for run in discovery.prepared.dataset.runs]
+def _initial(discovery: Discovery) -> list[list[float]]:
+    """Return the known initial values of each run; nothing if they are not known."""
+    known = [run.initial[: discovery.settings.order] for run in discovery.prepared.dataset.runs]
     if not all(np.isfinite(values[0]) for values in known):
         return []
-    return [[[float(x) for x in values if np.isfinite(x)] for values in known]]
+    return [[float(x) for x in values if np.isfinite(x)] for values in known]
 
 
 def _options(discovery: Discovery) -> dict[str, object]:

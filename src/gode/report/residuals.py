@@ -80,6 +80,11 @@ class Channel:
         variance = mean * (mean - 1) / (n - 1)
         return float(2 * norm.sf(abs(changes - mean) / np.sqrt(max(variance, 1e-12))))
 
+    @property
+    def white(self) -> bool:
+        """Whether neither test speaks against white noise."""
+        return min(self.whiteness, self.runs) >= DOUBT
+
     @cached_property
     def normality(self) -> float:
         """The probability of so odd a distribution if the residuals are normal (Shapiro and Wilk)."""
@@ -110,7 +115,7 @@ class Channel:
             f"runs test p = {self.runs:.2g}"
         )
         failed = [p < DOUBT for p in (self.whiteness, self.runs)]
-        if not any(failed):
+        if self.white:
             return f"The residuals look like white noise ({figures}): the equation leaves no pattern behind."
         strength = "are correlated" if all(failed) else "may be correlated"
         return (
