@@ -4,6 +4,7 @@ import threading
 import pytest
 
 import gode
+from examples_found import SMALL
 from gode.data.example import load_example
 from gode.discovery.interrupts import Interrupts
 
@@ -59,7 +60,7 @@ def test_ctrl_c_in_any_stage_returns_the_best_so_far(stage):
             pressed.append(step)
             press()
 
-    found = gode.discover(example.t, example.u, order=1, effort="quick", on_step=on_step)
+    found = gode.discover(example.t, example.u, on_step=on_step, **SMALL)
     assert pressed
     assert found.interrupted
     assert found.order[0].rms > 0

@@ -3,7 +3,7 @@ import json
 import pytest
 
 import gode
-from examples_found import fitted_oscillator, found_growth, growth_and_memo
+from examples_found import SMALL, fitted_oscillator, found_growth, growth_and_memo
 from gode.data.example import load_example
 from gode.errors import FileError
 from gode.report.checkpoint import Checkpoint
@@ -75,7 +75,7 @@ def test_a_discovery_goes_on_from_half_its_fits_to_the_same_end(tmp_path):
         killed[scored] = candidate
     half = opened(path)
     assert half.n_recalled == len(memo) // 2
-    again = gode.discover(example.t, example.u, order=1, effort="quick", memo=half)
+    again = gode.discover(example.t, example.u, memo=half, **SMALL)
     assert len(half) == len(memo)
     assert json.dumps(record_of(again)) == json.dumps(record_of(found))
 

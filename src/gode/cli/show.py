@@ -29,7 +29,8 @@ def print_discovery(found: "Discovery", *, seconds: float | None) -> None:
     else:
         say(f"Found among {found.n_fitted} equations tried{spent}:")
     say(f"\n  {found.equation}\n", style="bold")
-    say("with, at 95 % confidence,")
+    if found.equation.constants:
+        say("with, at 95 % confidence,")
     for constant in found.equation.constants:
         say(f"  {_interval(constant)}")
     say("\n" + _quality(found))
