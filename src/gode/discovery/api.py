@@ -21,10 +21,10 @@ from gode.errors import ConfigError, DataError
 from gode.fitting import Form, fit_constants
 from gode.model import LatentSpace, load_model
 from gode.search import Objective, ObjectiveConfig, Scored
-from gode.selection import Candidate, by_forecast, is_misfit, ranked
+from gode.selection import Candidate, by_forecast, is_misfit, is_supported, ranked
 
 INPUT = "F"
-IMPLICIT_SHARE = 0.4  # of the effort, for the implicit grammar
+IMPLICIT_SHARE = 0.25  # of the effort, for the implicit grammar
 
 
 def discover(
@@ -120,15 +120,16 @@ def discover_in(
             if not progress.ranked():
                 progress.solve(lands[0].objective.leaders(5), "interrupted")
     found = progress.ranked()
-    if found and not interrupted and is_misfit(found):
-        found = by_forecast(found, prepared.whole, settings.shooting)
     if not found and interrupted:
         raise KeyboardInterrupt("before any equation was solved")
     if not found:
         raise DataError(
             "no equation of this grammar can be solved along these data; try another order or grammar"
         )
-    return Discovery(found, prepared, settings, progress.n_fitted, interrupted)
+    supported = is_supported(found, workers.target, settings.selection)
+    if not interrupted and is_misfit(found):
+        found = by_forecast(found, prepared.whole, settings.shooting)
+    return Discovery(found, prepared, settings, progress.n_fitted, interrupted, supported)
 
 
 def _processes(n_jobs: int, dataset: Dataset) -> int:

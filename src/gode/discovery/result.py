@@ -110,6 +110,9 @@ def _written(equation: Equation) -> tuple[list[float], list[str]]:
     return values, places
 
 
+UNSUPPORTED = "no equation is supported by these data: a constant or a straight line explains them as well"
+
+
 @dataclass(frozen=True)
 class Discovery:
     """The equation found, its rivals, the data and the settings."""
@@ -119,6 +122,7 @@ class Discovery:
     settings: Settings
     n_fitted: int
     interrupted: bool = False
+    supported: bool = True  # False where a constant or a straight line explains the data as well
 
     @property
     def equation(self) -> Finding:
@@ -236,6 +240,8 @@ class Discovery:
         save(self, Path(path))
 
     def __str__(self) -> str:
+        if not self.supported:
+            return f"{UNSUPPORTED} (the best guess was {self.equation})"
         return str(self.equation)
 
     def _repr_latex_(self) -> str:
