@@ -72,6 +72,35 @@ def kill_and_finish(record, out, rng, *, kills):
     assert not (out / "checkpoint.jsonl").exists()
 
 
+@pytest.mark.slow
+@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="looks for processes in /proc")
+def test_a_killed_discovery_leaves_no_worker_behind(tmp_path):
+    marked = {**os.environ, "GODE_TEST_MARK": str(tmp_path)}
+    process = start("discover", GROWTH, *QUICK, "--jobs", "2", "--out", tmp_path, env=marked)
+    wait_for_work(process, tmp_path, 3)
+    workers = [pid for pid in marked_processes(str(tmp_path)) if pid != process.pid]
+    process.kill()
+    process.communicate(timeout=WAIT)
+    assert workers
+    deadline = time.monotonic() + 60
+    while marked_processes(str(tmp_path)) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert marked_processes(str(tmp_path)) == []
+
+
+def marked_processes(mark):
+    """The processes that inherited this mark."""
+    found = []
+    for name in os.listdir("/proc"):
+        try:
+            with open(f"/proc/{name}/environ", "rb") as file:
+                if mark.encode() in file.read():
+                    found.append(int(name))
+        except OSError:  # no process, or not ours, or gone
+            continue
+    return found
+
+
 def wait_for_work(process, out, n_fits):
     """Wait until that many more fits are in the checkpoint, or the process has ended."""
     path = out / "checkpoint.jsonl"
