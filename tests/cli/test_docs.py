@@ -4,6 +4,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+
 from commands import GROWTH, gode
 
 DOCS = Path(__file__).parents[2] / "docs" / "command-line.md"
