@@ -27,6 +27,7 @@ class SelectionConfig:
     """How accuracy is weighed against complexity."""
 
     operation_price: float = 2.0
+    mention: float = 2.0  # differences below this are not worth a mention: the simplest equation is first
     tie: float = 6.0  # candidates this close to the best cannot be told apart by these data
     support: float = 10.0  # by how much an equation must beat a constant and a straight line
     floor: float = 1e-4  # errors below this share of the signal are as good as none
@@ -105,6 +106,13 @@ def in_order(candidates: Sequence[Candidate]) -> list[Candidate]:
     return sorted(best.values(), key=lambda c: (c.criterion, c.complexity, str(c.equation)))
 
 
+def headline_first(order: Sequence[Candidate], config: SelectionConfig) -> list[Candidate]:
+    """Return the candidates with the simplest of those that differ from the best by next to nothing first."""
+    near = [c for c in order if c.criterion <= order[0].criterion + config.mention]
+    first = min(near, key=lambda c: (c.price, c.criterion))
+    return [first, *(c for c in order if c is not first)]
+
+
 def is_misfit(order: Sequence[Candidate]) -> bool:
     """Tell whether even the most accurate candidates leave more than noise."""
     best = order[0]
@@ -173,4 +181,5 @@ def front(candidates: Sequence[Candidate]) -> list[Candidate]:
 
 def ties(order: Sequence[Candidate], config: SelectionConfig) -> list[Candidate]:
     """Return the candidates that the data cannot tell from the best one, which is among them."""
-    return [c for c in order if c.criterion <= order[0].criterion + config.tie]
+    least = min(c.criterion for c in order)
+    return [c for c in order if c.criterion <= least + config.tie]

@@ -21,7 +21,7 @@ from gode.errors import ConfigError, DataError
 from gode.fitting import Form, fit_constants
 from gode.model import LatentSpace, load_model
 from gode.search import Objective, ObjectiveConfig, Scored
-from gode.selection import Candidate, by_forecast, is_misfit, is_supported, ranked
+from gode.selection import Candidate, by_forecast, headline_first, is_misfit, is_supported, ranked
 
 INPUT = "F"
 IMPLICIT_SHARE = 0.25  # of the effort, for the implicit grammar
@@ -129,6 +129,7 @@ def discover_in(
     supported = is_supported(found, workers.target, settings.selection)
     if not interrupted and is_misfit(found):
         found = by_forecast(found, prepared.whole, settings.shooting)
+    found = headline_first(found, settings.selection)
     return Discovery(found, prepared, settings, progress.n_fitted, interrupted, supported)
 
 

@@ -156,7 +156,7 @@ class Discovery:
             "constants": [c.value for c in finding.constants],
             "errors": [c.error for c in finding.constants],
             "rms": candidate.rms,
-            "criterion": candidate.criterion - self.order[0].criterion,
+            "criterion": candidate.criterion - min(c.criterion for c in self.order),
             "why": why + (", front" if on_front and why != "front" else ""),
         }
 
