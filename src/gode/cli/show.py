@@ -32,7 +32,8 @@ def print_discovery(found: "Discovery", *, seconds: float | None) -> None:
     if not found.supported:
         say(f"N{UNSUPPORTED[1:]}. The best guess, which is not a finding, was", style="bold")
     say(f"\n  {found.equation}\n", style="bold")
-    say("with, at 95 % confidence,")
+    if found.equation.constants:
+        say("with, at 95 % confidence,")
     for constant in found.equation.constants:
         say(f"  {_interval(constant)}")
     say("\n" + _quality(found))

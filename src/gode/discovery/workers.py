@@ -1,7 +1,9 @@
 """Trajectory fits, in this process or spread over several; the answer is the same."""
 
 import multiprocessing
+import os
 import signal
+import threading
 import warnings
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -74,6 +76,15 @@ def _begin(workers: Workers) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that asked
     threadpool_limits(1)
     _ours.append(workers)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    """End this worker when the process that asked is killed: it would wait for work for ever."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def _work(scored: Scored, whole: bool) -> Candidate | None:
