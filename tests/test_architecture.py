@@ -39,6 +39,7 @@ LAZY_EDGES = {("discovery/result.py", "report")}
 # Each outside library, with the files or folders that may import it.
 DOORS = {
     "torch": (
+        "model/gru_scan.py",
         "model/gvae.py",
         "model/training.py",
         "model/paper_training.py",
@@ -46,20 +47,26 @@ DOORS = {
         "data/mlp.py",
     ),
     "safetensors": ("model/",),
-    "sympy": ("equation/",),
+    "sympy": ("equation/", "benchmarks/baselines.py"),
     "numba": ("equation/interpreter.py", "equation/point.py", "solve/", "fitting/"),
-    "scipy.integrate": ("solve/",),
-    "scipy.optimize": ("fitting/", "data/gp.py"),
+    "scipy.integrate": ("solve/", "benchmarks/baselines.py"),
+    "scipy.optimize": ("fitting/", "data/gp.py", "benchmarks/baselines.py"),
     "cma": ("search/latent.py",),
-    "multiprocessing": ("search/objective.py",),
-    "concurrent": ("search/objective.py",),
-    "dask": ("search/objective.py",),
+    "multiprocessing": ("discovery/workers.py", "benchmarks/run.py", "benchmarks/worker.py"),
+    "concurrent": ("discovery/workers.py",),
+    "threadpoolctl": ("discovery/",),
     "pandas": ("data/read.py", "discovery/result.py"),
-    "matplotlib": ("report/figures.py",),
+    "matplotlib": ("report/figures.py", "benchmarks/figures.py"),
+    "symengine": ("benchmarks/baselines.py",),
+    "pysindy": ("benchmarks/peers/sindy.py",),
+    "pyoperon": ("benchmarks/peers/operon.py",),
+    "gplearn": ("benchmarks/peers/gp_learn.py",),
+    "pysr": ("benchmarks/peers/py_sr.py",),
+    "odeformer": ("benchmarks/peers/ode_former.py",),
     "click": ("cli/",),
     "rich": ("cli/",),
 }
-INSTALLED = {"numpy", "scipy", *(name.split(".")[0] for name in DOORS)} - {"dask"}  # dependencies and torch
+INSTALLED = {"numpy", "scipy", *(name.split(".")[0] for name in DOORS)}  # dependencies and extras
 
 UNSAFE_CALLS = {"eval", "exec", "__import__"}  # as builtins: the eval() method of a network is harmless
 UNSAFE_NAMES = {"sympify", "parse_expr"}  # both evaluate text

@@ -3,7 +3,8 @@
 The criterion is m log(SSE/n) + k log m + 2 k (k + 1)/(m - k - 1) + a price for what is far-fetched, where k
 counts the fitted numbers and m the independent values: what the most accurate equation leaves over is
 white for simulated noise (m = n) and drifts slowly in most measurements, where a thousand samples may be
-worth fifty.
+worth fifty. Where they are worth clearly less than their number, no equation tells all, in-sample errors do
+not tell a law from a long formula, and the error of a forecast takes their place.
 """
 
 from collections.abc import Sequence
@@ -14,7 +15,10 @@ import numpy as np
 from gode.arrays import Float
 from gode.equation import Equation
 from gode.equation.tree import burden
-from gode.fitting.shooting import Shot
+from gode.fitting.shooting import ShootConfig, Shot, Target, forecast
+
+CONTESTANTS = 8  # equations whose forecasts are compared, from the top and from the front
+TRAINED = 0.6  # share of the records from which the rest is forecast
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,12 +40,13 @@ class Candidate:
     covariance: Float
     rms: float  # of the weighted residuals: 1 is the noise
     complexity: int
-    n_values: int
-    n_free: int
-    independent: float  # values that its residuals are worth
-    floor: float  # weighted residual that counts as none
-    price: float
     criterion: float
+    n_values: int = 0
+    n_free: int = 0
+    independent: float = 0.0  # values that its residuals are worth
+    floor: float = 0.0  # weighted residual that counts as none
+    price: float = 0.0
+    forecast: float = np.nan  # root mean square error of what was not fitted, where it was asked for
 
 
 def judge(shot: Shot, floor: float, config: SelectionConfig) -> Candidate | None:
@@ -56,12 +61,12 @@ def judge(shot: Shot, floor: float, config: SelectionConfig) -> Candidate | None
         shot.covariance,
         float(np.sqrt(shot.sse / shot.n_values)),
         shot.equation.complexity,
-        shot.n_values,
-        shot.n_free,
-        shot.independent,
-        floor,
-        config.operation_price * burden(shot.skeleton.normal),
-        0.0,
+        np.inf,
+        n_values=shot.n_values,
+        n_free=shot.n_free,
+        independent=shot.independent,
+        floor=floor,
+        price=config.operation_price * burden(shot.skeleton.normal),
     )
     return _weighed(candidate, float(shot.n_values))
 
@@ -77,16 +82,39 @@ def _weighed(c: Candidate, independent: float) -> Candidate:
 
 
 def ranked(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Return the candidates, the best first; each equation once."""
-    if not candidates:
-        return []
-    independent = min(candidates, key=lambda c: c.rms).independent
+    """Return the candidates, the best first by our criterion; each equation once."""
+    independent = min(candidates, key=lambda c: c.rms).independent if candidates else 0.0
+    return in_order([_weighed(c, independent) for c in candidates])
+
+
+def in_order(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Return the candidates, the best first by the criterion they have; each equation once."""
     best: dict[object, Candidate] = {}
-    for candidate in (_weighed(c, independent) for c in candidates):
+    for candidate in candidates:
         key = candidate.equation.skeleton
         if key not in best or candidate.criterion < best[key].criterion:
             best[key] = candidate
     return sorted(best.values(), key=lambda c: (c.criterion, c.complexity, str(c.equation)))
+
+
+def is_misfit(order: Sequence[Candidate]) -> bool:
+    """Tell whether even the most accurate candidate leaves more than noise."""
+    best = min(order, key=lambda c: c.rms)
+    return best.independent < 0.8 * best.n_values and best.rms > 3 * best.floor
+
+
+def by_forecast(order: Sequence[Candidate], target: Target, config: ShootConfig) -> list[Candidate]:
+    """Return the candidates with the best of them ranked by how well they forecast, before all others."""
+    chosen = {id(c): c for c in [*order[:CONTESTANTS], *front(order)[-CONTESTANTS:]]}
+    judged = [
+        replace(c, forecast=forecast(c.equation, c.initial, target, TRAINED, config=config))
+        for c in chosen.values()
+    ]
+    able = [c for c in judged if np.isfinite(c.forecast)]
+    if not able:
+        return list(order)
+    names = {c.equation.skeleton for c in able}
+    return [*ranked(able), *(c for c in order if c.equation.skeleton not in names)]
 
 
 def front(candidates: Sequence[Candidate]) -> list[Candidate]:

@@ -23,8 +23,10 @@ class _Group(click.Group):
             if ctx.params.get("debug"):
                 raise
             stop(str(error))
-        except KeyboardInterrupt:
-            if ctx.params.get("debug"):
+        except (KeyboardInterrupt, SystemError) as error:
+            # compiled code answers Ctrl-C with a SystemError that is caused by it
+            pressed = isinstance(error, KeyboardInterrupt) or isinstance(error.__cause__, KeyboardInterrupt)
+            if ctx.params.get("debug") or not pressed:
                 raise
             click.echo("gode: interrupted before there was a result", err=True)
             sys.exit(INTERRUPTED)

@@ -12,7 +12,7 @@ from gode.errors import FileError
 if TYPE_CHECKING:
     from gode.discovery import Discovery
 
-RECORD, PICTURE, CHECKPOINT = "record.json", "overview.png", "checkpoint.jsonl"
+RECORD, REPORT, PICTURE, CHECKPOINT = "record.json", "report.html", "overview.png", "checkpoint.jsonl"
 
 
 def make_folder(out: Path) -> None:
@@ -28,7 +28,7 @@ def make_folder(out: Path) -> None:
 
 
 def keep(found: "Discovery", out: Path) -> list[Path]:
-    """Write the record and the picture; each file is complete or unchanged."""
+    """Write the record, the picture and the report; each file is complete or unchanged."""
     from gode.report import overview, save
     from gode.report.record import replacing
 
@@ -37,7 +37,17 @@ def keep(found: "Discovery", out: Path) -> list[Path]:
         save(found, out / RECORD)
     with replacing(out / PICTURE) as draft:
         overview(found).savefig(draft, dpi=120)
-    return [out / RECORD, out / PICTURE]
+    write_report(found, out / REPORT)
+    return [out / RECORD, out / PICTURE, out / REPORT]
+
+
+def write_report(found: "Discovery", path: Path) -> None:
+    """Write the page about a discovery."""
+    from gode.report.page import write_page
+    from gode.report.record import replacing
+
+    with replacing(path) as draft:
+        write_page(found, draft)
 
 
 @contextmanager

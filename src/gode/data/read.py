@@ -131,14 +131,18 @@ def read_table(path: str | Path) -> Table:
     Raises:
         DataError: with the sentence that says what is wrong with the file.
     """
-    source = str(path)
-    layout = find_layout(decode_text(_read_bytes(Path(path)), source), source)
+    return parse_table(_read_bytes(Path(path)), str(path))
+
+
+def parse_table(data: bytes, source: str) -> Table:
+    """Return the table in the bytes of a text file; `source` names it in messages."""
+    layout = find_layout(decode_text(data, source), source)
     if not layout.rows:
         raise DataError(f"{source} holds a header but no rows; add the measurements below it")
     if layout.width > MAX_COLUMNS:
         raise DataError(f"{source} has {layout.width} columns; the limit is {MAX_COLUMNS}")
     _check_widths(layout, source)
-    frame = _parsed(layout, source)
+    frame = _parsed(layout)
     used = [i for i in range(layout.width) if frame[i].notna().any() or layout.names[i] != f"column {i + 1}"]
     names, units = ([part[i] for i in used] for part in (layout.names, layout.units))
     frame = frame[used].set_axis(range(len(used)), axis=1)
@@ -186,6 +190,8 @@ def _read_bytes(path: Path) -> bytes:
 
 def _check_widths(layout: Layout, source: str) -> None:
     for line, row in zip(layout.lines, layout.rows, strict=True):
+        if row.count('"') % 2:
+            raise DataError(f"{source}, line {line}: a quotation mark is never closed; remove it or close it")
         if '"' in row or layout.delimiter == SPACES:
             width = len(split(row, layout.delimiter))
         else:
@@ -197,28 +203,34 @@ def _check_widths(layout: Layout, source: str) -> None:
             )
 
 
-def _parsed(layout: Layout, source: str) -> pd.DataFrame:
-    try:
-        frame = pd.read_csv(
-            io.StringIO("\n".join(layout.rows) + "\n"),
-            sep=r"\s+" if layout.delimiter == SPACES else layout.delimiter,
-            decimal=layout.decimal,
-            header=None,
-            names=list(range(layout.width)),
-            index_col=False,
-            skipinitialspace=True,
-            skip_blank_lines=False,
-            keep_default_na=False,
-            na_values=NA,
-            quoting=csv.QUOTE_MINIMAL,
-            float_precision="round_trip",
-            low_memory=False,
-        )
-    except pd.errors.ParserError:
-        frame = pd.DataFrame()
-    if len(frame) != len(layout.rows):
-        raise DataError(f"{source} has a quotation mark that is never closed; remove it")
+def _parsed(layout: Layout) -> pd.DataFrame:
+    if any('"' in row for row in layout.rows):  # rare, and the quotes of pandas and csv differ
+        return _split_by_hand(layout)
+    options = {} if pd.__version__ >= "3.1" else {"float_precision": "round_trip"}  # newer ones are exact
+    spaced = layout.delimiter == SPACES
+    rows = [" ".join(row.split()) for row in layout.rows] if spaced else layout.rows
+    frame: pd.DataFrame = pd.read_csv(  # type: ignore[call-overload]
+        io.StringIO("\n".join(rows) + "\n"),
+        sep=layout.delimiter,
+        decimal=layout.decimal,
+        header=None,
+        names=list(range(layout.width)),
+        index_col=False,
+        skipinitialspace=True,
+        skip_blank_lines=False,
+        keep_default_na=False,
+        na_values=NA,
+        quoting=csv.QUOTE_NONE,
+        low_memory=False,
+        **options,
+    )
     return frame
+
+
+def _split_by_hand(layout: Layout) -> pd.DataFrame:
+    rows = [split(row, layout.delimiter) for row in layout.rows]
+    cells = [[*row, *[""] * (layout.width - len(row))] for row in rows]
+    return pd.DataFrame([[None if c.lower() in MISSING else c for c in row] for row in cells], dtype=object)
 
 
 def _notes(layout: Layout) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ GUESSES = {  # names of columns, in small letters; where several fit, the first
     "force": "force forcing excitation input f",
     "run": "run runs trial experiment series",
 }
-SHORT = {"v", "a", "f"}  # could be anything, unless u is there too
+SHORT = {"v", "a", "f"}  # could be anything, unless they stand beside u or x
 CHANNELS = ("u", "velocity", "acceleration", "force")
 
 
@@ -96,7 +96,8 @@ def assign_roles(table: Table, asked: Roles) -> Roles:
     _check_once(table, chosen)
     for role, words in GUESSES.items():
         if role not in chosen and role not in barred:
-            known = [w for w in words.split() if w not in SHORT or "u" in chosen]
+            sure = _plain(chosen.get("u", "")) in ("u", "x")
+            known = [word for word in words.split() if sure or word not in SHORT]
             name = _named(table, known, set(chosen.values()))
             if name is not None and (role != "run" or _repeats(table, name)):
                 chosen[role] = name

@@ -22,12 +22,11 @@ BLOCK = 200
 def smooth(run: Run, *, known: Float | None = None) -> Smooth:
     """Return `run` smoothed; `known` (2,) are initial values to be met, NaN where there is none."""
     met = run.initial if known is None else known
-    lowest = int(np.flatnonzero(np.isfinite(run.observed).any(axis=1))[0])
     if run.n_points <= BLOCK:
         return smooth_gp(run, known=met)
-    cycles = _cycles(run.t, run.observed[lowest])
-    coarse, stride = _averaged(run, cycles)
-    if cycles <= MAX_CYCLES and coarse.n_points <= 2 * MAX_POINTS:
+    lowest, number = _lowest(run), cycles(run)
+    coarse, stride = _averaged(run, number)
+    if number <= MAX_CYCLES and coarse.n_points <= 2 * MAX_POINTS:
         found = smooth_gp(coarse, known=met, at=run.t)
     elif lowest == 0:
         found = smooth_blocks(coarse, met, BLOCK)
@@ -39,8 +38,13 @@ def smooth(run: Run, *, known: Float | None = None) -> Smooth:
     return replace(fine, noise=_left(run, fine))
 
 
-def _cycles(t: Float, signal: Float) -> float:
-    """Return how many cycles of its fastest relevant part the signal makes."""
+def _lowest(run: Run) -> int:
+    return int(np.flatnonzero(np.isfinite(run.observed).any(axis=1))[0])
+
+
+def cycles(run: Run) -> float:
+    """Return how many cycles the fastest relevant part of the lowest observed channel makes."""
+    t, signal = run.t, run.observed[_lowest(run)]
     seen = np.isfinite(signal)
     n = int(seen.sum())
     even = np.interp(np.linspace(t[0], t[-1], n), t[seen], signal[seen])
@@ -53,9 +57,9 @@ def _cycles(t: Float, signal: Float) -> float:
     return float(np.searchsorted(signal_power, 0.99 * signal_power[-1]) + 1)
 
 
-def _averaged(run: Run, cycles: float) -> tuple[Run, int]:
+def _averaged(run: Run, number: float) -> tuple[Run, int]:
     """Return the run with neighbouring points averaged as far as its cycles allow, and how many."""
-    wanted = max(PER_CYCLE * cycles, MAX_POINTS)
+    wanted = max(PER_CYCLE * number, MAX_POINTS)
     stride = int(run.n_points // wanted)
     if stride < 2:
         return run, 1
@@ -64,9 +68,8 @@ def _averaged(run: Run, cycles: float) -> tuple[Run, int]:
     t = np.add.reduceat(run.t, edges) / count
     seen = np.isfinite(run.observed)
     total = np.add.reduceat(np.where(seen, run.observed, 0.0), edges, axis=1)
-    number = np.add.reduceat(seen.astype(float), edges, axis=1)
-    with np.errstate(invalid="ignore"):
-        means = np.where(number > 0, total / np.maximum(number, 1), np.nan)
+    there = np.add.reduceat(seen.astype(float), edges, axis=1)
+    means = np.where(there > 0, total / np.maximum(there, 1), np.nan)
     return replace(run, t=t, observed=means, inputs={}), stride
 
 

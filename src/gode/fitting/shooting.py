@@ -133,10 +133,7 @@ class _Shooter:
         runs = target.dataset.runs
         self.known = np.array([r.initial[: self.order] for r in runs])
         self.free: Bool = ~np.isfinite(self.known)
-        longest = max(r.n_points for r in runs)
-        solver = SolveConfig(
-            rtol=config.rtol, max_steps=config.max_steps + 20 * longest, bound=config.bound * target.scale
-        )
+        solver = SolveConfig(rtol=config.rtol, max_steps=config.max_steps, bound=config.bound * target.scale)
         self.systems = [
             prepare(skeleton, r.t, inputs=dict(r.inputs), guide=g[self.order], config=solver)
             for r, g in zip(runs, target.guides, strict=True)
@@ -255,19 +252,41 @@ class _Shooter:
         return float(sum(worth(part) for part in parts))
 
 
+def forecast(
+    equation: Equation, initial: Float, target: Target, share: float, *, config: ShootConfig
+) -> float:
+    """Return the root mean square error, in units of the noise, of the last part of the records.
+
+    The equation is fitted to the first `share` of them only, from the values given, and solved on.
+    """
+    shooter = _Shooter(equation.skeleton, target, config)
+    start = np.concatenate([np.asarray(equation.constants, np.float64), initial[shooter.free]])
+    fitted = shooter.minimise(start, share)
+    whole = shooter.residuals(fitted[0], 1.0, slopes=False) if fitted else None
+    if fitted is None or whole is None:
+        return float(np.inf)
+    late = [seen & (np.arange(seen.shape[1]) >= int(share * seen.shape[1])) for seen in shooter.seen]
+    marks = np.concatenate([part[seen] for part, seen in zip(late, shooter.seen, strict=True)])
+    rest = whole[0][marks]
+    return float(np.sqrt(np.mean(rest**2))) if len(rest) else float(np.inf)
+
+
 def worth(residuals: Float) -> float:
-    """Return how many independent values a series is worth, from its first positive autocorrelations."""
+    """Return how many independent values a series is worth, from its autocorrelations.
+
+    Slow drifts count by the sum of the first positive ones, ringing by the sum of all squares; what white
+    noise would show by chance does not count.
+    """
     n = len(residuals)
     power = float(residuals @ residuals)
     if n < 8 or power == 0:
         return float(n)
-    total = 1.0
-    for lag in range(1, n // 2):
-        share = float(residuals[lag:] @ residuals[:-lag]) / power
-        if share < 2 / np.sqrt(n):
-            break
-        total += 2 * share
-    return max(n / total, min(n, 8.0))
+    spectrum = np.abs(np.fft.rfft(residuals, 2 * n)) ** 2
+    shares = np.fft.irfft(spectrum)[1 : n // 2] / power
+    shares[np.abs(shares) < 2.5 / np.sqrt(n)] = 0.0
+    end = np.flatnonzero(shares <= 0)
+    drift = shares[: end[0] if len(end) else len(shares)].sum()
+    return float(max(n / (1 + 2 * max(drift, shares @ shares)), min(n, 8.0)))
 
 
 def _shortened(system: System, share: float) -> tuple[System, int]:

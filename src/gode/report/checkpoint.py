@@ -103,8 +103,8 @@ def _fingerprint(dataset: Dataset, options: Mapping[str, object]) -> str:
 
 
 def _key(scored: Scored) -> str:
-    """Return the skeleton and the constants that a fit started from: its result depends on nothing else."""
-    start = " ".join(float(c).hex() for c in scored.equation.constants)
+    """Return the skeleton, its score and the constants that a fit started from, every digit of them."""
+    start = " ".join(float(c).hex() for c in (scored.score, *scored.equation.constants))
     return f"{to_text(scored.skeleton.normal, exact)} = 0 from {start}"
 
 

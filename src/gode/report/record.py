@@ -26,7 +26,7 @@ KEPT = 50  # candidates, besides the near ties and the front
 MAX_BYTES = 1_000_000_000
 
 
-def save(discovery: Discovery, path: str | Path) -> None:
+def save(discovery: Discovery, path: str | os.PathLike[str]) -> None:
     """Write `discovery` to `path`; an earlier file stays as it was until the new one is complete.
 
     Raises:
@@ -37,7 +37,7 @@ def save(discovery: Discovery, path: str | Path) -> None:
         draft.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
 
 
-def load(path: str | Path) -> Discovery:
+def load(path: str | os.PathLike[str]) -> Discovery:
     """Return the discovery that was saved at `path`; it can do all that a fresh one can.
 
     Raises:

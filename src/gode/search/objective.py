@@ -6,7 +6,7 @@ which size is right.
 """
 
 import heapq
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import count
 
@@ -42,8 +42,16 @@ class Scored:
 class Objective:
     """Scores skeletons on one or more problems that the same data pose."""
 
-    def __init__(self, problems: Iterable[Problem], *, config: ObjectiveConfig, fit: ConstantsConfig) -> None:
+    def __init__(
+        self,
+        problems: Iterable[Problem],
+        *,
+        config: ObjectiveConfig,
+        fit: ConstantsConfig,
+        check: Callable[[], None] | None = None,  # called before each fit; may raise to end the search
+    ) -> None:
         self.problems = tuple(problems)
+        self.check = check
         self.config = config
         self.fit = fit
         self.seen: dict[int, float] = {}
@@ -65,6 +73,8 @@ class Objective:
             return np.inf
         key = hash(skeleton.key)
         if key not in self.seen:
+            if self.check:
+                self.check()
             self.seen[key] = self._fitted(skeleton) if self.admits(skeleton) else np.inf
         return self.seen[key]
 
