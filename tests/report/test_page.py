@@ -129,3 +129,15 @@ def test_notebook_summary_shows_equation_constants_and_rivals(growth, pendulum):
     assert "cannot tell" not in summary(pendulum)
     assert growth._repr_html_() == text
     assert growth._repr_latex_() == rf"$\displaystyle {growth.equation.latex()}$"
+
+
+def test_unknown_error_bars_are_called_unknown(growth):
+    best = growth.order[0]
+    blind = replace(
+        best, covariance=np.full_like(best.covariance, np.nan), errors=np.full(2, np.nan), rms=np.inf
+    )
+    text = page(replace(growth, order=[blind, *growth.order[1:]]), title="blind")
+    words = Reader(text).words
+    assert words.count("unknown") >= 2
+    assert "No linear model could be compared" in words
+    assert "± nan" not in words

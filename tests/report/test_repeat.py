@@ -35,8 +35,15 @@ def test_a_search_is_repeated_with_its_options(growth):
     assert [words[i + 1] for i, word in enumerate(words) if word == "--without"] == ["log", "t"]
 
 
+def test_the_preset_is_named_and_chooses_its_own_grammar(growth):
+    settings = replace(growth.settings, preset="paper", grammar="b1-paper", implicit=False)
+    options = keywords(replace(growth, settings=settings))[2]
+    assert options["preset"] == "'paper'"
+    assert "grammar" not in options
+
+
 def test_another_grammar_is_named(growth):
-    found = replace(growth, settings=replace(growth.settings, grammar="my models"))
+    found = replace(growth, settings=replace(growth.settings, grammar="my models", implicit=False))
     assert keywords(found)[2]["grammar"] == "'my models'"
     words = shlex.split(command(found))
     assert words[words.index("--grammar") + 1] == "my models"

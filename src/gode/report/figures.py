@@ -213,10 +213,11 @@ def _draw_front(axes: "Axes", discovery: Discovery) -> None:
         (discovery.order[:1], "s", ORANGE, 8, "chosen"),
     )
     for candidates, mark, colour, size, name in groups:
-        x, y = [c.complexity for c in candidates], [c.rms for c in candidates]
+        seen = [c for c in candidates if np.isfinite(c.rms)]
+        x, y = [c.complexity for c in seen], [c.rms for c in seen]
         axes.plot(x, y, mark, color=colour, ms=size, lw=1, label=name)
     axes.axhline(1.0, color=GREY, lw=0.8, ls=":")
     axes.set(xlabel="complexity", ylabel="rms residual / noise", title="accuracy against complexity")
-    if all(c.rms > 0 for c in discovery.order):
+    if all(c.rms > 0 for c in discovery.order) and np.isfinite(discovery.order[0].rms):
         axes.set_yscale("log")
     axes.legend(frameon=False)

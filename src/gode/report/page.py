@@ -123,8 +123,10 @@ def _constant_table(finding: Finding) -> Markup:
         (
             _place(c.place),
             _figures(c.value, c.error),
-            f"{c.error:.2g}",
-            " to ".join(_figures(c.value + side * 1.96 * c.error, c.error) for side in (-1, 1)),
+            f"{c.error:.2g}" if np.isfinite(c.error) else "unknown",
+            " to ".join(_figures(c.value + side * 1.96 * c.error, c.error) for side in (-1, 1))
+            if np.isfinite(c.error)
+            else "",
         )
         for c in finding.constants
     ]
