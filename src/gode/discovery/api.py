@@ -1,24 +1,30 @@
 """discover() and fit(): the calls on which everything else is built."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, MutableMapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
+from threadpoolctl import threadpool_limits
 
 from gode.data import Dataset, Run, make_run
+from gode.discovery.interrupts import Interrupts
 from gode.discovery.paper import discover_by_paper, paper_grammar
-from gode.discovery.prepare import prepare
+from gode.discovery.prepare import Prepared, prepare
+from gode.discovery.progress import Progress, Step
 from gode.discovery.result import Discovery
-from gode.discovery.settings import EFFORTS, GRAMMARS, Settings
-from gode.discovery.stages import Progress, Step, explore, make_vocabulary, refine
-from gode.equation import parse_skeleton
-from gode.errors import DataError
-from gode.fitting import fit_constants
+from gode.discovery.settings import EFFORTS, GRAMMARS, IMPLICIT, Settings
+from gode.discovery.stages import Territory, explore, make_vocabulary, refine
+from gode.discovery.workers import Workers
+from gode.equation import Skeleton, parse_skeleton
+from gode.errors import ConfigError, DataError
+from gode.fitting import Form, fit_constants
 from gode.model import LatentSpace, load_model
 from gode.search import Objective, ObjectiveConfig, Scored
+from gode.selection import Candidate, by_forecast, is_misfit, ranked
 
 INPUT = "F"
+IMPLICIT_SHARE = 0.4  # of the effort, for the implicit grammar
 
 
 def discover(
@@ -36,7 +42,9 @@ def discover(
     start: str | None = None,
     without: Sequence[str] = (),
     seed: int = 0,
+    n_jobs: int = 1,
     on_step: Callable[[Step], None] | None = None,
+    memo: MutableMapping[Scored, Candidate | None] | None = None,
 ) -> Discovery:
     """Find the equation of this order behind some measurements.
 
@@ -50,7 +58,9 @@ def discover(
         effort: quick, normal or thorough.
         start: a guess, such as ``u'' = C*u`` or ``C*u'' + C*u = 0``.
         without: symbols that the equation may not have, such as log or t.
+        n_jobs: processes to fit trajectories with; the answer does not depend on it.
         on_step: called with the progress; Ctrl-C returns the best equation so far.
+        memo: what is known of the fits from an earlier, unfinished call; it is filled as the work goes on.
 
     Raises:
         DataError, ConfigError: with a sentence that says what to do.
@@ -64,6 +74,7 @@ def discover(
     settings = Settings(
         order=order,
         grammar=grammar or usual,
+        implicit=grammar is None and not by_paper,
         preset=preset,
         effort=effort,
         start=start,
@@ -71,34 +82,73 @@ def discover(
         seed=seed,
     )
     dataset = make_dataset(t, u, velocity, acceleration, force, initial)
-    space = _space(settings, dataset.inputs)
-    return (discover_by_paper if by_paper else discover_in)(dataset, space, settings, on_step)
+    if by_paper:
+        with threadpool_limits(1):
+            return discover_by_paper(
+                dataset, _space(settings.grammar, settings, dataset.inputs), settings, on_step
+            )
+    with threadpool_limits(1), Interrupts() as interrupts:
+        return discover_in(
+            dataset, settings, interrupts=interrupts, n_jobs=n_jobs, on_step=on_step, memo=memo
+        )
 
 
 def discover_in(
-    dataset: Dataset, space: LatentSpace, settings: Settings, on_step: Callable[[Step], None] | None
+    dataset: Dataset,
+    settings: Settings,
+    *,
+    interrupts: Interrupts,
+    n_jobs: int = 1,
+    on_step: Callable[[Step], None] | None = None,
+    memo: MutableMapping[Scored, Candidate | None] | None = None,
 ) -> Discovery:
     """Find the equation behind `dataset`: smooth, search by cheap scores, decide on the trajectory."""
     rng = np.random.default_rng(settings.seed)
+    spaces = _spaces(settings, dataset.inputs)
     prepared = prepare(dataset, settings.order, settings.selection.floor)
-    config = ObjectiveConfig(order=settings.order, max_constants=settings.constants.max_constants)
-    objective = Objective(prepared.problems, config=config, fit=settings.constants)
-    vocabulary = make_vocabulary(space, dataset.inputs, EFFORTS[settings.effort].vocabulary)
-    progress = Progress(prepared, settings, on_step)
+    lands = [_territory(space, prepared, settings, interrupts, i) for i, space in enumerate(spaces)]
     interrupted = False
-    try:
-        explore(objective, space, vocabulary, progress, rng)
-        refine(objective, vocabulary, progress)
-    except KeyboardInterrupt:
-        interrupted = True
-        for scored in objective.leaders(5) if not progress.ranked() else ():
-            progress.solve(scored)
+    with Workers(prepared, settings, _processes(n_jobs, dataset)) as workers:
+        progress = Progress(
+            prepared, settings, on_step, workers, interrupts, memo={} if memo is None else memo
+        )
+        try:
+            explore(lands, progress, rng)
+            refine(lands, progress)
+        except KeyboardInterrupt:
+            interrupted = True
+            if not progress.ranked():
+                progress.solve(lands[0].objective.leaders(5), "interrupted")
     found = progress.ranked()
+    if found and not interrupted and is_misfit(found):
+        found = by_forecast(found, prepared.whole, settings.shooting)
+    if not found and interrupted:
+        raise KeyboardInterrupt("before any equation was solved")
     if not found:
         raise DataError(
             "no equation of this grammar can be solved along these data; try another order or grammar"
         )
-    return Discovery(found, prepared, settings, objective.n_fitted, interrupted)
+    return Discovery(found, prepared, settings, progress.n_fitted, interrupted)
+
+
+def _processes(n_jobs: int, dataset: Dataset) -> int:
+    """Return the number of processes to use; a callable input cannot be sent to another one."""
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or n_jobs < 1:
+        raise ConfigError(f"n_jobs must be a whole number from 1 on, got {n_jobs!r}")
+    plain = all(isinstance(v, str | np.ndarray) for run in dataset.runs for v in run.inputs.values())
+    return n_jobs if plain else 1
+
+
+def _territory(
+    space: LatentSpace, prepared: Prepared, settings: Settings, interrupts: Interrupts, number: int
+) -> Territory:
+    """Return what is searched in one grammar; the second one is implicit and known by residuals only."""
+    config = ObjectiveConfig(order=settings.order, max_constants=settings.constants.max_constants)
+    residual = [p for p in prepared.problems if p.form is Form.RESIDUAL]
+    problems = residual if number else prepared.problems
+    objective = Objective(problems, config=config, fit=settings.constants, check=interrupts.check)
+    vocabulary = make_vocabulary(space, prepared.dataset.inputs, EFFORTS[settings.effort].vocabulary)
+    return Territory(space, vocabulary, objective, IMPLICIT_SHARE if number else 1.0)
 
 
 def fit(
@@ -120,18 +170,24 @@ def fit(
     settings = Settings(order=skeleton.order, grammar="", effort="quick")
     settings = replace(settings, constants=replace(settings.constants, max_constants=60))
     dataset = make_dataset(t, u, velocity, acceleration, force, initial)
+    with threadpool_limits(1):
+        return _fit_in(dataset, skeleton, settings)
+
+
+def _fit_in(dataset: Dataset, skeleton: Skeleton, settings: Settings) -> Discovery:
+    """Return the better of the trajectory fits that start from each cheap problem."""
     prepared = prepare(dataset, settings.order, settings.selection.floor)
-    progress = Progress(prepared, settings, None)
-    failure = None
+    workers = Workers(prepared, settings)
+    found, failure = [], None
     for problem in prepared.problems:
-        found = fit_constants(skeleton, problem, config=settings.constants)
-        failure = failure or found.failure
-        if found.equation is not None:
-            progress.candidates.pop(skeleton.key, None)
-            progress.solve(Scored(skeleton, found.equation, 0.0))
-            if progress.ranked():
-                return Discovery(progress.ranked(), prepared, settings, 1)
-    raise DataError(f"{skeleton} cannot be fitted to these data: {failure or 'its solution diverges'}")
+        cheap = fit_constants(skeleton, problem, config=settings.constants)
+        failure = failure or cheap.failure
+        if cheap.equation is not None:
+            found.append(workers.judge_one(Scored(skeleton, cheap.equation, 0.0), whole=True))
+    best = ranked([c for c in found if c is not None])
+    if not best:
+        raise DataError(f"{skeleton} cannot be fitted to these data: {failure or 'its solution diverges'}")
+    return Discovery(best, prepared, settings, 1)
 
 
 def make_dataset(
@@ -183,8 +239,13 @@ def _run(
     )
 
 
-def _space(settings: Settings, inputs: tuple[str, ...]) -> LatentSpace:
-    space = load_model(settings.grammar)
+def _spaces(settings: Settings, inputs: tuple[str, ...]) -> list[LatentSpace]:
+    names = [settings.grammar, *([IMPLICIT] if settings.implicit else [])]
+    return [_space(name, settings, inputs) for name in names]
+
+
+def _space(name: str, settings: Settings, inputs: tuple[str, ...]) -> LatentSpace:
+    space = load_model(name)
     unwanted = list(settings.without)
     if (
         INPUT not in inputs

@@ -9,20 +9,20 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gode.arrays import Float
-from gode.data import Columns, Dataset, MlpConfig, Smooth, columns_of_run, join_runs, smooth_gp, smooth_mlp
+from gode.data import Columns, Dataset, MlpConfig, Smooth, columns_of_run, join_runs, smooth, smooth_mlp
 from gode.data.mlp import dominant_period
 from gode.discovery.paper_objective import Judged, PaperObjective
-from gode.discovery.prepare import Prepared, input_values, known_values, prepare
+from gode.discovery.prepare import Prepared, assemble, input_values, known_values
+from gode.discovery.progress import Step
 from gode.discovery.result import Discovery
 from gode.discovery.settings import Settings
-from gode.discovery.stages import Step
 from gode.equation import Skeleton, parse_skeleton
 from gode.errors import ConfigError, DataError, ModelError
 from gode.fitting import PaperConfig
 from gode.fitting.shooting import Shot, shoot
 from gode.model import LatentSpace
 from gode.search import EvolutionConfig, evolve
-from gode.selection import Candidate, ranked
+from gode.selection import Candidate, in_order
 
 EXPLICIT = "u' = {sentence}"  # the template of B1
 LISTED = 40  # equations that are reported at most
@@ -150,13 +150,13 @@ def smoothed(
             period = max(forces, default=0.0)
             smooths.append(smooth_mlp(run, config=config, rng=run_rng, period=period, on_epoch=on_epoch))
     except KeyboardInterrupt:
-        return tuple(smooth_gp(run, known=known_values(run, settings.order)) for run in dataset.runs), True
+        return tuple(smooth(run, known=known_values(run, settings.order)) for run in dataset.runs), True
     return tuple(smooths), False
 
 
 def prepared_by(smooths: tuple[Smooth, ...], dataset: Dataset, settings: Settings) -> Prepared:
     """Return the data in the forms that stages and reports need, with the network's columns throughout."""
-    prepared = prepare(dataset, settings.order, settings.selection.floor, smooths=smooths)
+    prepared = assemble(dataset, smooths, settings.order, settings.selection.floor)
     return replace(prepared, columns=_columns(dataset, smooths))
 
 
@@ -169,7 +169,7 @@ def decided(objective: PaperObjective, settings: Settings) -> list[Candidate]:
             found.append(_candidate(solved, objective, settings))
         if len(found) == LISTED:
             break
-    return ranked(found)
+    return in_order(found)
 
 
 def _columns(dataset: Dataset, smooths: tuple[Smooth, ...]) -> Columns:
@@ -205,7 +205,7 @@ def _candidate(judged: Judged, objective: PaperObjective, settings: Settings) ->
     """Return the candidate of a solved equation; the errors of its constants are those of the trajectory."""
     equation = judged.equation
     fixed = replace(settings.shooting, max_iterations=0, horizons=())  # the constants stay as they are
-    shot = shoot(equation.skeleton, equation.constants, objective.prepared.target, config=fixed)
+    shot = shoot(equation.skeleton, equation.constants, objective.prepared.whole, config=fixed)
     covariance, rms = _uncertainty(shot)
     return Candidate(
         equation,

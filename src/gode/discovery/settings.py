@@ -43,6 +43,7 @@ EFFORTS = {
 }
 PRESETS = ("default", "paper")
 GRAMMARS = {1: "first-order", 2: "second-order"}
+IMPLICIT = "implicit"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,6 +52,7 @@ class Settings:
 
     order: int
     grammar: str
+    implicit: bool = False  # whether to look for implicit equations too
     preset: str = "default"
     effort: str = "normal"
     start: str | None = None

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 from gode.equation import Node, Skeleton, parse_tree
 from gode.equation.sums import to_sum
-from gode.equation.tree import add, const, mul, renumber, unlabelled
+from gode.equation.tree import ONE, STATE, add, const, mul, num, power, renumber, unlabelled, var, walk
 
 Bodies = frozenset[Node]
 
@@ -47,6 +48,15 @@ def swaps(bodies: Bodies, vocabulary: Sequence[Node]) -> Iterator[Bodies]:
     """Yield the sums with one term replaced."""
     for smaller in ((bodies - {body}) for body in sorted(bodies)):
         yield from (smaller | {body} for body in vocabulary if body not in bodies)
+
+
+def unbent(bodies: Bodies) -> Iterator[Bodies]:
+    """Yield the sums with a term that holds inner constants replaced by two plain powers of the state."""
+    plain = (ONE, var(STATE), power(var(STATE), num(2)), power(var(STATE), num(3)))
+    for body in sorted(bodies):
+        if any(node.op == "const" for node in walk(body)):
+            rest = bodies - {body}
+            yield from (rest | set(pair) for pair in combinations(plain, 2) if not rest & set(pair))
 
 
 def neighbours(bodies: Bodies, vocabulary: Sequence[Node]) -> Iterator[Bodies]:

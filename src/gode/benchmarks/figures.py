@@ -1,0 +1,208 @@
+"""Pictures of a study: violins of errors, bars for each problem, trajectories, sweeps."""
+
+from collections.abc import Sequence
+from io import BytesIO
+from statistics import fmean
+from typing import TYPE_CHECKING
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.figure import Figure
+
+from gode.arrays import Float
+from gode.benchmarks.measure import measured
+from gode.benchmarks.methods import METHODS
+from gode.benchmarks.problems import SUITES, problem, truth
+from gode.benchmarks.records import Record
+from gode.benchmarks.score import trajectory
+from gode.benchmarks.sweeps import Curve
+from gode.benchmarks.tables import CHANNELS, methods_of
+from gode.equation import parse_equation
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+# The colours of Okabe and Ito, which the colour-blind can tell apart; marks and lines differ, too.
+PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#777777")
+MARKS = "osD^vPX*"
+LINES = ("-", "--", "-.", ":")
+SMALLEST = 1e-6  # errors below are drawn there
+LABELS = {"noise": "noise", "samples": "samples", "dropped": "share of dropped samples", "runs": "runs"}
+
+
+def svg(figure: Figure) -> bytes:
+    """Return the figure as SVG; the same for the same data."""
+    out = BytesIO()
+    with mpl.rc_context({"svg.hashsalt": "gode", "svg.fonttype": "path"}):
+        figure.savefig(out, format="svg", metadata={"Date": None, "Creator": None})
+    return out.getvalue()
+
+
+def violins(records: Sequence[Record]) -> Figure:
+    """Return the distribution of the errors of each method, each run a dot."""
+    names = methods_of(records)
+    n = max(len(r.score.errors) for r in records)
+    figure = Figure(figsize=(1.5 + 1.3 * len(names) * n, 4.2), layout="constrained")
+    for i, axes in enumerate(np.atleast_1d(figure.subplots(1, n, sharey=True))):
+        for place, name in enumerate(names):
+            own = [r.score.errors for r in records if r.job.method == name and len(r.score.errors) > i]
+            if own:
+                _violin(axes, place, _logs([e[i] for e in own]), _colour(name))
+        axes.set_title(f"relative L2 error of {CHANNELS[i]}")
+        axes.set_xticks(range(len(names)), [METHODS[m].title for m in names], rotation=30, ha="right")
+        _powers(axes)
+    return figure
+
+
+def _violin(axes: "Axes", place: int, values: Float, colour: str) -> None:
+    if len(values) > 1 and np.ptp(values) > 1e-3:
+        parts = axes.violinplot([values], [place], widths=0.8, showextrema=False)
+        for body in parts["bodies"]:  # type: ignore[attr-defined]
+            body.set(facecolor=colour, alpha=0.3)
+    shift = 0.3 * (np.arange(len(values)) % 7 - 3) / 7  # side by side, the same in every drawing
+    axes.plot(place + shift, values, "o", ms=2.5, color=colour, alpha=0.7)
+    axes.plot([place - 0.25, place + 0.25], [np.median(values)] * 2, color="black", lw=1.5)
+
+
+def _powers(axes: "Axes") -> None:
+    low, high = axes.get_ylim()
+    ticks = range(int(np.floor(low)), int(np.ceil(min(high, 0.0))) + 1)
+    axes.set_yticks(list(ticks), [f"$10^{{{k}}}$" for k in ticks])
+    axes.grid(axis="y", lw=0.4, alpha=0.5)
+
+
+def bars(records: Sequence[Record]) -> Figure:
+    """Return the mean error of u and u' of each problem and method, with the range over the seeds."""
+    names = methods_of(records)
+    problems = _problems(records)
+    figure = Figure(figsize=(max(6.0, 0.18 * len(problems) * (len(names) + 1)), 6.0), layout="constrained")
+    for i, axes in enumerate(figure.subplots(2, 1, sharex=True)):
+        for k, name in enumerate(names):
+            _bars_of(axes, i, [_errors(records, p, name, i) for p in problems], name, (k, len(names)))
+        axes.set(yscale="log", ylabel=f"relative L2 error of {CHANNELS[i]}")
+        axes.grid(axis="y", lw=0.4, alpha=0.5)
+        axes.set_xticks(range(len(problems)), problems, rotation=60, ha="right")
+    figure.legend(
+        *figure.axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=4, frameon=False
+    )
+    return figure
+
+
+def _bars_of(axes: "Axes", i: int, errors: list[list[float]], name: str, slot: tuple[int, int]) -> None:
+    k, n = slot
+    here = [p for p, row in enumerate(errors) if row]
+    means = np.array([max(fmean(errors[p]), SMALLEST) for p in here])
+    low = means - np.array([max(min(errors[p]), SMALLEST) for p in here])
+    high = np.array([max(errors[p]) for p in here]) - means
+    x = np.array(here) + (k - (n - 1) / 2) * 0.8 / n
+    axes.bar(x, means, 0.8 / n, color=_colour(name), label=METHODS[name].title if i == 0 else None)
+    axes.errorbar(x, means, [np.maximum(low, 0), np.maximum(high, 0)], fmt="none", ecolor="#333333", lw=0.7)
+
+
+def trajectories(records: Sequence[Record]) -> Figure:
+    """Return true, measured and predicted trajectories; of each method the seed with the median error."""
+    problems = _problems(records)
+    names = methods_of(records)
+    figure = Figure(figsize=(11.0, 2.3 * len(problems) + 0.5), layout="constrained")
+    grid = figure.subplots(len(problems), 3, squeeze=False)
+    for row, name in zip(grid, problems, strict=True):
+        one = problem(name)
+        t, *true = truth(one)
+        shown = [_typical(records, name, m) for m in names]
+        _measurement(row[CHANNELS.index("u" if one.observed == "u" else "u''")], shown)
+        for i in range(one.order + 1):
+            row[i].plot(t, true[i], color="black", lw=2.2, alpha=0.35, label="truth")
+            for record in shown:
+                _prediction(row[i], record, i)
+            _limits(row[i], true[i])
+            row[i].set_title(f"{name}: {CHANNELS[i]}", fontsize=9)
+        for i in range(one.order + 1, 3):
+            row[i].set_axis_off()
+    labels = {
+        text: line
+        for axes in figure.axes
+        for line, text in zip(*axes.get_legend_handles_labels(), strict=True)
+    }
+    figure.legend(labels.values(), labels.keys(), loc="outside upper center", ncols=5, frameon=False)
+    return figure
+
+
+def _typical(records: Sequence[Record], name: str, method: str) -> Record | None:
+    own = [r for r in records if r.job.problem == name and r.job.method == method]
+    own.sort(key=lambda r: (r.score.errors, r.job))
+    return own[(len(own) - 1) // 2] if own else None
+
+
+def _measurement(axes: "Axes", shown: Sequence[Record | None]) -> None:
+    job = next(r.job for r in shown if r is not None)
+    data = measured(job)
+    axes.plot(data.t[0], data.signal[0], ".", color="#999999", ms=3, label="measured")
+
+
+def _prediction(axes: "Axes", record: Record | None, i: int) -> None:
+    if record is None or record.equation is None or record.score.complexity is None:
+        return
+    one = problem(record.job.problem)
+    values, _ = trajectory(one, parse_equation(record.equation))
+    title = METHODS[record.job.method].title
+    axes.plot(
+        one.t, values[i], color=_colour(record.job.method), ls=_line(record.job.method), lw=1.2, label=title
+    )
+
+
+def _limits(axes: "Axes", true: Float) -> None:
+    """Let the truth, not a diverging prediction, decide what is seen."""
+    low, high = float(np.min(true)), float(np.max(true))
+    room = 0.35 * ((high - low) or 1.0)
+    axes.set_ylim(low - room, high + room)
+
+
+def sweep_curves(what: str, lines: Sequence[Curve]) -> Figure:
+    """Return the errors of u and u' and the share of exact structures along a sweep."""
+    figure = Figure(figsize=(11.0, 3.8), layout="constrained")
+    panels = figure.subplots(1, 3)
+    for curve in lines:
+        style = {
+            "color": _colour(curve.method), "ls": _line(curve.method), "marker": _mark(curve.method), "ms": 5,
+            "label": METHODS[curve.method].title,
+        }  # fmt: skip
+        for i in range(2):
+            panels[i].plot(curve.levels, [max(e[i], SMALLEST) for e in curve.errors], **style)
+        panels[2].plot(curve.levels, [100 * share for share in curve.exact], **style)
+    for i in range(2):
+        panels[i].set(yscale="log", ylabel=f"relative L2 error of {CHANNELS[i]}")
+    panels[2].set(ylim=(-3, 103), ylabel="exact structures, %")
+    for axes in panels:
+        axes.set_xlabel(LABELS[what])
+        axes.grid(lw=0.4, alpha=0.5)
+    panels[2].legend(frameon=False, fontsize=8)
+    return figure
+
+
+def _problems(records: Sequence[Record]) -> list[str]:
+    present = {r.job.problem for r in records}
+    return [one.name for problems in SUITES.values() for one in problems if one.name in present]
+
+
+def _errors(records: Sequence[Record], name: str, method: str, i: int) -> list[float]:
+    return [r.score.errors[i] for r in records if r.job.problem == name and r.job.method == method]
+
+
+def _logs(errors: Sequence[float]) -> Float:
+    return np.asarray(np.log10(np.maximum(errors, SMALLEST)))
+
+
+def _place(method: str) -> int:
+    return list(METHODS).index(method)
+
+
+def _colour(method: str) -> str:
+    return PALETTE[_place(method) % len(PALETTE)]
+
+
+def _mark(method: str) -> str:
+    return MARKS[_place(method) % len(MARKS)]
+
+
+def _line(method: str) -> str:
+    return LINES[_place(method) % len(LINES)]

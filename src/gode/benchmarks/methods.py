@@ -1,0 +1,146 @@
+"""The methods that are compared: each takes noisy data and returns an equation as text."""
+
+import importlib.metadata
+import importlib.util
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from gode.benchmarks.measure import Measured
+from gode.benchmarks.peers import PEERS, PeerTask
+from gode.data import Dataset
+from gode.discovery import discover, fit
+from gode.discovery.api import make_dataset
+from gode.discovery.prepare import prepare
+from gode.equation import Skeleton
+from gode.equation.sums import from_sum, to_sum
+from gode.equation.tree import unlabelled
+from gode.errors import ConfigError
+from gode.fitting import ConstantsConfig, fit_constants, residual_problem
+
+
+@dataclass(frozen=True)
+class Task:
+    """What a method works on. Only the floors are given the true skeleton; nobody is given clean data."""
+
+    data: Measured
+    seed: int
+    effort: str
+    suite: str
+    skeleton: Skeleton | None = None
+
+
+@dataclass(frozen=True)
+class Method:
+    """A way to find an equation."""
+
+    title: str
+    work: Callable[[Task], str]
+    needs: str | None = None  # the package that must be installed
+    package: str | None = None  # its name in the package index, if another
+    weight: float = 1.0  # how long it takes, roughly, beside gode
+    sees_skeleton: bool = False
+
+    @property
+    def installed(self) -> bool:
+        """Whether the method can run here."""
+        return self.needs is None or importlib.util.find_spec(self.needs) is not None
+
+    @property
+    def version(self) -> str | None:
+        """The version of the package it needs."""
+        return (
+            importlib.metadata.version(self.package or self.needs) if self.needs and self.installed else None
+        )
+
+
+def method(name: str) -> Method:
+    """Return the method called `name`.
+
+    Raises:
+        ConfigError: if there is none.
+    """
+    if name not in METHODS:
+        raise ConfigError(f"there is no method {name!r}; choose from {', '.join(METHODS)}")
+    return METHODS[name]
+
+
+def _gode(task: Task, *, preset: str = "default", grammar: str | None = None) -> str:
+    found = discover(
+        **_arguments(task.data),  # type: ignore[arg-type]
+        order=task.data.order,
+        grammar=grammar,
+        preset=preset,
+        effort=task.effort,
+        seed=task.seed,
+    )
+    return found.equation.equation.text(None)
+
+
+def _arguments(data: Measured) -> dict[str, object]:
+    """Return the data as discover() and fit() take them."""
+    channel = "u" if data.observed == "u" else "acceleration"
+    several = len(data.t) > 1
+    return {
+        "t": list(data.t) if several else data.t[0],
+        channel: list(data.signal) if several else data.signal[0],
+        "force": data.force,
+        "initial": data.initial if several or data.initial is None else data.initial[0],
+    }
+
+
+def _floor(task: Task) -> str:
+    """Fit the constants of the true skeleton to the trajectory."""
+    found = fit(str(_free_skeleton(task)), **_arguments(task.data))  # type: ignore[arg-type]
+    return found.equation.equation.text(None)
+
+
+def _floor_on_derivatives(task: Task) -> str:
+    """Fit the constants of the true skeleton to the smoothed derivatives, as most methods do."""
+    prepared = prepare(_dataset(task.data), task.data.order, 1e-4)
+    config = ConstantsConfig(max_constants=60)
+    found = fit_constants(_free_skeleton(task), residual_problem(prepared.columns), config=config)
+    if found.equation is None:
+        raise ConfigError(f"the true skeleton cannot be fitted: {found.failure}")
+    return found.equation.text(None)
+
+
+def _free_skeleton(task: Task) -> Skeleton:
+    """Return the true skeleton; coefficients of one are free, too."""
+    assert task.skeleton is not None, "a floor is given the skeleton"
+    return Skeleton(from_sum(dict.fromkeys(to_sum(unlabelled(task.skeleton.key)))))
+
+
+def _dataset(data: Measured) -> Dataset:
+    given = _arguments(data)
+    names = ("t", "u", "velocity", "acceleration", "force", "initial")
+    return make_dataset(*(given.get(name) for name in names))  # type: ignore[arg-type]
+
+
+def _peer(name: str) -> Callable[[Task], str]:
+    """Return a method that gives a peer the columns that gode itself works on."""
+
+    def work(task: Task) -> str:
+        columns = prepare(_dataset(task.data), task.data.order, 1e-4).columns
+        t, u, du, d2u = (np.ascontiguousarray(row) for row in columns.matrix[:4])
+        force = columns.matrix[4] if task.data.force else None
+        given = PeerTask(t, u, du, d2u, force, task.data.order, task.seed, len(columns.starts) > 2)
+        return PEERS[name].find(given)
+
+    return work
+
+
+METHODS: dict[str, Method] = {
+    "gode": Method("gode", _gode),
+    "gode-grammar": Method("gode, the paper's grammar", lambda task: _gode(task, grammar=task.suite)),
+    "gode-paper": Method("gode, preset paper", lambda task: _gode(task, preset="paper"), weight=20.0),
+    **{
+        name: Method(peer.title, _peer(name), peer.needs, peer.package, peer.weight)
+        for name, peer in PEERS.items()
+    },
+    "floor": Method("floor: true skeleton, trajectory", _floor, weight=0.3, sees_skeleton=True),
+    "floor-derivatives": Method(
+        "true skeleton, derivatives", _floor_on_derivatives, weight=0.3, sees_skeleton=True
+    ),
+}

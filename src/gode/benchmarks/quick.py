@@ -1,0 +1,53 @@
+"""The quick suite: minutes instead of hours, with accuracies that must be reached."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from gode.benchmarks.jobs import QUICK, Job, suite_jobs
+from gode.benchmarks.records import Record, read_records
+from gode.benchmarks.tables import CHANNELS, summary
+
+# Mean errors of u, u', u'' that effort quick must stay below on the problems of QUICK at 5 % noise, seed 0,
+# and how many of the structures must be found: about three times the errors measured when they were set.
+LIMITS: dict[str, tuple[tuple[float, ...], int]] = {
+    "b1": ((0.02, 0.06), 4),
+    "b2": ((0.02, 0.04, 0.06), 2),
+    "b3": ((0.03, 0.03, 0.03), 1),
+}
+
+
+def quick_jobs(names: Sequence[str]) -> list[Job]:
+    """Return the jobs of the quick suite."""
+    return suite_jobs(
+        names,
+        problems=[one for name in names for one in QUICK[name]],
+        methods=("gode", "floor"),
+        seeds=(0,),
+        noise=(0.05,),
+        initial="known",
+        effort="quick",
+    )
+
+
+def check_quick(folder: Path, jobs: Sequence[Job]) -> list[str]:
+    """Return a sentence for each accuracy that was lost."""
+    wanted = {job.key for job in jobs}
+    records = [r for r in read_records(folder) if r.job.key in wanted]
+    return [sentence for name in LIMITS for sentence in _losses(name, records)]
+
+
+def _losses(name: str, records: Sequence[Record]) -> list[str]:
+    own = [r for r in records if r.job.study == name and r.job.method == "gode"]
+    if not own:
+        return []
+    limits, least = LIMITS[name]
+    means = summary("gode", own).mean
+    losses = [
+        f"{name}: mean error of {channel} is {mean:.4f}, but must stay below {limit}"
+        for channel, mean, limit in zip(CHANNELS, means, limits, strict=False)
+        if mean is not None and mean > limit
+    ]
+    found = sum(r.score.structure for r in own)
+    if found < least:
+        losses.append(f"{name}: {found} of {len(own)} structures found, but must be at least {least}")
+    return losses

@@ -1,0 +1,91 @@
+"""Is it the same equation? Terms, factors and functions must agree, and numbers up to a tolerance."""
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from gode.equation import Equation, Node
+from gode.equation.normal import normal_sum
+from gode.equation.skeleton import explicit_terms, term_node
+from gode.equation.sums import Coefficient, from_sum, to_sum
+from gode.equation.tree import add, number
+
+Close = Callable[[float, float], bool]
+Part = TypeVar("Part")
+MAX_PASSES = 8
+
+
+def same_structure(found: Equation, true: Equation) -> bool:
+    """Tell whether the equations differ in their constants only."""
+    return _same(found, true, lambda a, b: True)
+
+
+def same_equation(found: Equation, true: Equation, tolerance: float) -> bool:
+    """Tell whether the structure is the same and each constant lies within a share of the true one."""
+    return _same(found, true, lambda a, b: abs(a - b) <= tolerance * abs(b))
+
+
+def _same(found: Equation, true: Equation, close: Close) -> bool:
+    """Compare what the highest derivative equals, or the residuals if it cannot be isolated."""
+    if found.skeleton.highest != true.skeleton.highest:
+        return False
+    left, right = (explicit_terms(e.tree, e.skeleton.highest) for e in (found, true))
+    if left is None or right is None:
+        return _alike(from_sum(normal_sum(found.tree)), from_sum(normal_sum(true.tree)), close)
+    a, b = (_normal(add(*map(term_node, side))) for side in (left, right))
+    return _alike(a, b, close)
+
+
+def _normal(tree: Node) -> Node:
+    """Return the tree of the sum that `tree` is, without a change of scale."""
+    for _ in range(MAX_PASSES):
+        again = from_sum(to_sum(tree))
+        if again == tree:
+            break
+        tree = again
+    return tree
+
+
+def _alike(a: Node, b: Node, close: Close) -> bool:
+    """Compare two sums term by term, whatever the order."""
+
+    def same(left: tuple[Node, Coefficient], right: tuple[Node, Coefficient]) -> bool:
+        c, d = left[1], right[1]
+        return (c is None or d is None or close(c, d)) and _alike_products(left[0], right[0], close)
+
+    return _matched(list(to_sum(a).items()), list(to_sum(b).items()), same)
+
+
+def _alike_products(a: Node, b: Node, close: Close) -> bool:
+    left, right = (node.args if node.op == "*" else (node,) for node in (a, b))
+    return _matched(left, right, lambda x, y: _alike_factors(x, y, close))
+
+
+def _alike_factors(a: Node, b: Node, close: Close) -> bool:
+    if a.op != b.op:
+        return False
+    if a.op == "num":
+        return close(number(a), number(b))
+    if not a.args:
+        return a.value == b.value
+    if a.op == "^":
+        return _alike(a.args[0], b.args[0], close) and _alike_exponents(a.args[1], b.args[1], close)
+    return _alike(a, b, close) if a.op == "+" else _alike(a.args[0], b.args[0], close)
+
+
+def _alike_exponents(a: Node, b: Node, close: Close) -> bool:
+    """Compare exponents; a whole number is part of the structure."""
+    if a.op == b.op == "num" and (number(a).is_integer() or number(b).is_integer()):
+        return number(a) == number(b)
+    return _alike(a, b, close)
+
+
+def _matched(left: Sequence[Part], right: Sequence[Part], same: Callable[[Part, Part], bool]) -> bool:
+    """Tell whether the two lists can be paired so that each pair is the same."""
+    if len(left) != len(right):
+        return False
+    if not left:
+        return True
+    return any(
+        same(left[0], other) and _matched(left[1:], [*right[:i], *right[i + 1 :]], same)
+        for i, other in enumerate(right)
+    )

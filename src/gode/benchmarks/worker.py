@@ -1,0 +1,154 @@
+"""The inside of a worker process: it takes jobs from a connection and sends records back."""
+
+import hashlib
+import importlib.metadata
+import os
+import platform
+import signal
+import threading
+import time
+import traceback
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import lru_cache
+from multiprocessing import parent_process
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+from gode import __version__
+from gode.benchmarks.jobs import Job
+from gode.benchmarks.records import Record
+from gode.errors import GodeError
+
+PACKAGES = ("numpy", "scipy", "numba")
+
+
+def serve(connection: "Connection[Record | None, Job]") -> None:
+    """Send None when ready, then a record for each job, until the other side closes."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent: no half-done run is a result
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    _warm_up()
+    try:
+        connection.send(None)
+        while True:
+            connection.send(run_job(connection.recv()))
+    except (EOFError, OSError):
+        return
+
+
+def run_job(job: Job) -> Record:
+    """Return what becomes of a job; a failure of the method is a result, too."""
+    from gode.benchmarks.measure import measured
+    from gode.benchmarks.methods import Task, method
+    from gode.benchmarks.problems import problem
+    from gode.benchmarks.score import failed, score
+
+    one, way = problem(job.problem), method(job.method)
+    skeleton = one.equation.skeleton if way.sees_skeleton else None
+    task = Task(measured(job), job.seed, job.effort, one.suite, skeleton)
+    equation, failure = None, ""
+    _reset_peak()
+    start = time.perf_counter()
+    try:
+        equation = way.work(task)
+    except GodeError as error:
+        failure = str(error)
+    except Exception:  # noqa: BLE001 - a peer may raise anything, and the study must go on
+        failure = traceback.format_exc(limit=-1).strip().splitlines()[-1]
+    seconds, megabytes = time.perf_counter() - start, _peak()
+    result = failed(one, failure) if equation is None else score(one, equation)
+    return Record(
+        job=job,
+        equation=equation,
+        score=result,
+        seconds=round(seconds, 3),
+        megabytes=round(megabytes, 1),
+        date=now(),
+        versions=versions(job.method),
+    )
+
+
+def broken(job: Job, failure: str, seconds: float) -> Record:
+    """Return the record of a job whose process ended without one."""
+    from gode.benchmarks.problems import problem
+    from gode.benchmarks.score import failed
+
+    return Record(
+        job=job,
+        equation=None,
+        score=failed(problem(job.problem), failure),
+        seconds=round(seconds, 3),
+        megabytes=0.0,
+        date=now(),
+        versions=versions(job.method),
+    )
+
+
+def now() -> str:
+    """Return the time as text, UTC."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+@lru_cache
+def versions(name: str) -> dict[str, str]:
+    """Return what a result depends on: the code, the interpreter, the libraries and the peer."""
+    from gode.benchmarks.methods import method
+
+    found = {"gode": __version__, "code": _code(), "python": platform.python_version()}
+    found |= {package: importlib.metadata.version(package) for package in PACKAGES}
+    peer = method(name)
+    if peer.needs and peer.version:
+        found[peer.package or peer.needs] = peer.version
+    return found
+
+
+@lru_cache
+def _code() -> str:
+    """Return a short digest of the package: runs of one study should share it."""
+    digest = hashlib.sha256()
+    folder = Path(__file__).parent.parent
+    for path in sorted(folder.rglob("*")):
+        if path.suffix in (".py", ".grammar", ".safetensors"):
+            digest.update(path.relative_to(folder).as_posix().encode() + path.read_bytes())
+    return digest.hexdigest()[:12]
+
+
+def _warm_up() -> None:
+    """Load what a run loads, so that the clock of the first job does not count it."""
+    job = Job(study="b1", problem="ID2", method="floor", samples=12)
+    run_job(job)
+    run_job(replace(job, problem="LODE4"))
+
+
+def _end_with_parent() -> None:
+    """End this process with its parent, even if that is killed."""
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
+def _reset_peak() -> None:
+    """Let the system forget the peak of the memory so far, where it can (Linux)."""
+    try:
+        Path("/proc/self/clear_refs").write_text("5")
+    except OSError:
+        return
+
+
+def _peak() -> float:
+    """Return the peak of the resident memory in MB, since the reset or, elsewhere, since the start."""
+    try:
+        lines = Path("/proc/self/status").read_text().splitlines()
+        return next(float(line.split()[1]) for line in lines if line.startswith("VmHWM:")) / 1e3
+    except (OSError, StopIteration):
+        return _peak_since_start()
+
+
+def _peak_since_start() -> float:
+    try:
+        import resource
+    except ImportError:  # Windows
+        return 0.0
+    unit = 1e6 if platform.system() == "Darwin" else 1e3  # bytes there, kilobytes elsewhere
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit

@@ -1,0 +1,276 @@
+"""gode bench: the paper's tables, the peers, sweeps, the engine, and the report over all of it."""
+
+import shlex
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+import click
+from rich.table import Table as RichTable
+
+from gode.cli.app import console, main
+
+if TYPE_CHECKING:
+    from gode.benchmarks.jobs import Job
+    from gode.benchmarks.run import Progress
+    from gode.benchmarks.tables import Table
+
+F = TypeVar("F", bound=Callable[..., None])
+STOPPED = 130  # the exit code of a program that Ctrl-C ended
+LOST = 1  # an accuracy that the quick run demands was not reached
+
+
+@main.group()
+def bench() -> None:
+    """Measure gode and other tools on the paper's problems.
+
+    \b
+    Example:
+      gode bench b1 --seeds 0 1 2 3 4 --methods gode floor --jobs 2 --out out/bench
+      gode bench report out/bench
+    """
+
+
+class _Several(click.Command):
+    """A command whose options take several values: --seeds 0 1 2, as well as --seeds 0 --seeds 1."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        several = {o for p in self.params if isinstance(p, click.Option) and p.multiple for o in p.opts}
+        out: list[str] = []
+        current = ""
+        for word in args:
+            if word.startswith("--"):
+                current = word if word in several else ""
+                out.append(word)
+            elif current and out[-1] != current:
+                out += [current, word]
+            else:
+                out.append(word)
+        return super().parse_args(ctx, out)
+
+
+def _run_options(command: F) -> F:
+    """Add the options that all studies share."""
+    from_right = (
+        click.option("--problems", multiple=True, help="Names of problems; by default all.  [several]"),
+        click.option("--methods", multiple=True, default=("gode", "floor"), show_default=True,
+                     help="gode, gode-paper, pysindy, ... ; see `gode bench methods`.  [several]"),
+        click.option("--seeds", multiple=True, type=int, default=(0, 1, 2, 3, 4), show_default=True,
+                     help="[several]"),
+        click.option("--initial", type=click.Choice(["known", "unknown"]), default="known", show_default=True,
+                     help="Whether the methods are told the initial values."),
+        click.option("--effort", default="normal", show_default=True, help="quick, normal or thorough."),
+        click.option("--jobs", default=2, show_default=True, help="Processes, one core each."),
+        click.option("--limit", default=1800.0, show_default=True, help="Seconds that one run may take."),
+        click.option("--retry", is_flag=True, help="Do runs again that failed."),
+        click.option("--out", type=click.Path(path_type=Path), default=Path("out/bench"), show_default=True,
+                     help="Folder of the results; the same folder goes on where it stopped."),
+    )  # fmt: skip
+    for option in reversed(from_right):
+        command = option(command)
+    return command
+
+
+def _suite_command(names: tuple[str, ...], title: str, text: str) -> None:
+    """Register `gode bench b1` and its sisters."""
+
+    @bench.command(title, help=text, cls=_Several)
+    @_run_options
+    @click.option("--noise", multiple=True, type=float, default=(0.05,), show_default=True, help="[several]")
+    @click.option(
+        "--quick", is_flag=True, help="A few problems, one seed, quick effort; fails if accuracy is lost."
+    )
+    @click.pass_context
+    def run_suite(
+        ctx: click.Context, problems: tuple[str, ...], methods: tuple[str, ...], seeds: tuple[int, ...],
+        initial: str, effort: str, jobs: int, limit: float, retry: bool, out: Path, noise: tuple[float, ...],
+        quick: bool,
+    ) -> None:  # fmt: skip
+        from gode.benchmarks.jobs import suite_jobs
+        from gode.benchmarks.quick import check_quick, quick_jobs
+
+        todo = (
+            quick_jobs(names)
+            if quick
+            else suite_jobs(
+                names, problems=problems, methods=_usable(methods), seeds=seeds, noise=noise,
+                initial=initial, effort=effort,
+            )
+        )  # fmt: skip
+        _study(ctx, todo, jobs, limit, retry, out)
+        if quick:
+            _tell_quick(check_quick(out, todo))
+
+
+_suite_command(("b1",), "b1", "Suite B1: thirty equations of first order.")
+_suite_command(("b2",), "b2", "Suite B2: ten linear and nonlinear equations of first and second order.")
+_suite_command(("b3",), "b3", "Suite B3: three driven oscillators, of which the acceleration is measured.")
+_suite_command(("b1", "b2", "b3"), "all", "The three suites.")
+
+
+@bench.command(cls=_Several)
+@click.argument("what", type=click.Choice(["noise", "samples", "dropped", "runs"]))
+@_run_options
+@click.option(
+    "--values", multiple=True, type=float, help="Levels; by default those of the results page.  [several]"
+)
+@click.pass_context
+def sweep(
+    ctx: click.Context, what: str, problems: tuple[str, ...], methods: tuple[str, ...],
+    seeds: tuple[int, ...], initial: str, effort: str, jobs: int, limit: float, retry: bool, out: Path,
+    values: tuple[float, ...],
+) -> None:  # fmt: skip
+    """Vary the noise, the number of samples, the share of them that is dropped, or the number of runs."""
+    from gode.benchmarks.jobs import sweep_jobs
+
+    todo = sweep_jobs(
+        what,
+        problems=problems,
+        values=values,
+        methods=_usable(methods),
+        seeds=seeds,
+        initial=initial,
+        effort=effort,
+    )
+    _study(ctx, todo, jobs, limit, retry, out)
+
+
+@bench.command()
+def methods() -> None:
+    """List the methods, and which of them are installed."""
+    from gode.benchmarks.methods import METHODS
+
+    table = RichTable("method", "what it is", "installed")
+    for name, each in METHODS.items():
+        table.add_row(
+            name, each.title, each.version or "yes" if each.installed else f"no: pip install {each.needs}"
+        )
+    console.print(table)
+
+
+@bench.command()
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option("--markdown", type=click.Path(path_type=Path), help="Write the tables to this file, too.")
+def report(folder: Path, markdown: Path | None) -> None:
+    """Print the tables of FOLDER; draw its pictures and write one page with all of it."""
+    from gode.benchmarks import report as reporting
+
+    found = reporting.make_report(folder)
+    for section in found.sections:
+        for table in section.tables:
+            _show(table)
+    written = reporting.write_report(found, folder)
+    if found.warning:
+        console.print(found.warning)
+    console.print(f"page: {written[0]}; {len(written) - 1} pictures in {folder / reporting.FIGURES}")
+    if markdown:
+        reporting.write_text(markdown, reporting.markdown(found))
+        console.print(f"tables: {markdown}")
+
+
+@bench.command()
+@click.argument("what", nargs=-1)
+@click.option("--quick", is_flag=True, help="Smaller samples: seconds instead of minutes.")
+@click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
+def engine(what: tuple[str, ...], quick: bool, as_json: bool) -> None:
+    """Measure the engine and its baselines in one run.
+
+    WHAT are any of fits, solves, decode, smooth, library, memory, start; by default all.
+    """
+    import json
+    from dataclasses import asdict
+
+    from gode.benchmarks.engine import measure
+
+    figures = []
+    for figure in measure(what, quick=quick):
+        figures.append(figure)
+        if not as_json:
+            beside = f"; {figure.baseline}: {figure.base:.4g}" if figure.base is not None else ""
+            ratio = f", ratio {figure.ratio:.3g}" if figure.ratio is not None else ""
+            note = f" ({figure.note})" if figure.note else ""
+            console.print(
+                f"{figure.name}: {figure.value:.4g} {figure.unit}{beside}{ratio}{note}", soft_wrap=True
+            )
+    if as_json:
+        click.echo(json.dumps([{**asdict(f), "ratio": f.ratio} for f in figures]))
+
+
+def _usable(names: Sequence[str]) -> list[str]:
+    """Return the methods that are installed; say which are not."""
+    from gode.benchmarks.methods import method
+
+    for name in names:
+        if not method(name).installed:
+            console.print(f"{name}: not installed (pip install {method(name).needs}); left out")
+    return [name for name in dict.fromkeys(names) if method(name).installed]
+
+
+def _study(ctx: click.Context, todo: "list[Job]", workers: int, limit: float, retry: bool, out: Path) -> None:
+    """Run the jobs, go on where an earlier run stopped, and print the tables of what was asked for."""
+    from gode.benchmarks.report import remember_command
+    from gode.benchmarks.run import RunConfig, run_jobs
+    from gode.benchmarks.sweeps import sweep_table, sweeps_of
+    from gode.benchmarks.tables import settings, suite_table
+    from gode.benchmarks.worker import now
+
+    config = RunConfig(workers=workers, limit=limit, retry=retry)
+    if not todo:
+        console.print("nothing to do: none of these methods is installed")
+        return
+    remember_command(out, _command(ctx), now())
+    console.print(f"{len(todo)} runs, {workers} at a time; finished ones go to {out / 'runs.jsonl'}")
+    try:
+        records = run_jobs(todo, out, config, _show_progress)
+    except KeyboardInterrupt:
+        console.print("\nstopped; what is finished is kept, and the same command goes on from there")
+        sys.exit(STOPPED)
+    sweeps = sweeps_of(records)
+    for what, own in sweeps.items():
+        _show(sweep_table(what, own))
+    for setting, own in settings(records).items() if not sweeps else ():
+        _show(suite_table(setting, own))
+
+
+def _command(ctx: click.Context) -> str:
+    """Return the command that repeats this study, defaults left out."""
+    words = ["gode", "bench", str(ctx.info_name)]
+    for parameter in ctx.command.params:
+        value = ctx.params.get(parameter.name or "")
+        if isinstance(parameter, click.Argument):
+            words.append(str(value))
+        elif value != parameter.get_default(ctx) and isinstance(parameter, click.Option):
+            values = value if isinstance(value, tuple) else () if value is True else (value,)
+            words += [parameter.opts[0], *map(str, values)]
+    return shlex.join(words)
+
+
+def _show_progress(step: "Progress") -> None:
+    record = step.record
+    score = record.score
+    found = "exact" if score.exact else "structure" if score.structure else score.failure or ""
+    errors = " ".join(f"{e:.4f}" for e in score.errors)
+    console.print(
+        f"{step.done}/{step.total} {_span(step.left)} left: {record.job.problem} {record.job.method} "
+        f"seed {record.job.seed}: {errors} in {record.seconds:.1f} s {found}",
+        soft_wrap=True,
+        markup=False,
+    )
+
+
+def _span(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
+
+
+def _tell_quick(losses: list[str]) -> None:
+    for loss in losses:
+        console.print(loss, markup=False)
+    console.print("accuracy lost" if losses else "as accurate as it should be")
+    if losses:
+        sys.exit(LOST)
+
+
+def _show(table: "Table") -> None:
+    for line in ("", table.title, *table.lines(), table.note):
+        click.echo(line)
