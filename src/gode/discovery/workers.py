@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_limits
 
 from gode.discovery.prepare import Prepared
 from gode.discovery.settings import Settings
-from gode.fitting.shooting import shoot
+from gode.fitting.shooting import Target, shoot
 from gode.search import Scored
 from gode.selection import Candidate, judge
 
@@ -26,6 +26,11 @@ class Workers:
         self.prepared, self.settings, self.n_jobs = prepared, settings, n_jobs
         self.whole = False  # whether to fit whole records, not their first part
         self._pool: ProcessPoolExecutor | None = None
+
+    @property
+    def target(self) -> Target:
+        """What trajectories are compared with now."""
+        return self.prepared.whole if self.whole else self.prepared.target
 
     def __enter__(self) -> "Workers":
         return self
