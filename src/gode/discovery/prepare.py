@@ -7,7 +7,7 @@ import numpy as np
 
 from gode.arrays import Float
 from gode.data import Columns, Dataset, Run, Smooth, columns_of_run, join_runs, smooth
-from gode.data.smoothing import cycles
+from gode.data.runs import cycles
 from gode.equation import Term, parse_tree
 from gode.equation.tape import COLUMNS, compile_tape, evaluate
 from gode.equation.tree import TIME, variables
