@@ -89,9 +89,11 @@ def _integrated(run: Run, known: Float, lowest: int) -> Smooth:
     own = smooth_blocks(replace(run, observed=shifted), np.full(2, np.nan), BLOCK)
     values, deviations = np.empty((3, run.n_points)), np.empty((3, run.n_points))
     values[lowest:], deviations[lowest:] = own.values[: 3 - lowest], own.deviations[: 3 - lowest]
+    higher = own.values[1]  # the derivative of what is integrated next
     for i in range(lowest - 1, -1, -1):
-        steps = np.diff(run.t)
-        area = np.concatenate([[0.0], np.cumsum(0.5 * steps * (values[i + 1, 1:] + values[i + 1, :-1]))])
+        steps, now = np.diff(run.t), values[i + 1]
+        parts = 0.5 * steps * (now[1:] + now[:-1]) - steps**2 / 12 * np.diff(higher)
+        area, higher = np.concatenate([[0.0], np.cumsum(parts)]), now
         values[i] = area + known[i] if np.isfinite(known[i]) else area - _drift(run.t, area, lowest - i)
         deviations[i] = np.std(values[i])
     noise = np.full(3, np.nan)
