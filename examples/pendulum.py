@@ -1,6 +1,6 @@
 """A pendulum, of which an accelerometer saw nothing but the acceleration.
 
-Accelerations do not say where the motion began, so tell it: here the pendulum was let go at rest from 1.4 rad.
+Accelerations do not say where the motion began, so tell it: here it was let go at rest from 1.4 rad.
 
 python examples/pendulum.py
 """

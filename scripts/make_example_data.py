@@ -72,10 +72,8 @@ def make(recipe: Recipe, *, rng: np.random.Generator) -> str:
     noisy = clean + recipe.noise * np.std(clean) * rng.standard_normal(len(clean))
     columns = {"t": recipe.t, **recipe.columns, recipe.observed: noisy}
     start = ", ".join(f"{name}(0) = {x:g}" for name, x in zip(("u", "u'"), recipe.initial, strict=False))
-    lines = [
-        f"# Made by gode: {recipe.story}; {recipe.equation} from {start}, with {100 * recipe.noise:g} % noise.",
-        ",".join(columns),
-    ]
+    truth = f"{recipe.equation} from {start}, with {100 * recipe.noise:g} % noise."
+    lines = [f"# Made by gode: {recipe.story}; {truth}", ",".join(columns)]
     lines += [",".join(f"{x:.4f}" for x in row) for row in zip(*columns.values(), strict=True)]
     return "\n".join(lines) + "\n"
 

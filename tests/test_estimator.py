@@ -146,7 +146,7 @@ def test_a_generator_gives_new_seeds_and_none_repeats():
     assert _seed(rng) != _seed(rng)
     assert _seed(None) == _seed(None) == 0
     assert _seed(np.int64(7)) == 7
-    assert 0 <= _seed(np.random.RandomState(0)) < 2**31  # noqa: NPY002 - scikit-learn still hands these out
+    assert 0 <= _seed(np.random.RandomState(0)) < 2**31  # scikit-learn hands these out
 
 
 def test_it_needs_no_scikit_learn():

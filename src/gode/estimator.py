@@ -50,8 +50,8 @@ class ODERegressor:
         grammar, preset, effort, start, without, n_jobs: as in `gode.discover`.
         random_state: a whole number or a generator; None is 0, so that every fit repeats.
 
-    After `fit`, `equation_` is the equation with its error bars, `discovery_` all that `gode.discover` returns,
-    `n_features_in_` the number of columns of X.
+    After `fit`, `equation_` is the equation with its error bars, `discovery_` all that `gode.discover`
+    returns, `n_features_in_` the number of columns of X.
 
     Example:
         >>> model = ODERegressor(order=1, effort="quick").fit(t, u)  # doctest: +SKIP
