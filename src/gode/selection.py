@@ -1,7 +1,7 @@
 """Candidates -> ranking: an information criterion on the trajectory, the front, near ties.
 
 The criterion is m log(SSE/n) + k log m + 2 k (k + 1)/(m - k - 1) + a price for what is far-fetched, where k
-counts the fitted numbers and m the independent values: what the most accurate equation leaves over is
+counts the fitted numbers and m the independent values: what the most accurate equations leave over is
 white for simulated noise (m = n) and drifts slowly in most measurements, where a thousand samples may be
 worth fifty. Where they are worth clearly less than their number, no equation tells all, in-sample errors do
 not tell a law from a long formula, and the error of a forecast takes their place.
@@ -17,6 +17,7 @@ from gode.equation import Equation
 from gode.equation.tree import burden
 from gode.fitting.shooting import ShootConfig, Shot, Target, forecast
 
+ACCURATE = 1.3  # times the least error: what counts as accurate
 CONTESTANTS = 8  # equations whose forecasts are compared, from the top and from the front
 TRAINED = 0.6  # share of the records from which the rest is forecast
 
@@ -26,7 +27,9 @@ class SelectionConfig:
     """How accuracy is weighed against complexity."""
 
     operation_price: float = 2.0
+    mention: float = 2.0  # differences below this are not worth a mention: the simplest equation is first
     tie: float = 6.0  # candidates this close to the best cannot be told apart by these data
+    support: float = 10.0  # by how much an equation must beat a constant and a straight line
     floor: float = 1e-4  # errors below this share of the signal are as good as none
 
 
@@ -83,8 +86,14 @@ def _weighed(c: Candidate, independent: float) -> Candidate:
 
 def ranked(candidates: Sequence[Candidate]) -> list[Candidate]:
     """Return the candidates, the best first by our criterion; each equation once."""
-    independent = min(candidates, key=lambda c: c.rms).independent if candidates else 0.0
+    independent = _independent(candidates) if candidates else 0.0
     return in_order([_weighed(c, independent) for c in candidates])
+
+
+def _independent(candidates: Sequence[Candidate]) -> float:
+    """Return how many independent values the data hold: as many as some accurate equation leaves over."""
+    least = min(c.rms for c in candidates)
+    return max(c.independent for c in candidates if c.rms <= ACCURATE * least)
 
 
 def in_order(candidates: Sequence[Candidate]) -> list[Candidate]:
@@ -97,10 +106,17 @@ def in_order(candidates: Sequence[Candidate]) -> list[Candidate]:
     return sorted(best.values(), key=lambda c: (c.criterion, c.complexity, str(c.equation)))
 
 
+def headline_first(order: Sequence[Candidate], config: SelectionConfig) -> list[Candidate]:
+    """Return the candidates with the simplest of those that differ from the best by next to nothing first."""
+    near = [c for c in order if c.criterion <= order[0].criterion + config.mention]
+    first = min(near, key=lambda c: (c.price, c.criterion))
+    return [first, *(c for c in order if c is not first)]
+
+
 def is_misfit(order: Sequence[Candidate]) -> bool:
-    """Tell whether even the most accurate candidate leaves more than noise."""
-    best = min(order, key=lambda c: c.rms)
-    return best.independent < 0.8 * best.n_values and best.rms > 3 * best.floor
+    """Tell whether even the most accurate candidates leave more than noise."""
+    best = order[0]
+    return _independent(order) < 0.8 * best.n_values and best.rms > 3 * best.floor
 
 
 def by_forecast(order: Sequence[Candidate], target: Target, config: ShootConfig) -> list[Candidate]:
@@ -117,6 +133,43 @@ def by_forecast(order: Sequence[Candidate], target: Target, config: ShootConfig)
     return [*ranked(able), *(c for c in order if c.equation.skeleton not in names)]
 
 
+def is_supported(order: Sequence[Candidate], target: Target, config: SelectionConfig) -> bool:
+    """Tell whether the best equation explains the data better than a constant or a straight line."""
+    best = order[0]
+    for extra in (0, 1):
+        sse, k = _polynomial(target, extra)
+        plain = replace(best, rms=float(np.sqrt(sse / best.n_values)), n_free=k, price=0.0, forecast=np.nan)
+        if _weighed(plain, _independent(order)).criterion < best.criterion + config.support:
+            return False
+    return True
+
+
+def _polynomial(target: Target, extra: int) -> tuple[float, int]:
+    """Return the squared error and the free numbers of a polynomial u(t) in every run.
+
+    It has just the degree that makes the lowest observed channel a constant, or `extra` more.
+    """
+    sse, free = 0.0, 0
+    for run in target.dataset.runs:
+        seen = np.isfinite(run.observed)
+        lowest = int(np.flatnonzero(seen.any(axis=1))[0])
+        x = (run.t - run.t[0]) / (run.t[-1] - run.t[0])
+        rows, values = [], []
+        for i in range(3):
+            here, weight = seen[i], target.weights[i]
+            slopes = [
+                np.polynomial.Polynomial.basis(j).deriv(i)(x[here]) for j in range(lowest, lowest + extra + 1)
+            ]
+            unit = (run.t[-1] - run.t[0]) ** (lowest - i)
+            rows.append(np.array(slopes).T * unit * weight)
+            values.append(run.observed[i, here] * weight)
+        design, wanted = np.vstack(rows), np.concatenate(values)
+        fitted = design @ np.linalg.lstsq(design, wanted, rcond=None)[0]
+        sse += float(np.sum((wanted - fitted) ** 2))
+        free += extra + 1
+    return sse, free
+
+
 def front(candidates: Sequence[Candidate]) -> list[Candidate]:
     """Return those that no other candidate beats in both accuracy and complexity, simplest first."""
     out: list[Candidate] = []
@@ -128,4 +181,5 @@ def front(candidates: Sequence[Candidate]) -> list[Candidate]:
 
 def ties(order: Sequence[Candidate], config: SelectionConfig) -> list[Candidate]:
     """Return the candidates that the data cannot tell from the best one, which is among them."""
-    return [c for c in order if c.criterion <= order[0].criterion + config.tie]
+    least = min(c.criterion for c in order)
+    return [c for c in order if c.criterion <= least + config.tie]

@@ -34,14 +34,12 @@ def values(table):
     return np.column_stack([table.numbers(name) for name in table.names])
 
 
-@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
-@pytest.mark.parametrize("decimal", [".", ","])
+@pytest.mark.parametrize("signs", [",.", ";.", "\t.", "|.", ";,", "\t,", "|,"])
 @pytest.mark.parametrize("header", ["t,u,force", ""])
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32", "latin-1"])
-def test_every_layout_reads_back_with_every_digit(delimiter, decimal, header, end, encoding):
-    if delimiter == decimal:
-        pytest.skip("no program writes that")
+def test_every_layout_reads_back_with_every_digit(signs, header, end, encoding):
+    delimiter, decimal = signs
     text = written(ROWS, delimiter=delimiter, decimal=decimal, header=header, end=end)
     table = table_of(text, encoding)
     np.testing.assert_array_equal(values(table), ROWS)
@@ -280,7 +278,7 @@ def check_random_files(seed):
         check_file(random_file(rng), random_roles(rng))
 
 
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=24, deadline=None, derandomize=True)
 @given(st.integers(0, 2**32))
 def test_random_files_give_a_dataset_or_one_sentence(seed):
     check_random_files(seed)

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from gode.discovery import Discovery
     from gode.report.checkpoint import Checkpoint
 
+EFFORTS = ("quick", "normal", "thorough")  # as in discovery.settings, which is slow to import
+PRESETS = ("default", "paper")
+
 
 @main.command()
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
@@ -29,9 +32,17 @@ if TYPE_CHECKING:
 @click.option("--grammar", metavar="NAME", help="A model that comes with gode, or one made by gode train.")
 @click.option("--without", metavar="SYMBOL", multiple=True, help="Leave out log, t, ...; may be repeated.")
 @click.option("--start", metavar="EQUATION", help="A guess, such as \"u'' = C*u\".")
-@click.option("--effort", default="normal", show_default=True, help="quick, normal or thorough.")
-@click.option("--preset", default="default", show_default=True, help="default or paper.")
+@click.option("--effort", type=click.Choice(EFFORTS), default="normal", show_default=True)
+@click.option("--preset", type=click.Choice(PRESETS), default="default", show_default=True)
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Same seed, same answer.")
+@click.option(
+    "--jobs",
+    "n_jobs",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    help="Processes; the answer does not depend on it.",
+)
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for record, report and picture.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON, and nothing else.")
 def discover(
@@ -108,7 +119,8 @@ def _checkpoint(measured: Measured, options: dict[str, object], out: Path) -> "C
     from gode.report.checkpoint import Checkpoint
 
     make_folder(out)
-    return Checkpoint(out / CHECKPOINT, make_dataset(**measured.arguments), options)  # type: ignore[arg-type]
+    decisive = {name: value for name, value in options.items() if name != "n_jobs"}
+    return Checkpoint(out / CHECKPOINT, make_dataset(**measured.arguments), decisive)  # type: ignore[arg-type]
 
 
 def _check_initial(measured: Measured, order: int) -> None:

@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from gode.cli.app import console
+from gode.discovery.result import UNSUPPORTED
 
 if TYPE_CHECKING:
     from gode.discovery import Constant, Discovery
@@ -28,8 +29,11 @@ def print_discovery(found: "Discovery", *, seconds: float | None) -> None:
         say(f"Interrupted: this is the best of {found.n_fitted} equations tried so far{spent}.")
     else:
         say(f"Found among {found.n_fitted} equations tried{spent}:")
+    if not found.supported:
+        say(f"N{UNSUPPORTED[1:]}. The best guess, which is not a finding, was", style="bold")
     say(f"\n  {found.equation}\n", style="bold")
-    say("with, at 95 % confidence,")
+    if found.equation.constants:
+        say("with, at 95 % confidence,")
     for constant in found.equation.constants:
         say(f"  {_interval(constant)}")
     say("\n" + _quality(found))
@@ -60,6 +64,7 @@ def summary(found: "Discovery", told: Sequence[str], files: Sequence[Path]) -> d
         "ties": [str(each) for each in found.ties[1:]],
         "n_fitted": found.n_fitted,
         "interrupted": found.interrupted,
+        "supported": found.supported,
         "data": list(told),
         "files": [str(path) for path in files],
     }

@@ -10,7 +10,7 @@ from threadpoolctl import threadpool_limits
 from gode.data import Dataset, Run, make_run
 from gode.discovery.interrupts import Interrupts
 from gode.discovery.paper import discover_by_paper, paper_grammar
-from gode.discovery.prepare import Prepared, prepare
+from gode.discovery.prepare import Prepared, prepare, retraced
 from gode.discovery.progress import Progress, Step
 from gode.discovery.result import Discovery
 from gode.discovery.settings import EFFORTS, GRAMMARS, IMPLICIT, Settings
@@ -21,10 +21,10 @@ from gode.errors import ConfigError, DataError
 from gode.fitting import Form, fit_constants
 from gode.model import LatentSpace, load_model
 from gode.search import Objective, ObjectiveConfig, Scored
-from gode.selection import Candidate, by_forecast, is_misfit, ranked
+from gode.selection import Candidate, by_forecast, headline_first, is_misfit, is_supported, ranked
 
 INPUT = "F"
-IMPLICIT_SHARE = 0.4  # of the effort, for the implicit grammar
+IMPLICIT_SHARE = 0.25  # of the effort, for the implicit grammar
 
 
 def discover(
@@ -115,20 +115,27 @@ def discover_in(
         try:
             explore(lands, progress, rng)
             refine(lands, progress)
+            again = retraced(prepared, progress.ranked()[0]) if progress.ranked() else None
+            if again is not None:
+                lands = [_territory(space, again, settings, interrupts, i) for i, space in enumerate(spaces)]
+                explore(lands, progress, rng)
+                refine(lands, progress)
         except KeyboardInterrupt:
             interrupted = True
             if not progress.ranked():
                 progress.solve(lands[0].objective.leaders(5), "interrupted")
     found = progress.ranked()
-    if found and not interrupted and is_misfit(found):
-        found = by_forecast(found, prepared.whole, settings.shooting)
     if not found and interrupted:
         raise KeyboardInterrupt("before any equation was solved")
     if not found:
         raise DataError(
             "no equation of this grammar can be solved along these data; try another order or grammar"
         )
-    return Discovery(found, prepared, settings, progress.n_fitted, interrupted)
+    supported = is_supported(found, workers.target, settings.selection)
+    if not interrupted and is_misfit(found):
+        found = by_forecast(found, prepared.whole, settings.shooting)
+    found = headline_first(found, settings.selection)
+    return Discovery(found, prepared, settings, progress.n_fitted, interrupted, supported)
 
 
 def _processes(n_jobs: int, dataset: Dataset) -> int:

@@ -14,6 +14,8 @@ from gode.equation.tree import TIME, variables
 from gode.errors import DataError
 from gode.fitting import Problem, integral_problem, residual_problem
 from gode.fitting.shooting import Target
+from gode.selection import Candidate
+from gode.solve import Signal, solve
 
 SCREENED = 400  # points on which trajectories are screened
 SHORTEST = 60  # points of a run that are kept for it
@@ -73,6 +75,28 @@ def _first_part(whole: Target) -> Target:
 def _cut(run: Run, n: int) -> Run:
     inputs = {k: v[:n] if isinstance(v, np.ndarray) else v for k, v in run.inputs.items()}
     return replace(run, t=run.t[:n], observed=run.observed[:, :n], inputs=inputs)
+
+
+def retraced(prepared: Prepared, found: Candidate) -> Prepared | None:
+    """Return the data with u and u' along the solution of an equation, where only u'' was measured.
+
+    What an equation near the truth makes of the initial values is closer to u than any integral of noisy
+    accelerations. None if u was measured, or the equation has no solution along all runs.
+    """
+    if any(np.isfinite(run.observed[:2]).any() for run in prepared.dataset.runs):
+        return None
+    parts = []
+    for run, smooth_run, initial in zip(prepared.dataset.runs, prepared.smooths, found.initial, strict=True):
+        inputs: dict[str, Signal] = dict(run.inputs)
+        guide = smooth_run.values[found.equation.order]
+        path = solve(found.equation, run.t, initial, inputs=inputs, guide=guide)
+        if path.failure is not None:
+            return None
+        values = np.vstack([path.u, path.du, smooth_run.values[2]])
+        parts.append(_columns(run, replace(smooth_run, values=values)))
+    columns = join_runs(parts)
+    problems = _problems(prepared.dataset, columns, found.equation.order)
+    return replace(prepared, columns=columns, problems=problems)
 
 
 def input_values(run: Run, t: Float) -> dict[str, Float]:

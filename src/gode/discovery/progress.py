@@ -38,6 +38,7 @@ class Progress:
     interrupts: Interrupts
     memo: MutableMapping[Scored, Candidate | None]
     candidates: dict[Node, Candidate | None] = field(default_factory=dict)
+    homes: dict[Node, int] = field(default_factory=dict)  # in which grammar each skeleton was found
     n_fitted: int = 0
 
     def tell(self, stage: str) -> None:

@@ -110,6 +110,9 @@ def _written(equation: Equation) -> tuple[list[float], list[str]]:
     return values, places
 
 
+UNSUPPORTED = "no equation is supported by these data: a constant or a straight line explains them as well"
+
+
 @dataclass(frozen=True)
 class Discovery:
     """The equation found, its rivals, the data and the settings."""
@@ -119,6 +122,7 @@ class Discovery:
     settings: Settings
     n_fitted: int
     interrupted: bool = False
+    supported: bool = True  # False where a constant or a straight line explains the data as well
 
     @property
     def equation(self) -> Finding:
@@ -152,7 +156,7 @@ class Discovery:
             "constants": [c.value for c in finding.constants],
             "errors": [c.error for c in finding.constants],
             "rms": candidate.rms,
-            "criterion": candidate.criterion - self.order[0].criterion,
+            "criterion": candidate.criterion - min(c.criterion for c in self.order),
             "why": why + (", front" if on_front and why != "front" else ""),
         }
 
@@ -236,6 +240,8 @@ class Discovery:
         save(self, Path(path))
 
     def __str__(self) -> str:
+        if not self.supported:
+            return f"{UNSUPPORTED} (the best guess was {self.equation})"
         return str(self.equation)
 
     def _repr_latex_(self) -> str:

@@ -1,7 +1,9 @@
 """Trajectory fits, in this process or spread over several; the answer is the same."""
 
 import multiprocessing
+import os
 import signal
+import threading
 import warnings
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -12,7 +14,7 @@ from threadpoolctl import threadpool_limits
 
 from gode.discovery.prepare import Prepared
 from gode.discovery.settings import Settings
-from gode.fitting.shooting import shoot
+from gode.fitting.shooting import Target, shoot
 from gode.search import Scored
 from gode.selection import Candidate, judge
 
@@ -26,6 +28,11 @@ class Workers:
         self.prepared, self.settings, self.n_jobs = prepared, settings, n_jobs
         self.whole = False  # whether to fit whole records, not their first part
         self._pool: ProcessPoolExecutor | None = None
+
+    @property
+    def target(self) -> Target:
+        """What trajectories are compared with now."""
+        return self.prepared.whole if self.whole else self.prepared.target
 
     def __enter__(self) -> "Workers":
         return self
@@ -69,6 +76,15 @@ def _begin(workers: Workers) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that asked
     threadpool_limits(1)
     _ours.append(workers)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    """End this worker when the process that asked is killed: it would wait for work for ever."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def _work(scored: Scored, whole: bool) -> Candidate | None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from gode import __version__
 from gode.discovery import Discovery, Finding
+from gode.discovery.result import UNSUPPORTED
 from gode.equation import parse_tree
 from gode.errors import EquationError, FileError
 from gode.report.figures import data_and_fit
@@ -97,6 +98,10 @@ def _summary(discovery: Discovery, seen: tuple[Channel, ...]) -> list[str]:
         out.append(
             f"Of {discovery.n_fitted} equations fitted, {len(discovery.order)} were solved along the data; "
             f"{count_of(len(discovery.ties) - 1)} explain them about as well as this one."
+        )
+    if not discovery.supported:
+        out.append(
+            f"{UNSUPPORTED[0].upper()}{UNSUPPORTED[1:]}. What follows is the best guess, not a finding."
         )
     if discovery.interrupted:
         out.append("The search was interrupted; a full one may find a better equation.")

@@ -67,6 +67,7 @@ def record_of(discovery: Discovery) -> dict[str, Json]:
         "candidates": [encode(c) for c in discovery.order if id(c) in kept],
         "n_fitted": discovery.n_fitted,
         "interrupted": discovery.interrupted,
+        "supported": discovery.supported,
     }
 
 
@@ -94,7 +95,8 @@ def discovery_of(data: object) -> Discovery:
     prepared = assemble(dataset, smooths, settings.order, settings.selection.floor)
     n_fitted = decode(int, member(data, "n_fitted", "record"), "n_fitted")
     interrupted = decode(bool, member(data, "interrupted", "record"), "interrupted")
-    return Discovery(candidates, prepared, settings, n_fitted, interrupted)
+    supported = decode(bool, member(data, "supported", "record"), "supported")
+    return Discovery(candidates, prepared, settings, n_fitted, interrupted, supported)
 
 
 @contextmanager
