@@ -7,7 +7,7 @@ import numpy as np
 
 from gode.arrays import Float
 from gode.data import Columns, Dataset, Run, Smooth, columns_of_run, join_runs, smooth
-from gode.data.smoothing import cycles
+from gode.data.runs import cycles
 from gode.equation import Term, parse_tree
 from gode.equation.tape import COLUMNS, compile_tape, evaluate
 from gode.equation.tree import TIME, variables
@@ -35,6 +35,11 @@ class Prepared:
     whole: Target  # all of them
     noise: Float  # (3,) standard deviation of each observed channel
     floor: float  # weighted residual that counts as none
+
+    @property
+    def blind(self) -> bool:
+        """Whether nothing but accelerations was measured."""
+        return not any(np.isfinite(run.observed[:2]).any() for run in self.dataset.runs)
 
     def portable(self) -> "Prepared":
         """Return what a worker process needs: all but the cheap problems."""
@@ -83,7 +88,7 @@ def retraced(prepared: Prepared, found: Candidate) -> Prepared | None:
     What an equation near the truth makes of the initial values is closer to u than any integral of noisy
     accelerations. None if u was measured, or the equation has no solution along all runs.
     """
-    if any(np.isfinite(run.observed[:2]).any() for run in prepared.dataset.runs):
+    if not prepared.blind:
         return None
     parts = []
     for run, smooth_run, initial in zip(prepared.dataset.runs, prepared.smooths, found.initial, strict=True):

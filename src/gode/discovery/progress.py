@@ -57,6 +57,10 @@ class Progress:
         fresh = {s.skeleton.key: s for s in several if s.skeleton.key not in self.candidates}
         self._solve_into(self.candidates, list(fresh.values()), stage)
 
+    def forget_failures(self) -> None:
+        """Let skeletons that found no solution try again, from other starts."""
+        self.candidates = {key: found for key, found in self.candidates.items() if found is not None}
+
     def widen(self) -> bool:
         """Go on with whole records, if only their first part was used; the best so far come along."""
         if self.prepared.whole is self.prepared.target:

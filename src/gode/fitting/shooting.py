@@ -13,6 +13,7 @@ from gode.arrays import Bool, Float
 from gode.data import Dataset
 from gode.equation import Equation, Skeleton
 from gode.errors import Failure
+from gode.fitting.whiteness import worth
 from gode.solve import SolveConfig, System, prepare, run
 
 HUGE = 1e100
@@ -282,24 +283,6 @@ def forecast(
     marks = np.concatenate([part[seen] for part, seen in zip(late, shooter.seen, strict=True)])
     rest = whole[0][marks]
     return float(np.sqrt(np.mean(rest**2))) if len(rest) else float(np.inf)
-
-
-def worth(residuals: Float) -> float:
-    """Return how many independent values a series is worth, from its autocorrelations.
-
-    Slow drifts count by the sum of the first positive ones, ringing by the sum of all squares; what white
-    noise would show by chance does not count.
-    """
-    n = len(residuals)
-    power = float(residuals @ residuals)
-    if n < 8 or power == 0:
-        return float(n)
-    spectrum = np.abs(np.fft.rfft(residuals, 2 * n)) ** 2
-    shares = np.fft.irfft(spectrum)[1 : n // 2] / power
-    shares[np.abs(shares) < 3 / np.sqrt(n)] = 0.0
-    end = np.flatnonzero(shares <= 0)
-    drift = shares[: end[0] if len(end) else len(shares)].sum()
-    return float(max(n / (1 + 2 * max(drift, shares @ shares)), min(n, 8.0)))
 
 
 def _shortened(system: System, share: float) -> tuple[System, int]:
