@@ -20,6 +20,8 @@ TWO = join_runs([ONE, ONE])
         ("u' = -0.5*u + 2*exp(-4e100*t)", False),
         ("u' = -0.5*u + tanh(5e5*u)", False),
         ("u' = -0.5*u + sin(u)", True),
+        ("u' = 2/(3 + u)", True),
+        ("u' = 2/u^2", False),  # u passes through zero
     ],
 )
 def test_only_what_the_samples_show_is_resolved(text, expected, columns):

@@ -2,10 +2,11 @@
 
 import numpy as np
 
+from gode.arrays import Float
 from gode.data import Columns
 from gode.equation import Equation, Node, Term
 from gode.equation.tape import compile_tape, evaluate
-from gode.equation.tree import walk
+from gode.equation.tree import number, walk
 
 MOST = {
     "sin": 1.2,
@@ -18,19 +19,34 @@ MOST = {
 
 def is_resolved(equation: Equation, columns: Columns) -> bool:
     """Tell whether every function with constants inside changes slowly enough along these samples."""
-    bent = [n for n in walk(equation.skeleton.normal) if n.op in MOST and _has_constant(n)]
-    return all(_change(n.args[0], equation, columns) <= MOST[n.op] for n in bent)
+    nodes = list(walk(equation.skeleton.normal))
+    bent = [n for n in nodes if n.op in MOST and _has_constant(n)]
+    poles = [n.args[0] for n in nodes if n.op == "^" and n.args[1].op == "num" and number(n.args[1]) < 0]
+    return all(_change(n.args[0], equation, columns) <= MOST[n.op] for n in bent) and all(
+        _keeps_off_zero(base, equation, columns) for base in poles
+    )
 
 
 def _has_constant(node: Node) -> bool:
     return any(inner.op == "const" for inner in walk(node.args[0]))
 
 
+def _keeps_off_zero(base: Node, equation: Equation, columns: Columns) -> bool:
+    """Tell whether a denominator has one sign and never falls to a tenth from one sample to the next."""
+    before, after = _neighbours(base, equation, columns)
+    return bool(np.all(before * after > 0) and np.all(np.abs(np.log10(after / before)) < 1))
+
+
 def _change(argument: Node, equation: Equation, columns: Columns) -> float:
-    """Return the median change of `argument` between neighbouring samples, over the runs."""
-    tape = compile_tape([Term(1.0, None, argument)], columns.names, equation.skeleton.n_constants)
+    """Return the median change of `argument` between neighbouring samples."""
+    before, after = _neighbours(argument, equation, columns)
+    return float(np.median(np.abs(after - before)))
+
+
+def _neighbours(node: Node, equation: Equation, columns: Columns) -> tuple[Float, Float]:
+    """Return the values of `node` at all samples but the last and but the first of each run."""
+    tape = compile_tape([Term(1.0, None, node)], columns.names, equation.skeleton.n_constants)
     values = evaluate(tape, equation.constants, columns.matrix).value
-    steps = np.abs(np.diff(values))
-    inside = np.ones(len(steps), bool)
+    inside = np.ones(len(values) - 1, bool)
     inside[columns.starts[1:-1] - 1] = False
-    return float(np.median(steps[inside]))
+    return values[:-1][inside], values[1:][inside]
