@@ -116,7 +116,7 @@ def headline_first(order: Sequence[Candidate], config: SelectionConfig) -> list[
 def is_misfit(order: Sequence[Candidate]) -> bool:
     """Tell whether even the most accurate candidates leave more than noise."""
     best = order[0]
-    return _independent(order) < 0.8 * best.n_values and best.rms > 3 * best.floor
+    return _independent(order) < 0.6 * best.n_values and best.rms > 3 * best.floor
 
 
 def by_forecast(order: Sequence[Candidate], target: Target, config: ShootConfig) -> list[Candidate]:
