@@ -44,7 +44,6 @@ DOORS = {
         "model/training.py",
         "model/paper_training.py",
         "model/checkpoint.py",
-        "data/mlp.py",
     ),
     "safetensors": ("model/",),
     "sympy": ("equation/", "benchmarks/baselines.py"),

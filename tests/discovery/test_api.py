@@ -115,7 +115,7 @@ def test_fit_keeps_the_scale_that_a_force_fixes(rng):
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"preset": "paper"}, "preset 'paper' is not available"),
+        ({"preset": "best"}, "preset must be one of default, paper, got 'best'"),
         ({"order": 3}, "order must be 1 or 2"),
         ({"effort": "heroic"}, "effort must be one of quick, normal, thorough"),
         ({"seed": -1}, "seed must be a whole number"),

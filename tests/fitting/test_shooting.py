@@ -3,7 +3,7 @@ import pytest
 
 from gode.data import Dataset, make_run
 from gode.equation import parse_equation, parse_skeleton
-from gode.fitting.shooting import ShootConfig, Target, forecast, shoot, worth
+from gode.fitting.shooting import ShootConfig, Target, forecast, shoot
 from gode.solve import solve
 
 
@@ -83,17 +83,7 @@ def test_a_bad_start_is_reached_over_short_horizons(rng):
     shot = shoot(truth.skeleton, (-10.0,), target_of([run], 1e-3, [guide]), config=ShootConfig())
     better = shoot(truth.skeleton, (3.0,), target_of([run], 1e-3, [guide]), config=ShootConfig())
     assert better.equation.constants == pytest.approx((4.0,), rel=1e-3)
-    assert shot.failure is not None or shot.sse >= better.sse
-
-
-def test_white_residuals_are_worth_their_number_and_slow_ones_less(rng):
-    white = rng.standard_normal(400)
-    slow = np.convolve(rng.standard_normal(440), np.ones(40), mode="valid")[:400]
-    ringing = np.sin(np.arange(400) * 0.9)
-    assert worth(white) > 330
-    assert worth(slow) < 60
-    assert worth(ringing) < 60
-    assert worth(np.zeros(400)) == 400
+    assert shot.failure is not None or shot.sse >= better.sse * (1 - 1e-6)
 
 
 def test_a_forecast_tells_the_law_from_a_long_formula(rng):

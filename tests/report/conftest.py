@@ -21,7 +21,8 @@ def noisy(text, t, initial, noise, seed=0, **options):
 def joined(*found: Discovery, grammar: str) -> Discovery:
     """One discovery out of several fits to the same data."""
     order = ranked([candidate for each in found for candidate in each.order])
-    return replace(found[0], order=order, settings=replace(found[0].settings, grammar=grammar))
+    settings = replace(found[0].settings, grammar=grammar, implicit=True)
+    return replace(found[0], order=order, settings=settings)
 
 
 @pytest.fixture(scope="session")

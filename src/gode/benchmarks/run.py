@@ -137,7 +137,10 @@ class _Crew:
             self._dismiss(worker)
             return
         worker.job, worker.started = self.waiting.pop(0), time.monotonic()
-        worker.connection.send(worker.job)
+        try:
+            worker.connection.send(worker.job)
+        except OSError:  # it died a moment ago
+            self._bury(worker)
 
     def _bury(self, worker: _Worker) -> None:
         """Turn the job of a dead worker into a failure, and replace it."""

@@ -120,8 +120,8 @@ NOTE = (
     "Relative L2 errors against the clean truth, capped at 1: the mean over all runs, and over the best run "
     "of each problem, known in hindsight. u'' counts for second-order problems. '> 1': runs with an error "
     "above 1 or without a solution; complexity in units of the truth's; structure: the true one, exact: and "
-    "all constants within 10 %; median seconds of a run on one core; peak memory. Published rows are "
-    "the best of five runs."
+    "all constants within 10 %; median seconds of a run on one core; peak memory. Published rows are the "
+    "best of five runs."
 )
 
 

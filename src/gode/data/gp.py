@@ -16,7 +16,7 @@ from scipy.optimize import minimize
 
 from gode.arrays import Float
 from gode.data.kernels import covariance, functionals
-from gode.data.runs import Run
+from gode.data.runs import Run, cycles
 
 JITTER = 1e-9
 TREND = 10.0  # prior variance of a straight line under the process, in units of the signal's variance
@@ -24,7 +24,7 @@ TUNING_POINTS = 160
 CHUNK = 2000  # times at which the posterior is computed at once
 CENTRES = (-1.2, 0.0, -3.0, 0.0)  # prior of log length, log size, log noise, warp
 WIDTHS = (1.5, 2.0, 1.5, 2.0)
-BOUNDS = ((-5.0, 1.5), (-4.0, 4.0), (-8.0, 1.0), (-6.0, 6.0))
+BOUNDS = ((-7.0, 1.5), (-4.0, 4.0), (-8.0, 1.0), (-6.0, 6.0))
 STARTS = tuple((length, 0.0, -3.0, bend) for length in (-3.2, -2.0, -0.8) for bend in (0.0, 2.0, -2.0))
 
 
@@ -101,7 +101,13 @@ def smooth_gp(run: Run, *, known: Float | None = None, at: Float | None = None) 
     scale = Scale.of(run)
     task = _task(run, scale, run.initial if known is None else known)
     few = [_thinned(task, TUNING_POINTS)]
-    return _posterior(run.t if at is None else at, _best(STARTS, few, BOUNDS), task, scale)
+    best = _best([*STARTS, *_ringing(cycles(run))], few, BOUNDS)
+    return _posterior(run.t if at is None else at, best, task, scale)
+
+
+def _ringing(number: float) -> list[tuple[float, float, float, float]]:
+    """Return starts whose length suits a signal with this number of cycles."""
+    return [(float(shift - np.log(2 * np.pi * number)), 0.0, -3.0, 0.0) for shift in (0.0, 0.7, 1.4)]
 
 
 def smooth_blocks(run: Run, known: Float, size: int) -> Smooth:
@@ -122,7 +128,7 @@ def smooth_blocks(run: Run, known: Float, size: int) -> Smooth:
         scales.append(own)
     chosen = [tasks[i] for i in sorted({0, len(tasks) // 2, len(tasks) - 1})]
     few = [_window(task, TUNING_POINTS) for task in chosen]
-    p = _best([s for s in STARTS if s[3] == 0.0], few, (*BOUNDS[:3], (0.0, 0.0)))
+    p = _best(_ringing(cycles(run) * size / n), few, (*BOUNDS[:3], (0.0, 0.0)))
     pieces = [
         _posterior(run.t[low:high], p, task, own)
         for low, high, task, own in zip(edges[:-1], edges[1:], tasks, scales, strict=True)

@@ -91,21 +91,19 @@ def smooth_mlp(
     *,
     config: MlpConfig,
     rng: np.random.Generator,
-    known: Float | None = None,
     period: float = 0.0,
     on_epoch: Callable[[int], None] | None = None,
 ) -> Smooth:
-    """Return `run` smoothed by a network.
+    """Return `run` smoothed by a network; its initial values are used where u was not observed.
 
     Args:
-        known: (2,) initial values, NaN where there is none; they are used where u was not observed.
         period: of the force; drift is looked for after the first one.
 
     Raises:
         DataError: if u was not observed and its initial values are not known.
     """
     units = Units.of(run)
-    goal = make_goal(run, units, run.initial if known is None else known, period, config.drift_weight)
+    goal = make_goal(run, units, period, config.drift_weight)
     x = network_inputs(units.time(run.t), oscillating=oscillates(run))
     sizes = (x.shape[1], *HIDDEN, 1)
     parameters = initial_parameters(sizes, rng=rng)
@@ -122,12 +120,12 @@ def smooth_mlp(
     return Smooth(run.t, out * unit[:, None], deviations * unit[:, None], noise * unit, used)
 
 
-def make_goal(run: Run, units: Units, known: Float, period: float, drift_weight: float) -> Goal:
+def make_goal(run: Run, units: Units, period: float, drift_weight: float) -> Goal:
     """Return what the network is to meet on `run`."""
     seen = np.any(np.isfinite(run.observed), axis=1)
     highest = int(np.flatnonzero(seen)[-1])
     observed = (run.observed / units.channels[:, None])[: highest + 1]
-    initial = known / units.channels[:2]
+    initial = run.initial / units.channels[:2]
     if seen[0]:
         initial = np.full(2, np.nan)
     needed = int(np.flatnonzero(seen)[0])

@@ -85,14 +85,24 @@ def backward(layers: Sequence[Layer], trace: Trace, slope: Float) -> Float:
 def silu(a: Float, most: int) -> tuple[Float, ...]:
     """Return a·sigmoid(a) and its derivatives up to order `most`, at most 3."""
     half = np.tanh(0.5 * a)
-    s = 0.5 + 0.5 * half  # the sigmoid
-    g = s * (1.0 - s)  # its derivative
-    out = [a * s, s + a * g]
+    s = 0.5 * half
+    s += 0.5  # the sigmoid
+    g = 1.0 - s
+    g *= s  # its derivative
+    out = [a * s, a * g]
+    out[1] += s
     if most >= 2:
-        q = g * -half  # its second derivative
-        out.append(2.0 * g + a * q)
-        if most >= 3:
-            out.append(3.0 * q + a * (g * (half * half - 2.0 * g)))
+        q = g * half  # less its second derivative
+        out.append(2.0 * g)
+        out[2] -= a * q
+    if most >= 3:
+        half *= half
+        half -= 2.0 * g
+        half *= g
+        half *= a
+        q *= 3.0
+        half -= q
+        out.append(half)
     return tuple(out)
 
 
@@ -120,7 +130,8 @@ def _bent(a: Float, bend: tuple[Float, ...]) -> Float:
     if len(a) > 1:
         np.multiply(bend[1], a[1], out=h[1])
     if len(a) > 2:
-        h[2] = bend[2] * a[1] * a[1] + bend[1] * a[2]
+        np.multiply(bend[1], a[2], out=h[2])
+        h[2] += bend[2] * a[1] * a[1]
     return h
 
 
@@ -130,9 +141,15 @@ def _unbent(adjoint: Float, a: Float, bend: tuple[Float, ...]) -> Float:
     if len(a) > 1:
         part = bend[2] * a[1]
         out[0] += adjoint[1] * part
-        if len(a) > 2:
-            out[0] += adjoint[2] * (bend[3] * a[1] * a[1] + bend[2] * a[2])
-            out[1] += 2.0 * adjoint[2] * part
+    if len(a) > 2:
+        part *= adjoint[2]
+        out[1] += part
+        out[1] += part
+        slope = bend[3] * a[1]
+        slope *= a[1]
+        slope += bend[2] * a[2]
+        slope *= adjoint[2]
+        out[0] += slope
     return out
 
 

@@ -11,7 +11,7 @@ from scipy.interpolate import CubicHermiteSpline
 
 from gode.arrays import Float
 from gode.data.gp import Smooth, smooth_blocks, smooth_gp
-from gode.data.runs import Run
+from gode.data.runs import Run, cycles, lowest_channel
 
 MAX_POINTS = 450  # of one process
 MAX_CYCLES = 25  # of one process, whose hyperparameters are tuned on 160 points
@@ -24,37 +24,18 @@ def smooth(run: Run, *, known: Float | None = None) -> Smooth:
     met = run.initial if known is None else known
     if run.n_points <= BLOCK:
         return smooth_gp(run, known=met)
-    lowest, number = _lowest(run), cycles(run)
+    lowest, number = lowest_channel(run), cycles(run)
     coarse, stride = _averaged(run, number)
     if number <= MAX_CYCLES and coarse.n_points <= 2 * MAX_POINTS:
         found = smooth_gp(coarse, known=met, at=run.t)
     elif lowest == 0:
         found = smooth_blocks(coarse, met, BLOCK)
     else:
-        found = _integrated(coarse, met, lowest)
+        return _integrated(run, met, lowest)
     if stride == 1:
         return found
     fine = _at(found, run.t)
     return replace(fine, noise=_left(run, fine))
-
-
-def _lowest(run: Run) -> int:
-    return int(np.flatnonzero(np.isfinite(run.observed).any(axis=1))[0])
-
-
-def cycles(run: Run) -> float:
-    """Return how many cycles the fastest relevant part of the lowest observed channel makes."""
-    t, signal = run.t, run.observed[_lowest(run)]
-    seen = np.isfinite(signal)
-    n = int(seen.sum())
-    even = np.interp(np.linspace(t[0], t[-1], n), t[seen], signal[seen])
-    line = np.linspace(even[0], even[-1], n)
-    power = np.abs(np.fft.rfft((even - line) * np.hanning(n))) ** 2
-    floor = np.median(power[-max(n // 20, 3) :])
-    signal_power = np.cumsum(np.maximum(power - 3 * floor, 0.0))
-    if signal_power[-1] <= 0:
-        return 1.0
-    return float(np.searchsorted(signal_power, 0.99 * signal_power[-1]) + 1)
 
 
 def _averaged(run: Run, number: float) -> tuple[Run, int]:
@@ -63,7 +44,7 @@ def _averaged(run: Run, number: float) -> tuple[Run, int]:
     stride = int(run.n_points // wanted)
     if stride < 2:
         return run, 1
-    edges = np.arange(0, run.n_points, stride)
+    edges = np.concatenate([[0], np.arange(1, run.n_points, stride)])  # known values hold at the first time
     count = np.add.reduceat(np.ones(run.n_points), edges)
     t = np.add.reduceat(run.t, edges) / count
     seen = np.isfinite(run.observed)
@@ -108,9 +89,11 @@ def _integrated(run: Run, known: Float, lowest: int) -> Smooth:
     own = smooth_blocks(replace(run, observed=shifted), np.full(2, np.nan), BLOCK)
     values, deviations = np.empty((3, run.n_points)), np.empty((3, run.n_points))
     values[lowest:], deviations[lowest:] = own.values[: 3 - lowest], own.deviations[: 3 - lowest]
+    higher = own.values[1]  # the derivative of what is integrated next
     for i in range(lowest - 1, -1, -1):
-        steps = np.diff(run.t)
-        area = np.concatenate([[0.0], np.cumsum(0.5 * steps * (values[i + 1, 1:] + values[i + 1, :-1]))])
+        steps, now = np.diff(run.t), values[i + 1]
+        parts = 0.5 * steps * (now[1:] + now[:-1]) - steps**2 / 12 * np.diff(higher)
+        area, higher = np.concatenate([[0.0], np.cumsum(parts)]), now
         values[i] = area + known[i] if np.isfinite(known[i]) else area - _drift(run.t, area, lowest - i)
         deviations[i] = np.std(values[i])
     noise = np.full(3, np.nan)

@@ -10,7 +10,7 @@ from threadpoolctl import threadpool_limits
 from gode.data import Dataset, Run, make_run
 from gode.discovery.interrupts import Interrupts
 from gode.discovery.paper import discover_by_paper, paper_grammar
-from gode.discovery.prepare import Prepared, prepare
+from gode.discovery.prepare import Prepared, prepare, retraced
 from gode.discovery.progress import Progress, Step
 from gode.discovery.result import Discovery
 from gode.discovery.settings import EFFORTS, GRAMMARS, IMPLICIT, Settings
@@ -106,7 +106,7 @@ def discover_in(
     rng = np.random.default_rng(settings.seed)
     spaces = _spaces(settings, dataset.inputs)
     prepared = prepare(dataset, settings.order, settings.selection.floor)
-    lands = [_territory(space, prepared, settings, interrupts, i) for i, space in enumerate(spaces)]
+    lands = _territories(spaces, prepared, settings, interrupts)
     interrupted = False
     with Workers(prepared, settings, _processes(n_jobs, dataset)) as workers:
         progress = Progress(
@@ -115,6 +115,12 @@ def discover_in(
         try:
             explore(lands, progress, rng)
             refine(lands, progress)
+            again = retraced(prepared, progress.ranked()[0]) if progress.ranked() else None
+            if again is not None:
+                lands = _territories(spaces, again, settings, interrupts)
+                progress.forget_failures()
+                explore(lands, progress, rng)
+                refine(lands, progress)
         except KeyboardInterrupt:
             interrupted = True
             if not progress.ranked():
@@ -141,16 +147,20 @@ def _processes(n_jobs: int, dataset: Dataset) -> int:
     return n_jobs if plain else 1
 
 
-def _territory(
-    space: LatentSpace, prepared: Prepared, settings: Settings, interrupts: Interrupts, number: int
-) -> Territory:
-    """Return what is searched in one grammar; the second one is implicit and known by residuals only."""
+def _territories(
+    spaces: Sequence[LatentSpace], prepared: Prepared, settings: Settings, interrupts: Interrupts
+) -> list[Territory]:
+    """Return what is searched in each grammar; the second one is implicit and known by residuals only."""
     config = ObjectiveConfig(order=settings.order, max_constants=settings.constants.max_constants)
     residual = [p for p in prepared.problems if p.form is Form.RESIDUAL]
-    problems = residual if number else prepared.problems
-    objective = Objective(problems, config=config, fit=settings.constants, check=interrupts.check)
-    vocabulary = make_vocabulary(space, prepared.dataset.inputs, EFFORTS[settings.effort].vocabulary)
-    return Territory(space, vocabulary, objective, IMPLICIT_SHARE if number else 1.0)
+    passes = 2 if prepared.blind else 1  # each with its share of the effort
+    lands = []
+    for number, space in enumerate(spaces):
+        problems = residual if number else prepared.problems
+        objective = Objective(problems, config=config, fit=settings.constants, check=interrupts.check)
+        vocabulary = make_vocabulary(space, prepared.dataset.inputs, EFFORTS[settings.effort].vocabulary)
+        lands.append(Territory(space, vocabulary, objective, (IMPLICIT_SHARE if number else 1.0) / passes))
+    return lands
 
 
 def fit(

@@ -40,7 +40,7 @@ class PaperEffort:
 
 
 PAPER_EFFORTS = {
-    "quick": PaperEffort(population=0.3, runs=1, epochs=3_000, blind_epochs=3_000),
+    "quick": PaperEffort(population=0.3, runs=1, epochs=2_000, blind_epochs=3_000),
     "normal": PaperEffort(population=1.0, runs=1, epochs=10_000, blind_epochs=10_000),
     "thorough": PaperEffort(population=1.0, runs=5, epochs=10_000, blind_epochs=100_000),
 }
@@ -72,12 +72,14 @@ def discover_by_paper(
     """Find the equation behind `dataset` by the paper's method."""
     effort, plan = PAPER_EFFORTS[settings.effort], plan_of(space, dataset)
     settings = replace(settings, selection=replace(settings.selection, tie=0.0))  # the paper knows no ties
+    start = _start(space, settings, plan)
     smooth_rng, *search_rngs = np.random.default_rng(settings.seed).spawn(1 + effort.runs)
     smooths, interrupted = smoothed(dataset, settings, smooth_rng, on_step)
     prepared = prepared_by(smooths, dataset, settings)
     config = PaperConfig(max_constants=settings.constants.max_constants, max_iterations=plan.iterations)
     objective = PaperObjective(prepared, order=settings.order, solving=plan.solving, config=config)
-    start = _start(space, settings, plan, objective)
+    if settings.start:
+        objective.judge(parse_skeleton(settings.start))
     evolution = EvolutionConfig(
         population=max(int(effort.population * plan.population), 10),
         generations=plan.generations,
@@ -136,22 +138,19 @@ def smoothed(
     """
     effort = PAPER_EFFORTS[settings.effort]
     config = MlpConfig(epochs=effort.epochs, blind_epochs=effort.blind_epochs)
-    order = settings.order
 
-    def on_epoch(epoch: int) -> None:
+    def on_epoch(_: int) -> None:
         if on_step:
-            on_step(Step(f"smoothing, epoch {epoch}", 0, 0, ""))
+            on_step(Step("smoothing", 0, 0, ""))
 
     smooths = []
     try:
         for run, run_rng in zip(dataset.runs, rng.spawn(len(dataset.runs)), strict=True):
             forces = [dominant_period(run.t, f) for f in input_values(run, run.t).values()]
-            known, period = known_values(run, 2), max(forces, default=0.0)
-            smooths.append(
-                smooth_mlp(run, config=config, rng=run_rng, known=known, period=period, on_epoch=on_epoch)
-            )
+            period = max(forces, default=0.0)
+            smooths.append(smooth_mlp(run, config=config, rng=run_rng, period=period, on_epoch=on_epoch))
     except KeyboardInterrupt:
-        return tuple(smooth(run, known=known_values(run, order)) for run in dataset.runs), True
+        return tuple(smooth(run, known=known_values(run, settings.order)) for run in dataset.runs), True
     return tuple(smooths), False
 
 
@@ -164,7 +163,7 @@ def prepared_by(smooths: tuple[Smooth, ...], dataset: Dataset, settings: Setting
 def decided(objective: PaperObjective, settings: Settings) -> list[Candidate]:
     """Return the best equations, by the paper's criterion, of those that can be solved at all."""
     found: list[Candidate] = []
-    for judged in objective.best(4 * LISTED):
+    for judged in objective.best(objective.n_fitted):
         solved = objective.solved(judged)
         if solved is not None:
             found.append(_candidate(solved, objective, settings))
@@ -178,12 +177,10 @@ def _columns(dataset: Dataset, smooths: tuple[Smooth, ...]) -> Columns:
     return join_runs([columns_of_run(r.t, *s.values, inputs=input_values(r, r.t)) for r, s in pairs])
 
 
-def _start(space: LatentSpace, settings: Settings, plan: Plan, objective: PaperObjective) -> Float:
+def _start(space: LatentSpace, settings: Settings, plan: Plan) -> Float:
     """Return where the search starts: at the guess, at the bias equation (B2, B3), or at the origin."""
     if settings.start:
-        guess = parse_skeleton(settings.start)
-        objective.judge(guess)
-        return _encoded(space, guess)
+        return _encoded(space, parse_skeleton(settings.start))
     if not plan.solving:
         return np.zeros(space.dimension)
     bias = "C*u' + C*u" if settings.order == 1 else "C*u'' + C*u'"

@@ -80,7 +80,7 @@ class PaperObjective:
     def best(self, n: int) -> list[Judged]:
         """Return the `n` best by score."""
         found = [one for one in self.seen.values() if one is not None]
-        return sorted(found, key=lambda one: (one.score, str(one.equation)))[:n]
+        return sorted(found, key=lambda one: one.score)[:n]  # of equals the first found
 
     def solved(self, judged: Judged) -> Judged | None:
         """Return `judged` with its solution loss; None if there is no solution, or one that vanishes."""

@@ -7,13 +7,15 @@ import numpy as np
 
 from gode.arrays import Float
 from gode.data import Columns, Dataset, Run, Smooth, columns_of_run, join_runs, smooth
-from gode.data.smoothing import cycles
+from gode.data.runs import cycles
 from gode.equation import Term, parse_tree
 from gode.equation.tape import COLUMNS, compile_tape, evaluate
 from gode.equation.tree import TIME, variables
 from gode.errors import DataError
 from gode.fitting import Problem, integral_problem, residual_problem
 from gode.fitting.shooting import Target
+from gode.selection import Candidate
+from gode.solve import Signal, solve
 
 SCREENED = 400  # points on which trajectories are screened
 SHORTEST = 60  # points of a run that are kept for it
@@ -33,6 +35,11 @@ class Prepared:
     whole: Target  # all of them
     noise: Float  # (3,) standard deviation of each observed channel
     floor: float  # weighted residual that counts as none
+
+    @property
+    def blind(self) -> bool:
+        """Whether nothing but accelerations was measured."""
+        return not any(np.isfinite(run.observed[:2]).any() for run in self.dataset.runs)
 
     def portable(self) -> "Prepared":
         """Return what a worker process needs: all but the cheap problems."""
@@ -73,6 +80,28 @@ def _first_part(whole: Target) -> Target:
 def _cut(run: Run, n: int) -> Run:
     inputs = {k: v[:n] if isinstance(v, np.ndarray) else v for k, v in run.inputs.items()}
     return replace(run, t=run.t[:n], observed=run.observed[:, :n], inputs=inputs)
+
+
+def retraced(prepared: Prepared, found: Candidate) -> Prepared | None:
+    """Return the data with u and u' along the solution of an equation, where only u'' was measured.
+
+    What an equation near the truth makes of the initial values is closer to u than any integral of noisy
+    accelerations. None if u was measured, or the equation has no solution along all runs.
+    """
+    if not prepared.blind:
+        return None
+    parts = []
+    for run, smooth_run, initial in zip(prepared.dataset.runs, prepared.smooths, found.initial, strict=True):
+        inputs: dict[str, Signal] = dict(run.inputs)
+        guide = smooth_run.values[found.equation.order]
+        path = solve(found.equation, run.t, initial, inputs=inputs, guide=guide)
+        if path.failure is not None:
+            return None
+        values = np.vstack([path.u, path.du, smooth_run.values[2]])
+        parts.append(_columns(run, replace(smooth_run, values=values)))
+    columns = join_runs(parts)
+    problems = _problems(prepared.dataset, columns, found.equation.order)
+    return replace(prepared, columns=columns, problems=problems)
 
 
 def input_values(run: Run, t: Float) -> dict[str, Float]:

@@ -38,6 +38,7 @@ class Progress:
     interrupts: Interrupts
     memo: MutableMapping[Scored, Candidate | None]
     candidates: dict[Node, Candidate | None] = field(default_factory=dict)
+    homes: dict[Node, int] = field(default_factory=dict)  # in which grammar each skeleton was found
     n_fitted: int = 0
 
     def tell(self, stage: str) -> None:
@@ -55,6 +56,10 @@ class Progress:
         """Fit skeletons to the trajectory, each once."""
         fresh = {s.skeleton.key: s for s in several if s.skeleton.key not in self.candidates}
         self._solve_into(self.candidates, list(fresh.values()), stage)
+
+    def forget_failures(self) -> None:
+        """Let skeletons that found no solution try again, from other starts."""
+        self.candidates = {key: found for key, found in self.candidates.items() if found is not None}
 
     def widen(self) -> bool:
         """Go on with whole records, if only their first part was used; the best so far come along."""

@@ -8,15 +8,17 @@ import numpy as np
 from gode.arrays import Float
 from gode.discovery.progress import Progress
 from gode.discovery.settings import EFFORTS, Settings
-from gode.equation import Node, Skeleton, parse_skeleton
+from gode.equation import Equation, Node, Skeleton, parse_skeleton
 from gode.equation.tree import depends_on
 from gode.errors import EquationError, ModelError
 from gode.fitting import fit_constants
+from gode.fitting.shooting import start_error
 from gode.grammar import generate, sample
 from gode.library import sentence_skeleton
 from gode.model import LatentSpace
 from gode.search import Objective, Scored, Vocabulary, neighbours, search_latent
-from gode.search.moves import deletions, unbent
+from gode.search.moves import borrowed, deletions, unbent
+from gode.selection import Candidate
 
 MAX_TERMS = 6
 MAX_RULES = 40  # of a random sentence
@@ -79,28 +81,26 @@ def _explore(
 def refine(territories: Sequence[Territory], progress: Progress) -> None:
     """Fit the best of every size to the trajectory, then their neighbours, until nothing gets better."""
     effort = EFFORTS[progress.settings.effort]
-    homes: dict[Node, Territory] = {}
-    for land in territories:
+    for number, land in enumerate(territories):
         chosen = land.objective.best(max(round(land.share * effort.per_size), 1))
         for scored in chosen:
-            homes.setdefault(scored.skeleton.key, land)
+            progress.homes.setdefault(scored.skeleton.key, number)
         progress.solve(chosen, "trajectories")
-    _spread_out(homes, progress, effort.rounds, effort.per_round)
+    _spread_out(territories, progress, effort.rounds, effort.per_round)
     if progress.widen():
-        _spread_out(homes, progress, 1, effort.per_round // 2)
+        _spread_out(territories, progress, 1, effort.per_round // 2)
 
 
-def _spread_out(homes: dict[Node, Territory], progress: Progress, rounds: int, limit: int) -> None:
+def _spread_out(territories: Sequence[Territory], progress: Progress, rounds: int, limit: int) -> None:
     """Go from the leaders on the trajectory to their neighbours, some rounds or until none is new."""
     expanded: set[Node] = set()
     for _ in range(rounds):
-        leaders = [c.equation.skeleton for c in progress.ranked()[:4]]
-        waiting = [s for s in leaders if s.key not in expanded]
+        waiting = [c for c in progress.ranked()[:4] if c.equation.skeleton.key not in expanded]
         if not waiting:
             break
         for leader in waiting[:2]:
-            expanded.add(leader.key)
-            _expand(leader, homes, progress, limit)
+            expanded.add(leader.equation.skeleton.key)
+            _expand(leader, territories, progress, limit)
 
 
 def random_skeletons(space: LatentSpace, n: int, rng: np.random.Generator) -> Iterator[Skeleton]:
@@ -153,10 +153,11 @@ def _climb(land: Territory, budget: int, count: Callable[[str], None]) -> None:
         count("moves")
 
 
-def _expand(skeleton: Skeleton, homes: dict[Node, Territory], progress: Progress, limit: int) -> None:
+def _expand(leader: Candidate, territories: Sequence[Territory], progress: Progress, limit: int) -> None:
     """Fit to the trajectory the neighbours of a good equation that the cheap score likes, and its parts."""
-    land = homes[skeleton.key]
-    objective, vocabulary = land.objective, land.vocabulary
+    skeleton = leader.equation.skeleton
+    home = progress.homes[skeleton.key]
+    objective, vocabulary = territories[home].objective, territories[home].vocabulary
     bodies = vocabulary.terms_of(skeleton)
     parts = [vocabulary.skeleton(part) for part in (*deletions(bodies), *unbent(bodies))]
     others = [vocabulary.skeleton(b) for b in neighbours(bodies, vocabulary.bodies) if len(b) <= MAX_TERMS]
@@ -167,8 +168,15 @@ def _expand(skeleton: Skeleton, homes: dict[Node, Territory], progress: Progress
     chosen = []
     for near in [*parts, *best]:
         if near.key not in progress.candidates and objective.admits(near):
-            found = fit_constants(near, objective.problems[0], config=objective.fit)
-            if found.equation is not None:
-                homes.setdefault(near.key, land)
-                chosen.append(Scored(near, found.equation, 0.0))
+            progress.homes.setdefault(near.key, home)
+            chosen.append(Scored(near, _start(near, leader.equation, objective, progress), 0.0))
     progress.solve(chosen, "neighbours")
+
+
+def _start(near: Skeleton, leader: Equation, objective: Objective, progress: Progress) -> Equation:
+    """Return the better start for a neighbour: its cheap fit, or the constants of the equation it is near."""
+    cheap = fit_constants(near, objective.problems[0], config=objective.fit).equation
+    other = borrowed(near, leader, cheap.constants if cheap else [1.0] * near.n_constants)
+    starts = [other] if cheap is None else [cheap, other]
+    config = progress.settings.shooting
+    return min(starts, key=lambda e: start_error(e, progress.workers.target, config=config))

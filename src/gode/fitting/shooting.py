@@ -13,6 +13,7 @@ from gode.arrays import Bool, Float
 from gode.data import Dataset
 from gode.equation import Equation, Skeleton
 from gode.errors import Failure
+from gode.fitting.whiteness import worth
 from gode.solve import SolveConfig, System, prepare, run
 
 HUGE = 1e100
@@ -27,7 +28,13 @@ class ShootConfig:
     rtol: float = 1e-6
     max_steps: int = 4000
     bound: float = 30.0  # a solution this many times larger than the data has diverged
-    horizons: tuple[float, ...] = (0.15, 0.4)  # shares of the record to fit first if the whole fails
+    horizons: tuple[float, ...] = (
+        0.07,
+        0.15,
+        0.3,
+        0.5,
+        0.75,
+    )  # shares of the record to fit first if the whole fails
 
 
 @dataclass(frozen=True)
@@ -108,6 +115,12 @@ def shoot(
     return shooter.shot(*found)
 
 
+def start_error(equation: Equation, target: Target, *, config: ShootConfig) -> float:
+    """Return the squared error of a trajectory before anything is fitted; inf where there is no solution."""
+    shooter = _Shooter(equation.skeleton, target, config)
+    return shooter.sse(shooter.first(np.asarray(equation.constants, np.float64), None))
+
+
 def joint_covariance(
     equation: Equation, initial: Float, target: Target, *, config: ShootConfig
 ) -> tuple[Float, Bool]:
@@ -147,9 +160,10 @@ class _Shooter:
         if not self.free.any():
             return constants
         points = [np.concatenate([constants, guess[self.free]]) for guess in guesses]
-        return min(points, key=self._sse) if len(points) > 1 else points[0]
+        return min(points, key=self.sse) if len(points) > 1 else points[0]
 
-    def _sse(self, p: Float) -> float:
+    def sse(self, p: Float) -> float:
+        """Return the squared error at `p`."""
         found = self.residuals(p, 1.0, slopes=False)
         return np.inf if found is None else float(found[0] @ found[0])
 
@@ -269,24 +283,6 @@ def forecast(
     marks = np.concatenate([part[seen] for part, seen in zip(late, shooter.seen, strict=True)])
     rest = whole[0][marks]
     return float(np.sqrt(np.mean(rest**2))) if len(rest) else float(np.inf)
-
-
-def worth(residuals: Float) -> float:
-    """Return how many independent values a series is worth, from its autocorrelations.
-
-    Slow drifts count by the sum of the first positive ones, ringing by the sum of all squares; what white
-    noise would show by chance does not count.
-    """
-    n = len(residuals)
-    power = float(residuals @ residuals)
-    if n < 8 or power == 0:
-        return float(n)
-    spectrum = np.abs(np.fft.rfft(residuals, 2 * n)) ** 2
-    shares = np.fft.irfft(spectrum)[1 : n // 2] / power
-    shares[np.abs(shares) < 2.5 / np.sqrt(n)] = 0.0
-    end = np.flatnonzero(shares <= 0)
-    drift = shares[: end[0] if len(end) else len(shares)].sum()
-    return float(max(n / (1 + 2 * max(drift, shares @ shares)), min(n, 8.0)))
 
 
 def _shortened(system: System, share: float) -> tuple[System, int]:

@@ -59,8 +59,8 @@ def _gain(discovery: Discovery) -> tuple[str | None, float | None, str]:
     given = "".join(f" + C*({to_text(term.body)})" for term in terms if _is_given(term))
     linear = parse_skeleton(LINEAR[best.equation.order] + given, inputs=best.equation.skeleton.inputs)
     shot = _fitted(linear, discovery)
-    if shot is None or shot.equation is None:
-        return None, None, "No linear model follows the data."
+    if shot is None or shot.equation is None or not np.isfinite(best.rms):
+        return None, None, "No linear model could be compared with it."
     gain = float(np.sqrt(shot.sse / shot.n_values)) / max(best.rms, 1e-300)
     name = shot.equation.text(4)
     return name, gain, f"The best linear model, {name}, leaves residuals {gain:.3g} times as large."

@@ -39,6 +39,12 @@ STYLE = {
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.titlesize": 11.0,
+    "axes.titlelocation": "left",
+    "legend.frameon": False,
+    "legend.fontsize": 8.0,
+    "legend.columnspacing": 1.0,
+    "legend.handletextpad": 0.4,
+    "legend.borderaxespad": 0.2,
     "svg.fonttype": "none",
     "svg.hashsalt": "gode",
 }
@@ -145,7 +151,13 @@ def _draw_fit(axes: "Axes", discovery: Discovery, channel: Channel) -> None:
         axes.plot(series.t, series.fit, color=ORANGE, lw=1.6, label="equation, ±2 noise" if last else None)
     _draw_ahead(axes, discovery, channel)
     axes.set(xlabel=_name(discovery, "t"), ylabel=_name(discovery, channel.name), title="data and solution")
-    axes.legend(frameon=False)
+    _legend(axes)
+
+
+def _legend(axes: "Axes") -> None:
+    """Put the legend between title and axes, where it hides no data."""
+    axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=4)
+    axes.set_title(axes.get_title(loc="left"), pad=18)
 
 
 def _draw_ahead(axes: "Axes", discovery: Discovery, channel: Channel) -> None:
@@ -202,21 +214,23 @@ def _draw_phase(axes: "Axes", discovery: Discovery) -> None:
         axes.plot(solved.u, solved.du, color=ORANGE, lw=1.6, label=names[1])
         axes.plot(solved.u[:1], solved.du[:1], "o", color=ORANGE, ms=5)
     axes.set(xlabel=_name(discovery, "u"), ylabel=_name(discovery, "u'"), title="phase portrait")
-    axes.legend(frameon=False)
+    _legend(axes)
 
 
 def _draw_front(axes: "Axes", discovery: Discovery) -> None:
     groups = (
         (discovery.order, ".", GREY, 4, "tried"),
         (front(discovery.order), "o-", BLUE, 4, "front"),
-        (ties(discovery.order, discovery.settings.selection), "D", GREEN, 5, "near ties"),
+        (ties(discovery.order, discovery.settings.selection)[1:], "D", GREEN, 5, "near ties"),
         (discovery.order[:1], "s", ORANGE, 8, "chosen"),
     )
     for candidates, mark, colour, size, name in groups:
-        x, y = [c.complexity for c in candidates], [c.rms for c in candidates]
-        axes.plot(x, y, mark, color=colour, ms=size, lw=1, label=name)
+        seen = [c for c in candidates if np.isfinite(c.rms)]
+        x, y = [c.complexity for c in seen], [c.rms for c in seen]
+        if seen:
+            axes.plot(x, y, mark, color=colour, ms=size, lw=1, label=name)
     axes.axhline(1.0, color=GREY, lw=0.8, ls=":")
     axes.set(xlabel="complexity", ylabel="rms residual / noise", title="accuracy against complexity")
-    if all(c.rms > 0 for c in discovery.order):
+    if all(c.rms > 0 for c in discovery.order) and np.isfinite(discovery.order[0].rms):
         axes.set_yscale("log")
-    axes.legend(frameon=False)
+    _legend(axes)

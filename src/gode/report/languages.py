@@ -1,6 +1,6 @@
 """The pieces of a program in each language: parameters, inputs, derivatives."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -190,8 +190,9 @@ def _formulas(program: Program) -> list[Node]:
     return [known.formula for known in program.inputs if known.formula is not None]
 
 
-def _parameters(parameters: Iterable[Parameter], form: str, number: Callable[[float], str]) -> str:
-    return "\n".join(form.format(p.name, number(p.value), f"{p.error:.2g}") for p in parameters)
+def _parameters(parameters: Sequence[Parameter], form: str, number: Callable[[float], str]) -> str:
+    errors = [f"{p.error:.2g}" if np.isfinite(p.error) else "unknown" for p in parameters]
+    return "\n".join(form.format(p.name, number(p.value), e) for p, e in zip(parameters, errors, strict=True))
 
 
 def _list(values: Float, left: str, right: str, indent: int = 4, end: str = "") -> str:

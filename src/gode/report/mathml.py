@@ -42,10 +42,15 @@ def _product(node: Node, digits: int) -> tuple[bool, str]:
         over[0] = num(-number(over[0]))
     if len(over) > 1 and over[0].op == "num" and rounded(digits)(number(over[0])) == "1":
         over = over[1:]
-    top = _factors(over, digits) or "<mn>1</mn>"
     if not under:
-        return minus, top
-    return minus, f"<mfrac><mrow>{top}</mrow><mrow>{_factors(under, digits)}</mrow></mfrac>"
+        return minus, _factors(over, digits)
+    top = _alone(over, digits) if over else "<mn>1</mn>"
+    return minus, f"<mfrac><mrow>{top}</mrow><mrow>{_alone(under, digits)}</mrow></mfrac>"
+
+
+def _alone(factors: list[Node], digits: int) -> str:
+    """Return factors above or below a bar, where a lone sum needs no parentheses."""
+    return _sum(factors[0], digits) if len(factors) == 1 else _factors(factors, digits)
 
 
 def _factors(factors: list[Node], digits: int) -> str:

@@ -88,7 +88,7 @@ def summary(discovery: Discovery) -> str:
 def _summary(discovery: Discovery, seen: tuple[Channel, ...]) -> list[str]:
     dataset = discovery.prepared.dataset
     runs = f"{len(dataset.runs)} runs" if len(dataset.runs) > 1 else "one run"
-    spans = ", ".join(f"{run.t[0]:g} to {run.t[-1]:g}" for run in dataset.runs[:5])
+    spans = ", ".join(dict.fromkeys(f"{run.t[0]:g} to {run.t[-1]:g}" for run in dataset.runs[:5]))
     out = [f"{dataset.n_observed} observed values of {', '.join(dataset.channels)} in {runs}, t = {spans}."]
     for channel in seen:
         size = float(np.std(np.concatenate([s.observed for s in channel.series]))) or 1.0
@@ -128,8 +128,10 @@ def _constant_table(finding: Finding) -> Markup:
         (
             _place(c.place),
             _figures(c.value, c.error),
-            f"{c.error:.2g}",
-            " to ".join(_figures(c.value + side * 1.96 * c.error, c.error) for side in (-1, 1)),
+            f"{c.error:.2g}" if np.isfinite(c.error) else "unknown",
+            " to ".join(_figures(c.value + side * 1.96 * c.error, c.error) for side in (-1, 1))
+            if np.isfinite(c.error)
+            else "",
         )
         for c in finding.constants
     ]

@@ -7,11 +7,11 @@ from dataclasses import asdict
 import numpy as np
 
 from gode.discovery import Discovery
-from gode.discovery.settings import GRAMMARS
+from gode.discovery.paper import paper_grammar
 
 CHANNELS = (("u", "u"), ("u'", "velocity"), ("u''", "acceleration"))
 ROLES = ("time", "u", "velocity", "acceleration", "force", "run")  # of the columns of a file
-OPTIONS = ("order", "grammar", "effort", "start", "without", "seed")
+OPTIONS = ("order", "grammar", "preset", "effort", "start", "without", "seed")
 
 
 def python_call(discovery: Discovery) -> str:
@@ -90,10 +90,12 @@ def _initial(discovery: Discovery) -> list[list[float]]:
 
 
 def _options(discovery: Discovery) -> dict[str, object]:
-    """Return the options of `discover` that matter: the order always, others where they are not empty."""
-    given = asdict(discovery.settings)
-    values = {name: given[name] for name in OPTIONS if given[name] not in (None, ())}
-    if values["grammar"] == GRAMMARS.get(discovery.settings.order):
+    """Return the options of `discover` that matter: those that are given and not what it takes by itself."""
+    settings = discovery.settings
+    given = asdict(settings)
+    values = {name: given[name] for name in OPTIONS if given[name] not in (None, (), "default")}
+    usual = paper_grammar(settings.order, forced=bool(discovery.prepared.dataset.inputs))
+    if settings.implicit or (settings.preset == "paper" and settings.grammar == usual):
         del values["grammar"]
     if "without" in values:
         values["without"] = list(values["without"])

@@ -64,6 +64,8 @@ class Channel:
     def whiteness(self) -> float:
         """The probability of so much autocorrelation in white noise (Ljung and Box)."""
         r = self.autocorrelation
+        if self.n <= len(r) + 1:
+            return 1.0
         weights = self.n * (self.n + 2) / (self.n - np.arange(1, len(r) + 1))
         return float(chi2.sf(np.sum(weights * r**2), len(r)))
 
@@ -89,7 +91,7 @@ class Channel:
     def normality(self) -> float:
         """The probability of so odd a distribution if the residuals are normal (Shapiro and Wilk)."""
         values = self.quantiles[0]
-        if np.ptp(values) == 0:
+        if len(values) < 3 or np.ptp(values) == 0:
             return 1.0
         return float(shapiro(values[:: -(-len(values) // MAX_SHAPIRO)]).pvalue)
 

@@ -104,9 +104,10 @@ def front_section(discovery: Discovery) -> list[Markup]:
     head = ("complexity", "rms / noise", "criterion", "why", "equation")
     words = (
         "The front holds what no other equation beats in both accuracy and complexity. The criterion weighs "
-        "the two, given here as distance from the best; below "
-        f"{discovery.settings.selection.tie:g} it is a near tie."
+        "the two, given here as distance from the best"
     )
+    tie = discovery.settings.selection.tie
+    words += f"; up to {tie:g} it is a near tie." if tie else "."
     pair = Markup(f'<div class="pair">{"".join(pictures)}</div>')
     return [paragraph(words), pair, table(head, rows, best=0)]
 
@@ -127,8 +128,10 @@ def smoothing_section(discovery: Discovery) -> list[Markup]:
         rows.append((f"run {i}", len(smooth.t), noise, *spread))
     head = ("run", "points", "noise", "error of smoothed u", "of u'", "of u''")
     words = (
-        "Gaussian process. Smoothed derivatives only start and steer the search; the equation, its constants "
-        "and the ranking come from solutions compared with the data as measured."
+        "By the paper's network, on whose derivatives the search works."
+        if discovery.settings.preset == "paper"
+        else "By a Gaussian process. Smoothed derivatives only start and steer the search; the equation, its "
+        "constants and the ranking come from solutions compared with the data as measured."
     )
     return [paragraph(words), table(head, rows[:MAX_ROWS])]
 

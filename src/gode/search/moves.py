@@ -4,9 +4,22 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from gode.equation import Node, Skeleton, parse_tree
+from gode.equation import Equation, Node, Skeleton, parse_tree
 from gode.equation.sums import to_sum
-from gode.equation.tree import ONE, STATE, add, const, mul, num, power, renumber, unlabelled, var, walk
+from gode.equation.tree import (
+    ONE,
+    STATE,
+    add,
+    const,
+    index,
+    mul,
+    num,
+    power,
+    renumber,
+    unlabelled,
+    var,
+    walk,
+)
 
 Bodies = frozenset[Node]
 
@@ -31,6 +44,28 @@ class Vocabulary:
         """Return the sum of these terms, each with a free constant."""
         terms = [mul(const(0), body) for body in sorted(bodies)]
         return Skeleton(renumber(add(self.frame, *terms)))
+
+
+def borrowed(skeleton: Skeleton, near: Equation, other: Sequence[float]) -> Equation:
+    """Return `skeleton` with the constants that `near` has in the same terms.
+
+    A term that `near` does not have begins at zero, with its inner constants from `other`.
+    """
+    constants = list(other)
+    known = {unlabelled(term.body): term for term in near.skeleton.terms}
+    for term in skeleton.terms:
+        old = known.get(unlabelled(term.body))
+        if old is not None:
+            for i, j in zip(_labels(term.body), _labels(old.body), strict=True):
+                constants[i] = near.constants[j]
+        if term.constant is not None:
+            share = near.constants[old.constant] if old is not None and old.constant is not None else 0.0
+            constants[term.constant] = share * (old.multiplier / term.multiplier if old is not None else 0.0)
+    return Equation(skeleton, tuple(constants))
+
+
+def _labels(body: Node) -> list[int]:
+    return [index(node) for node in walk(body) if node.op == "const"]
 
 
 def deletions(bodies: Bodies) -> Iterator[Bodies]:

@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 from gplearn.genetic import SymbolicRegressor
 
-from gode.benchmarks.peers.prefix import infix
+from gode.benchmarks.peers.notation import infix
 from gode.benchmarks.peers.task import PeerTask
 
 FUNCTIONS = ("add", "sub", "mul", "div", "neg", "sin", "cos", "log")

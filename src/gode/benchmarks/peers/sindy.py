@@ -4,7 +4,6 @@ The columns are scaled to unit size, so that one list of thresholds serves all p
 candidate functions are chosen by the Bayesian information criterion on the smoothed derivative.
 """
 
-import re
 import warnings
 from collections.abc import Iterator
 
@@ -12,6 +11,7 @@ import numpy as np
 import pysindy as ps
 
 from gode.arrays import Float
+from gode.benchmarks.peers.notation import product
 from gode.benchmarks.peers.task import PeerTask
 from gode.errors import DataError
 
@@ -77,9 +77,4 @@ def _sparsest(features: Float, labels: list[str], target: Float) -> tuple[float,
 
 def _text(c: Float, labels: list[str]) -> str:
     terms = zip(c.tolist(), labels, strict=True)
-    return " + ".join(f"({value!r})*{written(label)}" for value, label in terms if value != 0)
-
-
-def written(label: str) -> str:
-    """Return a feature's name in our notation: `u^2 v` is u^2*v, `sin(1 u)` is sin(1*u)."""
-    return re.sub(r"(?<=[\w)]) (?=[\w(])", "*", label)
+    return " + ".join(f"({value!r})*{product(label)}" for value, label in terms if value != 0)

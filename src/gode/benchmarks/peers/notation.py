@@ -1,4 +1,4 @@
-"""Programs as nested calls, add(X0, mul(0.5, X1)), in ordinary notation."""
+"""What peers write, in the notation of our parser."""
 
 import re
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ TOKEN = re.compile(r"\s*([A-Za-z_]\w*|-?\d+\.?\d*(?:[eE][+-]?\d+)?|[(),])")
 
 
 def infix(program: str) -> str:
-    """Return the program as an expression of our parser.
+    """Return a program of nested calls, add(X0, mul(0.5, X1)), as an expression.
 
     A protected function is written as the function itself: they differ only next to its pole.
 
@@ -23,6 +23,11 @@ def infix(program: str) -> str:
     if next(words, "") != "":
         raise EquationError(f"the program goes on after its end: {program[:80]!r}")
     return text
+
+
+def product(feature: str) -> str:
+    """Return a feature's name as an expression: `u^2 v` is u^2*v, `sin(1 u)` is sin(1*u)."""
+    return re.sub(r"(?<=[\w)]) (?=[\w(])", "*", feature)
 
 
 def _expression(word: str, words: Iterator[str]) -> str:

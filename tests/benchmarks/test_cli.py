@@ -1,0 +1,96 @@
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from gode.benchmarks.jobs import QUICK
+from gode.benchmarks.quick import check_quick, quick_jobs
+from gode.benchmarks.records import open_store, read_records
+from gode.benchmarks.worker import broken
+from gode.cli import main
+
+
+def run(words: str, *more: str):
+    return CliRunner().invoke(main, ["bench", *words.split(), *more])
+
+
+def test_a_suite_a_sweep_and_their_report(tmp_path):
+    out = str(tmp_path)
+    words = "--seeds 0 --effort quick --jobs 1 --out"
+    first = run(f"b1 --problems ID2 --methods gode floor pysr {words}", out)
+    assert first.exit_code == 0, first.output
+    assert "2 runs, 1 at a time" in first.output
+    assert "| gode " in first.output
+    assert "| published: PySR best" in first.output
+    second = run(f"sweep noise --problems ID2 --values 0 0.1 --methods floor {words}", out)
+    assert second.exit_code == 0, second.output
+    assert "sweep of noise" in second.output
+    found = {(r.job.study, r.job.method): r for r in read_records(tmp_path)}
+    assert found["b1", "gode"].score.errors[0] < 0.05
+    assert found["b1", "gode"].megabytes > 50
+    assert found["b1", "gode"].versions["gode"]
+    shown = run("report", out, "--markdown", str(tmp_path / "docs" / "results.md"))
+    assert shown.exit_code == 0, shown.output
+    text = (tmp_path / "docs" / "results.md").read_text()
+    assert "gode bench b1 --problems ID2 --methods gode floor pysr --seeds 0 --effort quick --jobs 1" in text
+    assert (tmp_path / "report.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("b1 --problems ID99", "b1 has no problem 'ID99'"),
+        ("b1 --methods oracle", "no method 'oracle'"),
+        ("b1 --noise -1", "noise is a share"),
+        ("b1 --effort heroic", "effort must be one of"),
+        ("b1 --jobs 0", "number of processes"),
+        ("b1 --limit 0", "time limit"),
+        ("b3 --initial unknown", "acceleration alone"),
+        ("sweep runs --problems LODE1", "one initial value only"),
+        ("engine luck", "no measurement 'luck'"),
+        ("report nowhere", "holds no runs.jsonl"),
+    ],
+)
+def test_nonsense_is_one_sentence_with_exit_code_2(words, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    result = run(words)
+    assert result.exit_code == 2, result.output
+    assert message in result.stderr
+    assert "Traceback" not in result.output
+
+
+@pytest.mark.parametrize(
+    "words", ["b4", "b1 --seeds x", "sweep colour", "b1 --initial guessed", "b1 --jobs two"]
+)
+def test_words_that_mean_nothing_are_refused(words):
+    assert run(words).exit_code == 2
+
+
+def test_methods_are_listed():
+    result = run("methods")
+    assert result.exit_code == 0
+    assert "gode-paper" in result.output
+
+
+def test_engine_prints_json():
+    result = run("engine smooth --quick --json")
+    (figure,) = json.loads(result.output)
+    assert figure["ratio"] == pytest.approx(figure["value"] / figure["base"])
+
+
+@pytest.mark.slow
+def test_quick_suite_reaches_its_accuracy(tmp_path):
+    result = run("all --quick --jobs 2 --out", str(tmp_path))
+    assert result.exit_code == 0, result.output
+    assert "as accurate as it should be" in result.output
+
+
+def test_quick_suite_notices_a_loss(tmp_path):
+    jobs = quick_jobs(("b1", "b2", "b3"))
+    assert {job.problem for job in jobs} == {name for names in QUICK.values() for name in names}
+    with open_store(tmp_path) as store:
+        for job in jobs:
+            store.append(broken(job, "lost", 1.0))
+    losses = check_quick(tmp_path, jobs)
+    assert any("b1: mean error of u is 1.0000" in loss for loss in losses)
+    assert any("b3: 0 of 1 structures found" in loss for loss in losses)
