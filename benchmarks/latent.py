@@ -16,7 +16,7 @@ import numpy as np
 from gode.benchmarks.problems import noisy, suite, truth
 from gode.data import Dataset, make_run
 from gode.discovery.prepare import prepare
-from gode.discovery.stages import _encoded_leaders, _random_sentences
+from gode.discovery.stages import encoded_leaders, random_skeletons
 from gode.fitting import ConstantsConfig
 from gode.model import load_model
 from gode.search import LatentConfig, Objective, ObjectiveConfig, search_latent
@@ -35,7 +35,7 @@ def objective_for(problem, seed: int) -> Objective:
 
 
 def spend_random(objective: Objective, space, fits: int, rng: np.random.Generator) -> None:
-    for skeleton in _random_sentences(space, 100 * fits, rng):
+    for skeleton in random_skeletons(space, 100 * fits, rng):
         objective.score(skeleton)
         if objective.n_fitted >= fits:
             break
@@ -54,7 +54,7 @@ def spend_latent(
     spend_random(objective, space, int(share * fits), rng)
     while objective.n_fitted < fits:
         before = objective.n_fitted
-        starts = [np.zeros(space.dimension), *_encoded_leaders(objective, space, climbers)]
+        starts = [np.zeros(space.dimension), *encoded_leaders(objective, space, climbers)]
         search_latent(
             objective, space, starts, budget=fits - objective.n_fitted, config=LatentConfig(), rng=rng
         )

@@ -1,23 +1,28 @@
 """Retrain all models that come with the package.
 
     python scripts/train_models.py prepare DIR             # libraries and corpora; processor only
-    python scripts/train_models.py train DIR NAME ...      # several at once on one GPU
+    python scripts/train_models.py train DIR NAME+VARIANT ...   # one after the other; ours
+    python scripts/train_models.py paper DIR NAME ...      # the paper's networks, all at once on one GPU
     python scripts/train_models.py ship DIR NAME+VARIANT ...    # check, write into the package
+    python scripts/train_models.py table                   # the figures of the shipped models, for the docs
 
-Ours: one network per grammar. The paper's: its own network on the same libraries, `NAME+paper`, shipped as
-`NAME-paper`. DIR holds the libraries, --trained (by default DIR) the weights and logs of training.
+Ours: one network per grammar, of the variant `behaviour` or `plain`. The paper's: its own network on the same
+libraries, `NAME+paper`, shipped as `NAME-paper`. DIR holds the libraries, --trained (by default DIR) what
+training writes: weights and logs, or for the paper's networks a state from which the same call goes on.
 """
 
 import argparse
 import json
 import sys
 import time
-from dataclasses import asdict, dataclass
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 WEIGHTS = ".weights.npz"
+STATE = ".state"  # of the paper's network under training
 MAX_CARD = 200_000  # bytes
 CHECK_SEED = 1
 
@@ -125,17 +130,16 @@ def prepare(folder: Path, names: list[str]) -> None:
         )
 
 
-def train(folder: Path, names: list[str], seconds: float, device: str) -> None:
-    """Train the models NAME+VARIANT, one after the other."""
-    for label in names:
+def train(folder: Path, labels: list[str], trained: Path, seconds: float, device: str) -> None:
+    """Train our networks NAME+VARIANT, one after the other."""
+    for label in labels:
         name, _, variant = label.partition("+")
-        if variant == "paper":
-            train_one_paper(folder, name, seconds, device)
-        else:
-            train_one(folder, name, variant, seconds, device)
+        train_one(folder, name, variant, trained, seconds, device)
 
 
-def train_one(folder: Path, name: str, variant: str, seconds: float, device: str) -> None:
+def train_one(
+    folder: Path, name: str, variant: str, trained_folder: Path, seconds: float, device: str
+) -> None:
     """Train our network."""
     from gode.model.corpus import Corpus, load_corpus
     from gode.model.gvae import Sizes
@@ -164,13 +168,13 @@ def train_one(folder: Path, name: str, variant: str, seconds: float, device: str
         enough=1.1,
         batch=BATCH,
     )
-    log = (folder / f"{name}+{variant}.log").open("w")
+    log = (trained_folder / f"{name}-{variant}.log").open("w")
 
     def show(record, _state) -> None:
         print(json.dumps(asdict(record)), file=log, flush=True)
 
     trained = train_ours(corpus, sizes, config=config, device=device, on_step=show)
-    np.savez(folder / f"{name}+{variant}.weights.npz", **trained.weights)
+    np.savez(trained_folder / f"{name}-{variant}{WEIGHTS}", **trained.weights)
     best = max(trained.epochs, key=lambda e: e.exact)
     print(
         f"{name}+{variant}: exact {best.exact:.4f} at epoch {best.number}, "
@@ -179,12 +183,47 @@ def train_one(folder: Path, name: str, variant: str, seconds: float, device: str
     )
 
 
-def train_one_paper(folder: Path, name: str, seconds: float, device: str) -> None:
-    """Train the paper's network."""
+def train_papers(folder: Path, names: list[str], trained: Path, seconds: float, device: str) -> None:
+    """Train the paper's networks side by side, each for `seconds` or to its stopping rule."""
+    import torch
+
+    torch.set_float32_matmul_precision("high")  # TF32 in all products, as cuDNN has it in its own
+    trained.mkdir(parents=True, exist_ok=True)
+    end = time.monotonic() + seconds
+    with ThreadPoolExecutor(len(names)) as pool:
+        jobs = [pool.submit(train_one_paper, folder, name, trained, end, device) for name in names]
+        for job in jobs:
+            job.result()
+
+
+def train_one_paper(folder: Path, name: str, trained: Path, end: float, device: str) -> None:
+    """Train the paper's network, from where its state is, until `end` of the monotonic clock."""
+    from gode.model.checkpoint import train_paper_resumable
+
+    rules, sizes, config = paper_inputs(folder, name)
+    config = replace(config, max_seconds=end - time.monotonic())
+    path = trained / f"{name}-paper{STATE}"
+
+    def show(epoch) -> None:
+        print(
+            f"{name}-paper: epoch {epoch.number}, {epoch.seconds:.0f} s, loss {epoch.loss:.6f}, "
+            f"validation {epoch.reconstruction:.6f}",
+            flush=True,
+        )
+
+    done = train_paper_resumable(rules, sizes, path, config=config, device=device, on_save=show)
+    last, best = done.epochs[-1], min(done.epochs, key=lambda e: e.reconstruction)
+    stopped = "stopped by its rule" if last.number - best.number >= config.stop_after else "not stopped yet"
+    show(last)
+    print(f"{name}-paper: best {best.reconstruction:.6f} at epoch {best.number}; {stopped}", flush=True)
+
+
+def paper_inputs(folder: Path, name: str):
+    """Return the padded rules, the sizes and the settings of the paper's network."""
     from gode.library import load_library
     from gode.model.corpus import load_corpus
     from gode.model.gvae import PaperSizes
-    from gode.model.paper_training import PaperTrainConfig, train_paper
+    from gode.model.paper_training import PaperTrainConfig
     from gode.model.plan import padded
 
     spec = SPECS[name].paper
@@ -196,38 +235,34 @@ def train_one_paper(folder: Path, name: str, seconds: float, device: str) -> Non
     sizes = PaperSizes(
         n_rules=n_rules + 1, n_max=n_max, latent=spec["latent"], kernels=spec["kernels"], dense=spec["dense"]
     )
-    config = PaperTrainConfig(
-        kl_weight=spec["kl_weight"],
-        patience=spec["patience"],
-        lowest_rate=spec["lowest_rate"],
-        max_seconds=seconds,
-    )
-    log = (folder / f"{name}+paper.log").open("w")
-
-    def show(record) -> None:
-        if record.number % 10 == 0:
-            print(json.dumps(asdict(record)), file=log, flush=True)
-
-    trained = train_paper(rules, sizes, config=config, device=device, on_step=show)
-    np.savez(folder / f"{name}+paper.weights.npz", **trained.weights)
-    last = trained.epochs[-1]
-    print(
-        f"{name}+paper: {last.number + 1} epochs, {last.seconds:.0f} s, "
-        f"validation loss {min(e.reconstruction for e in trained.epochs):.6f}",
-        flush=True,
-    )
+    steering = {key: spec[key] for key in ("kl_weight", "patience", "lowest_rate")}
+    return rules, sizes, PaperTrainConfig(**steering)
 
 
 def ship(folder: Path, labels: list[str], trained: Path, out: Path) -> None:
     """Check trained models and write them, with all that is known of them on the card, into `out`."""
     from gode.library import load_library
 
-    known = [f"{name}+{variant}" for name in SPECS for variant in ("behaviour", "paper")]
-    for label in labels or [k for k in known if (trained / f"{k}{WEIGHTS}").is_file()]:
+    for label in labels:
         name, _, variant = label.partition("+")
         start = time.perf_counter()
         figures = ship_one(load_library(folder / f"{name}.library.npz"), name, variant, trained, out)
         print(f"{label}: {json.dumps(figures)}, checked in {time.perf_counter() - start:.0f} s", flush=True)
+
+
+def read_trained(name: str, variant: str, trained: Path) -> tuple[dict, list[dict]]:
+    """Return the weights of a trained network and the records of its epochs."""
+    if variant == "paper":
+        from safetensors.numpy import load_file
+
+        state = load_file(trained / f"{name}-paper{STATE}")
+        keys = ("number", "loss", "reconstruction", "seconds")
+        records = [dict(zip(keys, row, strict=True), exact=np.nan) for row in state["records"].tolist()]
+        return {k.removeprefix("best."): v for k, v in state.items() if k.startswith("best.")}, records
+    with np.load(trained / f"{name}-{variant}{WEIGHTS}", allow_pickle=False) as stored:
+        weights = {key: stored[key] for key in stored.files}
+    log = (trained / f"{name}-{variant}.log").read_text()
+    return weights, [json.loads(line) for line in log.splitlines()]
 
 
 def ship_one(library, name: str, variant: str, trained: Path, out: Path) -> dict[str, object]:
@@ -243,9 +278,8 @@ def ship_one(library, name: str, variant: str, trained: Path, out: Path) -> dict
 
     spec, kind = SPECS[name], "paper" if variant == "paper" else "gode"
     shipped = f"{name}-paper" if kind == "paper" else name
-    with np.load(trained / f"{name}+{variant}{WEIGHTS}", allow_pickle=False) as stored:
-        weights = {key: stored[key] for key in stored.files}
-    facts = facts_of(library, name, variant, trained)
+    weights, epochs = read_trained(name, variant, trained)
+    facts = facts_of(library, name, variant, epochs)
     grammar = load_grammar(spec.model)
     library = Library(grammar, library.derivations)
     with TemporaryDirectory() as draft:
@@ -260,23 +294,24 @@ def ship_one(library, name: str, variant: str, trained: Path, out: Path) -> dict
     return figures
 
 
-def facts_of(library, name: str, variant: str, trained: Path) -> dict[str, object]:
+def facts_of(library, name: str, variant: str, epochs: list[dict]) -> dict[str, object]:
     """Return what the card says about the making of a model."""
     from gode.grammar import load_grammar
     from gode.model.terms import make_book
 
     spec = SPECS[name]
     source = load_grammar(spec.source)
-    log = trained / f"{name}+{variant}.log"
-    epochs = [json.loads(line) for line in log.read_text().splitlines()]
     exact = [e["exact"] for e in epochs if np.isfinite(e["exact"])]
     training = {
         "variant": variant,
         "skeletons": spec.paper["n"] if variant == "paper" else spec.n,
-        "epochs": epochs[-1]["number"] + 1,
+        "epochs": int(epochs[-1]["number"]) + 1,
         "seconds": round(epochs[-1]["seconds"], 1),
         "loss": min(e["loss"] for e in epochs),
     }
+    if variant == "paper":
+        best = min(epochs, key=lambda e: e["reconstruction"])
+        training |= {"best_epoch": int(best["number"]) + 1, "validation_loss": best["reconstruction"]}
     recipe = {
         "source": source.text(),
         "source_name": source.name,
@@ -287,36 +322,66 @@ def facts_of(library, name: str, variant: str, trained: Path) -> dict[str, objec
         "seed": 0,
         "max_rules": DRAWN_LIMIT if name in OURS else source.limit,
     }
+    call = f"paper DIR {name}" if variant == "paper" else f"train DIR {name}+{variant}"
     terms = make_book(library.grammar, library.derivations)
     while sum(len(json.dumps(text)) + 4 for text in terms) > MAX_CARD * 0.8:  # the rarest go first
         terms = terms[: int(0.95 * len(terms))]
     return {
         "recipe": recipe,
-        "command": f"python scripts/train_models.py train DIR {name}+{variant}",
+        "command": f"python scripts/train_models.py {call}",
         "training": training | ({"exact_held_out": max(exact)} if exact else {}),
         "terms": terms,
     }
+
+
+def table(out: Path) -> None:
+    """Print the figures of the shipped models as rows of the table in docs/models.md."""
+    for name in [*SPECS, *(f"{name}-paper" for name in SPECS if SPECS[name].paper)]:
+        card = json.loads((out / f"{name}.json").read_text())
+        f, t, size = card["figures"], card["training"], (out / f"{name}.safetensors").stat().st_size
+        steps = " / ".join(f"{f['locality'][step]:.2f}" for step in ("0.05", "0.1", "0.2", "0.5"))
+        cells = [
+            f"`{name}`",
+            card["recipe"]["latent"],
+            f"{size / 1e3:.0f} kB",
+            f"{100 * f['exact']:.1f} %",
+            f"{100 * f['valid']:.0f} %",
+            f"{100 * f['unique']:.1f} %",
+            f"{100 * f['novel']:.0f} %",
+            steps,
+            f"{f['random_pair']:.2f}",
+            f"{f['behaviour']:.2f}",
+            f"{f['covered'] * f['expressible']:.0f} of {f['expressible']}",
+            f"{t['epochs']} in {t['seconds']:.0f} s",
+        ]
+        print("| " + " | ".join(map(str, cells)) + " |")
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("stage", choices=["prepare", "train", "ship"])
-    parser.add_argument("folder", type=Path)
+    parser.add_argument("stage", choices=["prepare", "train", "paper", "ship", "table"])
+    parser.add_argument("folder", type=Path, nargs="?", default=Path("out/models"))
     parser.add_argument("names", nargs="*")
     parser.add_argument("--seconds", type=float, default=600.0)
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--epochs", type=int, default=200)
     parser.add_argument("--batch", type=int, default=512)
-    parser.add_argument("--trained", type=Path, help="folder of the weights to ship; by default DIR")
+    parser.add_argument("--trained", type=Path, help="folder of what training writes; by default DIR")
     parser.add_argument("--out", type=Path, default=Path(__file__).parents[1] / "src/gode/model/weights")
     given = parser.parse_args()
     EPOCHS, BATCH = given.epochs, given.batch
     sys.stdout.reconfigure(line_buffering=True)
+    trained_in = given.trained or given.folder
     if given.stage == "prepare":
         prepare(given.folder, given.names or list(SPECS))
     elif given.stage == "ship":
-        ship(given.folder, given.names, given.trained or given.folder, given.out)
+        ship(given.folder, given.names, trained_in, given.out)
+    elif given.stage == "table":
+        table(given.out)
+    elif given.stage == "paper":
+        names = given.names or [name for name in SPECS if SPECS[name].paper]
+        train_papers(given.folder, names, trained_in, given.seconds, given.device)
     else:
-        train(given.folder, given.names, given.seconds, given.device)
+        train(given.folder, given.names, trained_in, given.seconds, given.device)

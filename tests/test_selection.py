@@ -1,9 +1,20 @@
 import numpy as np
 import pytest
 
+from gode.data import Dataset, make_run
 from gode.equation import parse_equation
-from gode.fitting.shooting import Shot
-from gode.selection import Candidate, SelectionConfig, front, judge, ranked, ties
+from gode.fitting.shooting import Shot, Target
+from gode.selection import (
+    Candidate,
+    SelectionConfig,
+    front,
+    in_order,
+    is_misfit,
+    is_supported,
+    judge,
+    ranked,
+    ties,
+)
 
 
 def candidate(text: str, rms: float, criterion: float) -> Candidate:
@@ -21,28 +32,35 @@ BLOATED = candidate("u' = 2*u - 3*u^2 + 0.1*sin(u)", 0.999, -40.0)
 
 
 def test_the_least_criterion_comes_first():
-    assert ranked([SIMPLE, BLOATED, RIVAL, RIGHT]) == [RIGHT, RIVAL, BLOATED, SIMPLE]
+    assert in_order([SIMPLE, BLOATED, RIVAL, RIGHT]) == [RIGHT, RIVAL, BLOATED, SIMPLE]
 
 
 def test_an_equation_is_ranked_once():
     worse = candidate("u' = 2.1*u - 3*u^2", 1.2, -20.0)
-    assert ranked([worse, RIGHT]) == [RIGHT]
+    assert in_order([worse, RIGHT]) == [RIGHT]
 
 
 def test_ties_are_those_within_the_margin():
-    assert ties(ranked([SIMPLE, BLOATED, RIVAL, RIGHT]), SelectionConfig()) == [RIGHT, RIVAL]
+    assert ties(in_order([SIMPLE, BLOATED, RIVAL, RIGHT]), SelectionConfig()) == [RIGHT, RIVAL]
 
 
 def test_the_front_gets_more_accurate_with_complexity():
     assert front([SIMPLE, BLOATED, RIVAL, RIGHT]) == [SIMPLE, RIGHT, BLOATED]
 
 
-def test_a_term_must_earn_its_price():
-    def shot(text: str, sse: float) -> Shot:
-        equation = parse_equation(text)
-        k = len(equation.constants)
-        return Shot(equation.skeleton, equation, np.zeros((1, 1)), sse, 100, k, np.eye(k))
+def shot(text: str, sse: float, independent: float = 100.0) -> Shot:
+    equation = parse_equation(text)
+    k = len(equation.constants)
+    return Shot(equation.skeleton, equation, np.zeros((1, 1)), sse, 100, k, np.eye(k), independent)
 
+
+def judged(text: str, sse: float, independent: float = 100.0) -> Candidate:
+    found = judge(shot(text, sse, independent), 0.0, SelectionConfig())
+    assert found
+    return found
+
+
+def test_a_term_must_earn_its_price():
     config = SelectionConfig()
     small = judge(shot("u' = 2*u", 100.0), 0.0, config)
     little_better = judge(shot("u' = 2*u - 3*u^2", 99.0), 0.0, config)
@@ -58,3 +76,32 @@ def test_a_failure_is_no_candidate():
     equation = parse_equation("u' = 2*u")
     failed = Shot(equation.skeleton, None, np.zeros((0, 0)), np.inf, 10, 1, np.zeros((1, 1)))
     assert judge(failed, 0.0, SelectionConfig()) is None
+
+
+def test_drifting_residuals_count_for_less():
+    plain, longer = judged("u' = 2*u", 100.0, 10.0), judged("u' = 2*u - 3*u^2", 70.0, 10.0)
+    white = judged("u' = 2*u", 100.0), judged("u' = 2*u - 3*u^2", 70.0)
+    assert ranked([plain, longer])[0].complexity == plain.complexity
+    assert ranked(white)[0].complexity == longer.complexity
+    assert is_misfit(ranked([plain, longer]))
+    assert not is_misfit(ranked(white))
+
+
+def test_functions_and_time_cost_more_than_powers():
+    same = [judged(text, 100.0) for text in ("u' = 2*u^2", "u' = 2*sin(u)", "u' = 2*t*u", "u' = 2*sin(3*u)")]
+    prices = [c.price for c in same]
+    assert prices[0] < min(prices[1:])
+    assert prices[1] < prices[3]
+
+
+@pytest.mark.parametrize(
+    ("signal", "expected"),
+    [(lambda t: 0 * t, False), (lambda t: 3 * t, False), (lambda t: np.exp(0.3 * t), True)],
+    ids=["noise alone", "straight line", "growth"],
+)
+def test_an_equation_must_beat_a_straight_line(signal, expected, rng):
+    t = np.linspace(0.0, 10.0, 100)
+    u = signal(t) + 0.1 * rng.standard_normal(100)
+    target = Target(Dataset((make_run(t, u=u),)), np.array([10.0, 0.0, 0.0]), (np.zeros((3, 100)),), 1.0)
+    best = judged("u' = 0.3*u", 100.0)  # as good as the noise allows
+    assert is_supported([best], target, SelectionConfig()) is expected

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from gode.grammar import Grammar, load_grammar
     from gode.library import Library, draw_library
     from gode.model import LatentSpace, load_model
+    from gode.report import load
 
 __version__ = "0.1.0"
 
@@ -27,6 +28,7 @@ __all__ = [
     "discover",
     "draw_library",
     "fit",
+    "load",
     "load_grammar",
     "load_model",
     "parse_equation",
@@ -44,6 +46,7 @@ _HOMES = {
     "discover": "gode.discovery",
     "draw_library": "gode.library",
     "fit": "gode.discovery",
+    "load": "gode.report",
     "load_grammar": "gode.grammar",
     "load_model": "gode.model",
     "parse_equation": "gode.equation",

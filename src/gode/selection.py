@@ -1,14 +1,25 @@
-"""Candidates -> ranking: an information criterion on the trajectory, the front, near ties."""
+"""Candidates -> ranking: an information criterion on the trajectory, the front, near ties.
+
+The criterion is m log(SSE/n) + k log m + 2 k (k + 1)/(m - k - 1) + a price for what is far-fetched, where k
+counts the fitted numbers and m the independent values: what the most accurate equations leave over is
+white for simulated noise (m = n) and drifts slowly in most measurements, where a thousand samples may be
+worth fifty. Where they are worth clearly less than their number, no equation tells all, in-sample errors do
+not tell a law from a long formula, and the error of a forecast takes their place.
+"""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from gode.arrays import Float
 from gode.equation import Equation
-from gode.equation.tree import operations
-from gode.fitting.shooting import Shot
+from gode.equation.tree import burden
+from gode.fitting.shooting import ShootConfig, Shot, Target, forecast
+
+ACCURATE = 1.3  # times the least error: what counts as accurate
+CONTESTANTS = 8  # equations whose forecasts are compared, from the top and from the front
+TRAINED = 0.6  # share of the records from which the rest is forecast
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -16,7 +27,9 @@ class SelectionConfig:
     """How accuracy is weighed against complexity."""
 
     operation_price: float = 2.0
+    mention: float = 2.0  # differences below this are not worth a mention: the simplest equation is first
     tie: float = 6.0  # candidates this close to the best cannot be told apart by these data
+    support: float = 10.0  # by how much an equation must beat a constant and a straight line
     floor: float = 1e-4  # errors below this share of the signal are as good as none
 
 
@@ -31,36 +44,130 @@ class Candidate:
     rms: float  # of the weighted residuals: 1 is the noise
     complexity: int
     criterion: float
+    n_values: int = 0
+    n_free: int = 0
+    independent: float = 0.0  # values that its residuals are worth
+    floor: float = 0.0  # weighted residual that counts as none
+    price: float = 0.0
+    forecast: float = np.nan  # root mean square error of what was not fitted, where it was asked for
 
 
 def judge(shot: Shot, floor: float, config: SelectionConfig) -> Candidate | None:
-    """Return the candidate of a fitted trajectory; None for a failure."""
+    """Return the candidate of a fitted trajectory, as if its residuals were white; None for a failure."""
     if shot.equation is None or not np.isfinite(shot.sse):
         return None
-    n = shot.n_values
-    variance = shot.sse / n + floor**2
-    price = config.operation_price * operations(shot.skeleton.normal)
-    criterion = n * np.log(variance) + shot.n_free * np.log(n) + price
     errors = np.sqrt(np.maximum(np.diag(shot.covariance), 0.0))
-    return Candidate(
+    candidate = Candidate(
         shot.equation,
         shot.initial,
         errors,
         shot.covariance,
-        float(np.sqrt(shot.sse / n)),
+        float(np.sqrt(shot.sse / shot.n_values)),
         shot.equation.complexity,
-        float(criterion),
+        np.inf,
+        n_values=shot.n_values,
+        n_free=shot.n_free,
+        independent=shot.independent,
+        floor=floor,
+        price=config.operation_price * burden(shot.skeleton.normal),
     )
+    return _weighed(candidate, float(shot.n_values))
+
+
+def _weighed(c: Candidate, independent: float) -> Candidate:
+    """Return the candidate with its criterion for this number of independent values."""
+    k, m = c.n_free, independent
+    spare = max(m - k - 1, 0.5)
+    criterion = (
+        m * np.log(c.rms**2 + c.floor**2) + k * np.log(max(m, 2.0)) + 2 * k * (k + 1) / spare + c.price
+    )
+    return replace(c, criterion=float(criterion))
 
 
 def ranked(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Return the candidates, the best first; each equation once."""
+    """Return the candidates, the best first by our criterion; each equation once."""
+    independent = _independent(candidates) if candidates else 0.0
+    return in_order([_weighed(c, independent) for c in candidates])
+
+
+def _independent(candidates: Sequence[Candidate]) -> float:
+    """Return how many independent values the data hold: as many as some accurate equation leaves over."""
+    least = min(c.rms for c in candidates)
+    return max(c.independent for c in candidates if c.rms <= ACCURATE * least)
+
+
+def in_order(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Return the candidates, the best first by the criterion they have; each equation once."""
     best: dict[object, Candidate] = {}
     for candidate in candidates:
         key = candidate.equation.skeleton
         if key not in best or candidate.criterion < best[key].criterion:
             best[key] = candidate
     return sorted(best.values(), key=lambda c: (c.criterion, c.complexity, str(c.equation)))
+
+
+def headline_first(order: Sequence[Candidate], config: SelectionConfig) -> list[Candidate]:
+    """Return the candidates with the simplest of those that differ from the best by next to nothing first."""
+    near = [c for c in order if c.criterion <= order[0].criterion + config.mention]
+    first = min(near, key=lambda c: (c.price, c.criterion))
+    return [first, *(c for c in order if c is not first)]
+
+
+def is_misfit(order: Sequence[Candidate]) -> bool:
+    """Tell whether even the most accurate candidates leave more than noise."""
+    best = order[0]
+    return _independent(order) < 0.8 * best.n_values and best.rms > 3 * best.floor
+
+
+def by_forecast(order: Sequence[Candidate], target: Target, config: ShootConfig) -> list[Candidate]:
+    """Return the candidates with the best of them ranked by how well they forecast, before all others."""
+    chosen = {id(c): c for c in [*order[:CONTESTANTS], *front(order)[-CONTESTANTS:]]}
+    judged = [
+        replace(c, forecast=forecast(c.equation, c.initial, target, TRAINED, config=config))
+        for c in chosen.values()
+    ]
+    able = [c for c in judged if np.isfinite(c.forecast)]
+    if not able:
+        return list(order)
+    names = {c.equation.skeleton for c in able}
+    return [*ranked(able), *(c for c in order if c.equation.skeleton not in names)]
+
+
+def is_supported(order: Sequence[Candidate], target: Target, config: SelectionConfig) -> bool:
+    """Tell whether the best equation explains the data better than a constant or a straight line."""
+    best = order[0]
+    for extra in (0, 1):
+        sse, k = _polynomial(target, extra)
+        plain = replace(best, rms=float(np.sqrt(sse / best.n_values)), n_free=k, price=0.0, forecast=np.nan)
+        if _weighed(plain, _independent(order)).criterion < best.criterion + config.support:
+            return False
+    return True
+
+
+def _polynomial(target: Target, extra: int) -> tuple[float, int]:
+    """Return the squared error and the free numbers of a polynomial u(t) in every run.
+
+    It has just the degree that makes the lowest observed channel a constant, or `extra` more.
+    """
+    sse, free = 0.0, 0
+    for run in target.dataset.runs:
+        seen = np.isfinite(run.observed)
+        lowest = int(np.flatnonzero(seen.any(axis=1))[0])
+        x = (run.t - run.t[0]) / (run.t[-1] - run.t[0])
+        rows, values = [], []
+        for i in range(3):
+            here, weight = seen[i], target.weights[i]
+            slopes = [
+                np.polynomial.Polynomial.basis(j).deriv(i)(x[here]) for j in range(lowest, lowest + extra + 1)
+            ]
+            unit = (run.t[-1] - run.t[0]) ** (lowest - i)
+            rows.append(np.array(slopes).T * unit * weight)
+            values.append(run.observed[i, here] * weight)
+        design, wanted = np.vstack(rows), np.concatenate(values)
+        fitted = design @ np.linalg.lstsq(design, wanted, rcond=None)[0]
+        sse += float(np.sum((wanted - fitted) ** 2))
+        free += extra + 1
+    return sse, free
 
 
 def front(candidates: Sequence[Candidate]) -> list[Candidate]:
@@ -74,4 +181,5 @@ def front(candidates: Sequence[Candidate]) -> list[Candidate]:
 
 def ties(order: Sequence[Candidate], config: SelectionConfig) -> list[Candidate]:
     """Return the candidates that the data cannot tell from the best one, which is among them."""
-    return [c for c in order if c.criterion <= order[0].criterion + config.tie]
+    least = min(c.criterion for c in order)
+    return [c for c in order if c.criterion <= least + config.tie]

@@ -32,8 +32,9 @@ def test_growth_is_found_with_error_bars_that_hold_the_truth(growth):
 def test_the_table_names_the_best_and_its_rivals(growth):
     table = growth.equations
     assert table["why"].iloc[0].startswith("best")
-    assert table["criterion"].iloc[0] == 0.0
-    assert table["criterion"].is_monotonic_increasing
+    assert table["criterion"].min() == 0.0
+    assert table["criterion"].iloc[0] <= 2.0  # the simplest of those that differ by next to nothing
+    assert table["criterion"].iloc[1:].is_monotonic_increasing
     assert len(growth.ties) >= 1
     assert str(growth.ties[0]) == str(growth.equation)
 
@@ -114,7 +115,7 @@ def test_fit_keeps_the_scale_that_a_force_fixes(rng):
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"preset": "paper"}, "preset 'paper' is not available"),
+        ({"preset": "best"}, "preset must be one of default, paper, got 'best'"),
         ({"order": 3}, "order must be 1 or 2"),
         ({"effort": "heroic"}, "effort must be one of quick, normal, thorough"),
         ({"seed": -1}, "seed must be a whole number"),
@@ -134,3 +135,39 @@ def test_bad_options_get_a_sentence(options, sentence):
 def test_runs_of_different_number_get_a_sentence():
     with pytest.raises(DataError, match="t holds 2 runs, so u must be a list of 2 arrays"):
         discover([T, T], [np.exp(-T)], order=1)
+
+
+def test_two_processes_give_the_answer_of_one(growth):
+    example = load_example("growth")
+    spread = discover(example.t, example.u, order=1, effort="quick", seed=0, n_jobs=2)
+    assert spread.equations.equals(growth.equations)
+
+
+@pytest.mark.parametrize("n_jobs", [0, -1, 1.5, True, "two"])
+def test_a_wrong_number_of_processes_is_refused(n_jobs):
+    with pytest.raises(ConfigError, match="n_jobs must be a whole number from 1 on"):
+        discover(T, np.exp(-T), order=1, n_jobs=n_jobs)
+
+
+def test_noise_alone_supports_no_equation(rng):
+    found = discover(T, 3 + 0.1 * rng.standard_normal(len(T)), order=1, effort="quick")
+    assert not found.supported
+    assert str(found).startswith("no equation is supported by these data")
+
+
+def test_an_implicit_equation_is_found_and_written_as_one():
+    t = np.linspace(0.0, 3.0, 60)
+    u = np.sqrt(4.0 - (t - 1.0) ** 2 / 4 + t)  # u*u' = 0.75 - t/4
+    found = discover(t, u, order=1, grammar="implicit", effort="quick")
+    assert found.simulate().failure is None
+    assert np.allclose(found.simulate().u, u, atol=1e-3)
+
+
+def test_a_long_record_is_screened_on_a_part_and_decided_on_the_whole():
+    t = np.linspace(0.0, 60.0, 1500)
+    solved = solve(parse_equation("u'' = -0.02*u' - 4*u"), t, [1.0, 0.0])
+    noise = 0.02 * np.random.default_rng(4).standard_normal(len(t))
+    found = discover(t, solved.u + noise, order=2, effort="quick")
+    assert found.prepared.target is not found.prepared.whole
+    assert found.order[0].n_values == 1500
+    assert found.equation.equation.skeleton == parse_skeleton("u'' = C*u' + C*u")

@@ -141,11 +141,12 @@ def test_machine_keeps_what_is_open(rng):
     """Follow random derivations: the machine's next symbol is the head of the next choice."""
     plan = Plan(SMALL)
     choices = [plan.choices(d) for d in sample_many(SMALL, 40, rng=rng)]
-    machine = Machine.fresh(plan, len(choices))
+    every, machine = choices, Machine.fresh(plan, len(choices))
+    rows = np.arange(len(choices))
     for step in range(max(map(len, choices))):
-        alive = np.flatnonzero(machine.size)
-        machine.keep(alive)
-        choices = [choices[i] for i in alive]
+        (rows,) = machine.retire(rows)
+        assert sorted(rows) == [i for i, c in enumerate(every) if len(c) > step]
+        choices = [every[i] for i in rows]
         assert machine.heads().tolist() == [plan.heads[c[step]] for c in choices]
         machine.apply(np.array([c[step] for c in choices]))
     assert not machine.size.any()

@@ -1,7 +1,7 @@
 from gode.equation import parse_skeleton
 from gode.equation.tree import call, const, mul, num, power, var
 from gode.search import Vocabulary, neighbours
-from gode.search.moves import additions, deletions, swaps
+from gode.search.moves import additions, deletions, swaps, unbent
 
 U, T = var("u"), var("t")
 SQUARE = power(U, num(2))
@@ -24,3 +24,11 @@ def test_neighbours_differ_by_one_term():
 
 def test_a_single_term_is_not_deleted():
     assert list(deletions(frozenset({U}))) == []
+
+
+def test_a_bent_term_becomes_two_powers():
+    bent = call("sin", mul(const(0), U))
+    found = set(unbent(frozenset({bent, T})))
+    assert frozenset({T, U, SQUARE}) in found
+    assert all(T in bodies and bent not in bodies and len(bodies) == 3 for bodies in found)
+    assert list(unbent(frozenset({U, SQUARE}))) == []

@@ -9,6 +9,7 @@ from rich.console import Console
 from gode import __version__
 from gode.errors import GodeError
 
+INTERRUPTED = 130
 console = Console(highlight=False)
 
 
@@ -22,6 +23,13 @@ class _Group(click.Group):
             if ctx.params.get("debug"):
                 raise
             stop(str(error))
+        except (KeyboardInterrupt, SystemError) as error:
+            # compiled code answers Ctrl-C with a SystemError that is caused by it
+            pressed = isinstance(error, KeyboardInterrupt) or isinstance(error.__cause__, KeyboardInterrupt)
+            if ctx.params.get("debug") or not pressed:
+                raise
+            click.echo("gode: interrupted before there was a result", err=True)
+            sys.exit(INTERRUPTED)
 
 
 def stop(sentence: str) -> NoReturn:
@@ -30,7 +38,23 @@ def stop(sentence: str) -> NoReturn:
     sys.exit(2)
 
 
-@click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"]})
+EPILOG = """
+\b
+Examples:
+  gode demo
+  gode discover data.csv --order 2 --out result
+  gode simulate result/record.json --to 20
+
+\b
+Exit codes: 0 done, 2 a mistake in the data or the options, 130 interrupted.
+
+\b
+Completion of commands and options by the Tab key, for bash (zsh and fish alike):
+  eval "$(_GODE_COMPLETE=bash_source gode)"
+"""
+
+
+@click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"]}, epilog=EPILOG)
 @click.version_option(__version__, prog_name="gode")
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 def main(debug: bool) -> None:

@@ -9,7 +9,13 @@ from gode.cli.app import console, main
 @main.command()
 @click.argument("name", required=False)
 def grammars(name: str | None) -> None:
-    """List the grammars that come with gode, or print the one called NAME."""
+    """List the grammars that come with gode, or print the one called NAME.
+
+    \b
+    Examples:
+      gode grammars
+      gode grammars first-order
+    """
     from gode.grammar import grammar_names, load_grammar
 
     if name:

@@ -2,15 +2,20 @@
 
 from gode.data.columns import Columns, columns_of_run, join_runs
 from gode.data.gp import Smooth, smooth_gp
+from gode.data.mlp import MlpConfig, smooth_mlp
 from gode.data.runs import Dataset, Run, make_run
+from gode.data.smoothing import smooth
 
 __all__ = [
     "Columns",
     "Dataset",
+    "MlpConfig",
     "Run",
     "Smooth",
     "columns_of_run",
     "join_runs",
     "make_run",
+    "smooth",
     "smooth_gp",
+    "smooth_mlp",
 ]

@@ -1,27 +1,30 @@
 """Smoothing by a Gaussian process with a time warp, also through observations of u' or u''.
 
 The hyperparameters (length, size, noise, warp) maximise the marginal likelihood with broad priors; the
-posterior gives u, u', u'' at the sample times with their standard deviations. Known initial values are
-observations without noise. Long records are smoothed on a subset of points for the hyperparameters.
+posterior gives u, u', u'' at any times with their standard deviations. Known initial values are
+observations without noise. A record that is too long for one process is cut into overlapping blocks
+that share their hyperparameters; `gode.data.smoothing` decides.
 """
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve, cholesky, solve_triangular
+from scipy.linalg import cho_solve, cholesky, solve_triangular
 from scipy.optimize import minimize
 
 from gode.arrays import Float
 from gode.data.kernels import covariance, functionals
-from gode.data.runs import Run
+from gode.data.runs import Run, cycles
 
 JITTER = 1e-9
 TREND = 10.0  # prior variance of a straight line under the process, in units of the signal's variance
 TUNING_POINTS = 160
-MAX_POINTS = 700  # beyond that, neighbouring points are averaged first
+CHUNK = 2000  # times at which the posterior is computed at once
 CENTRES = (-1.2, 0.0, -3.0, 0.0)  # prior of log length, log size, log noise, warp
 WIDTHS = (1.5, 2.0, 1.5, 2.0)
-BOUNDS = ((-5.0, 1.5), (-4.0, 4.0), (-8.0, 1.0), (-6.0, 6.0))
+BOUNDS = ((-7.0, 1.5), (-4.0, 4.0), (-8.0, 1.0), (-6.0, 6.0))
 STARTS = tuple((length, 0.0, -3.0, bend) for length in (-3.2, -2.0, -0.8) for bend in (0.0, 2.0, -2.0))
 
 
@@ -40,40 +43,18 @@ class Smooth:
 
 
 @dataclass(frozen=True)
-class _Task:
-    """One run in scaled units: places in [0, 1], orders of the observed derivatives, values, noise share."""
+class Scale:
+    """The units in which a run is smoothed: its times lie in [0, 1], its values near it."""
 
-    x: Float
-    order: Float
-    y: Float
-    loud: Float  # 1 for measurements, 0 for known values
-
-    @property
-    def trend(self) -> float:
-        """Only a signal whose level was observed may have a trend; integrated noise would drift along it."""
-        return TREND if np.any((self.order == 0) & (self.loud > 0)) else 0.0
-
-
-def smooth_gp(run: Run, *, known: Float | None = None) -> Smooth:
-    """Return `run` smoothed; `known` (2,) are initial values to be met, NaN where there is none."""
-    scale = _Scale.of(run)
-    task = _task(run, scale, run.initial if known is None else known)
-    few = _thinned(task, TUNING_POINTS)
-    trials = sorted(STARTS, key=lambda p: _objective(np.array(p), few))
-    found = min((_tuned(np.array(p), few) for p in trials[:2]), key=lambda r: r[1])
-    return _posterior(run, found[0], _thinned(task, MAX_POINTS), scale)
-
-
-@dataclass(frozen=True)
-class _Scale:
     start: float
     span: float
     middle: float
     size: float
 
     @classmethod
-    def of(cls, run: Run) -> "_Scale":
-        start, span = float(run.t[0]), float(run.t[-1] - run.t[0])
+    def of(cls, run: Run, share: float = 1.0) -> "Scale":
+        """Return the scale of a run, or of this share of its length."""
+        start, span = float(run.t[0]), float(run.t[-1] - run.t[0]) * share
         for i in range(3):
             seen = run.observed[i][np.isfinite(run.observed[i])]
             if len(seen) > 1:
@@ -82,13 +63,91 @@ class _Scale:
                 return cls(start, span, middle, size or max(abs(middle), 1.0))
         return cls(start, span, 0.0, 1.0)
 
+    def place(self, t: Float) -> Float:
+        """Return the times in units of the task."""
+        return np.asarray((t - self.start) / self.span)
+
     def scaled(self, values: Float, order: int) -> Float:
         """Return observations of the derivative of that order in units of the task."""
         return np.asarray((values - (self.middle if order == 0 else 0.0)) * self.span**order / self.size)
 
+    def unit(self, order: int) -> float:
+        """Return what one unit of the task is in the derivative of that order."""
+        return self.size / self.span**order
 
-def _task(run: Run, scale: _Scale, known: Float) -> _Task:
-    place = (run.t - scale.start) / scale.span
+
+@dataclass(frozen=True)
+class _Task:
+    """One run in scaled units: places, orders of the observed derivatives, values, spread of the channels."""
+
+    x: Float
+    order: Float
+    y: Float
+    loud: Float  # 1 for measurements, 0 for known values
+    spread: Float  # (3,)
+
+    @property
+    def trend(self) -> float:
+        """Only a signal whose level was observed may have a trend; integrated noise would drift along it."""
+        return TREND if np.any((self.order == 0) & (self.loud > 0)) else 0.0
+
+
+def smooth_gp(run: Run, *, known: Float | None = None, at: Float | None = None) -> Smooth:
+    """Return `run` smoothed by one process at its own times or at the times `at`.
+
+    Args:
+        known: (2,) initial values to be met, NaN where there is none; by default the run's own.
+    """
+    scale = Scale.of(run)
+    task = _task(run, scale, run.initial if known is None else known)
+    few = [_thinned(task, TUNING_POINTS)]
+    best = _best([*STARTS, *_ringing(cycles(run))], few, BOUNDS)
+    return _posterior(run.t if at is None else at, best, task, scale)
+
+
+def _ringing(number: float) -> list[tuple[float, float, float, float]]:
+    """Return starts whose length suits a signal with this number of cycles."""
+    return [(float(shift - np.log(2 * np.pi * number)), 0.0, -3.0, 0.0) for shift in (0.0, 0.7, 1.4)]
+
+
+def smooth_blocks(run: Run, known: Float, size: int) -> Smooth:
+    """Return a long run smoothed in blocks of `size` points, without a warp of time.
+
+    Each block also sees a quarter of its length on either side.
+    """
+    n = run.n_points
+    edges = np.linspace(0, n, max(round(n / size), 1) + 1).astype(int)
+    scale = Scale.of(run, size / n)
+    spread = _spread(_task(run, scale, known))
+    tasks, scales = [], []
+    for low, high in pairwise(edges):
+        part = slice(max(low - size // 4, 0), high + size // 4)
+        own = replace(scale, start=float(run.t[part][0]))
+        piece = Run(run.t[part], run.observed[:, part], run.initial, {})
+        tasks.append(replace(_task(piece, own, known if low == 0 else np.full(2, np.nan)), spread=spread))
+        scales.append(own)
+    chosen = [tasks[i] for i in sorted({0, len(tasks) // 2, len(tasks) - 1})]
+    few = [_window(task, TUNING_POINTS) for task in chosen]
+    p = _best(_ringing(cycles(run) * size / n), few, (*BOUNDS[:3], (0.0, 0.0)))
+    pieces = [
+        _posterior(run.t[low:high], p, task, own)
+        for low, high, task, own in zip(edges[:-1], edges[1:], tasks, scales, strict=True)
+    ]
+    values = np.hstack([piece.values for piece in pieces])
+    deviations = np.hstack([piece.deviations for piece in pieces])
+    return Smooth(run.t, values, deviations, pieces[0].noise, p)
+
+
+def _best(
+    starts: Sequence[tuple[float, ...]], few: list[_Task], bounds: Sequence[tuple[float, float]]
+) -> Float:
+    """Return the hyperparameters that fit these tasks best, from the two best starts."""
+    trials = sorted(starts, key=lambda p: _total(np.array(p), few))
+    return min((_tuned(np.array(p), few, bounds) for p in trials[:2]), key=lambda r: r[1])[0]
+
+
+def _task(run: Run, scale: Scale, known: Float) -> _Task:
+    place = scale.place(run.t)
     x, order, y, loud = [], [], [], []
     for i in range(3):
         seen = np.isfinite(run.observed[i])
@@ -102,7 +161,15 @@ def _task(run: Run, scale: _Scale, known: Float) -> _Task:
             order.append(np.full(1, i))
             y.append(scale.scaled(known[i : i + 1], i))
             loud.append(np.zeros(1))
-    return _Task(*(np.concatenate(part).astype(np.float64) for part in (x, order, y, loud)))
+    columns = [np.concatenate(part).astype(np.float64) for part in (x, order, y, loud)]
+    task = _Task(columns[0], columns[1], columns[2], columns[3], np.ones(3))
+    return replace(task, spread=_spread(task))
+
+
+def _spread(task: _Task) -> Float:
+    """Return the standard deviation of each observed channel, 1 where there is none."""
+    parts = [task.y[(task.order == i) & (task.loud > 0)] for i in range(3)]
+    return np.array([(np.std(part) or 1.0) if len(part) else 1.0 for part in parts])
 
 
 def _thinned(task: _Task, most: int) -> _Task:
@@ -111,18 +178,24 @@ def _thinned(task: _Task, most: int) -> _Task:
     if n <= most:
         return task
     keep = np.unique(np.linspace(0, n - 1, most).astype(int))
-    keep = np.concatenate([keep, np.flatnonzero(task.loud == 0)])
-    return _Task(task.x[keep], task.order[keep], task.y[keep], task.loud[keep])
+    return _kept(task, np.concatenate([keep, np.flatnonzero(task.loud == 0)]))
+
+
+def _window(task: _Task, most: int) -> _Task:
+    """Return about `most` observations that follow each other; known values stay."""
+    n_channels = max(len(set(task.order[task.loud > 0])), 1)
+    last = np.sort(task.x)[: most // n_channels + 1][-1]
+    return _kept(task, np.flatnonzero(task.x <= last))
+
+
+def _kept(task: _Task, keep: np.ndarray) -> _Task:
+    return _Task(task.x[keep], task.order[keep], task.y[keep], task.loud[keep], task.spread)
 
 
 def _noise(task: _Task, level: float) -> Float:
     """Return the noise variances: the level is in units of each channel's own spread."""
-    out = np.full(len(task.y), 1e-12)
-    for i in range(3):
-        here = (task.order == i) & (task.loud > 0)
-        if here.any():
-            out[here] = (level * (np.std(task.y[here]) or 1.0)) ** 2
-    return out
+    own = (level * task.spread[task.order.astype(int)]) ** 2
+    return np.where(task.loud > 0, own, 1e-12)
 
 
 def _meant(p: Float, task: _Task) -> tuple[float, float, float]:
@@ -152,43 +225,42 @@ def _objective(p: Float, task: _Task) -> float:
     return float(np.log(np.diag(low)).sum() + 0.5 * white @ white + prior)
 
 
-def _tuned(start: Float, task: _Task) -> tuple[Float, float]:
+def _total(p: Float, tasks: list[_Task]) -> float:
+    return sum(_objective(p, task) for task in tasks)
+
+
+def _tuned(start: Float, tasks: list[_Task], bounds: Sequence[tuple[float, float]]) -> tuple[Float, float]:
     found = minimize(
-        _objective,
+        _total,
         start,
-        args=(task,),
+        args=(tasks,),
         method="L-BFGS-B",
-        bounds=BOUNDS,
+        bounds=bounds,
         options={"maxiter": 30, "ftol": 1e-7},
     )
     return np.asarray(found.x), float(found.fun)
 
 
-def _posterior(run: Run, p: Float, task: _Task, scale: _Scale) -> Smooth:
-    """Return mean and deviation of u, u', u'' at the run's times."""
+def _posterior(t: Float, p: Float, task: _Task, scale: Scale) -> Smooth:
+    """Return mean and deviation of u, u', u'' at the times `t`."""
     length, size, level = _meant(p, task)
     at = functionals(task.x, task.order, float(p[3]))
-    k = covariance(at, at, length, size, task.trend)
-    noise = _noise(task, level)
-    k[np.diag_indices(len(k))] += noise + JITTER * (1 + np.diag(k))
-    factor = cho_factor(k, lower=True, check_finite=False)
-    weights = cho_solve(factor, task.y, check_finite=False)
-    place = (run.t - scale.start) / scale.span
+    low = _factor(p, task)
+    weights = cho_solve((low, True), task.y, check_finite=False)
+    place = scale.place(t)
     values, deviations = np.empty((3, len(place))), np.empty((3, len(place)))
     for i in range(3):
-        to = functionals(place, np.full(len(place), float(i)), float(p[3]))
-        cross = covariance(to, at, length, size, task.trend)
-        unit = scale.size / scale.span**i
-        values[i] = cross @ weights * unit + (scale.middle if i == 0 else 0.0)
-        prior = _own_variance(to, length, size, task.trend)
-        left = prior - np.einsum("ij,ji->i", cross, cho_solve(factor, cross.T, check_finite=False))
-        deviations[i] = np.sqrt(np.maximum(left, 0.0)) * unit
-    channel = np.full(3, np.nan)
-    for i in range(3):
-        here = (task.order == i) & (task.loud > 0)
-        if here.any():
-            channel[i] = np.sqrt(noise[here][0]) * scale.size / scale.span**i
-    return Smooth(run.t, values, deviations, channel, p)
+        for start in range(0, len(place), CHUNK):
+            here = slice(start, start + CHUNK)
+            to = functionals(place[here], np.full(len(place[here]), float(i)), float(p[3]))
+            cross = covariance(to, at, length, size, task.trend)
+            values[i, here] = cross @ weights * scale.unit(i) + (scale.middle if i == 0 else 0.0)
+            known = solve_triangular(low, cross.T, lower=True, check_finite=False)
+            left = _own_variance(to, length, size, task.trend) - np.einsum("ij,ij->j", known, known)
+            deviations[i, here] = np.sqrt(np.maximum(left, 0.0)) * scale.unit(i)
+    seen = {int(order) for order in task.order[task.loud > 0]}
+    noise = [level * task.spread[i] * scale.unit(i) if i in seen else np.nan for i in range(3)]
+    return Smooth(t, values, deviations, np.array(noise), p)
 
 
 def _own_variance(to: tuple[Float, Float], length: float, size: float, trend: float) -> Float:

@@ -157,3 +157,23 @@ def _initial(values: ArrayLike | None, where: str) -> Float:
         raise DataError(f"{where}initial must be [u(t0)] or [u(t0), u'(t0)], got {len(given)} values")
     known[: len(given)] = given
     return known
+
+
+def lowest_channel(run: Run) -> int:
+    """Return the lowest channel that was observed: 0 for u, 1 for u', 2 for u''."""
+    return int(np.flatnonzero(np.isfinite(run.observed).any(axis=1))[0])
+
+
+def cycles(run: Run) -> float:
+    """Return how many cycles the fastest relevant part of the lowest observed channel makes."""
+    t, signal = run.t, run.observed[lowest_channel(run)]
+    seen = np.isfinite(signal)
+    n = int(seen.sum())
+    even = np.interp(np.linspace(t[0], t[-1], n), t[seen], signal[seen])
+    line = np.linspace(even[0], even[-1], n)
+    power = np.abs(np.fft.rfft((even - line) * np.hanning(n))) ** 2
+    floor = np.median(power[-max(n // 20, 3) :])
+    signal_power = np.cumsum(np.maximum(power - 3 * floor, 0.0))
+    if signal_power[-1] <= 0:
+        return 1.0
+    return float(np.searchsorted(signal_power, 0.99 * signal_power[-1]) + 1)

@@ -1,23 +1,30 @@
 """discover() and fit(): the calls on which everything else is built."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, MutableMapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
+from threadpoolctl import threadpool_limits
 
 from gode.data import Dataset, Run, make_run
-from gode.discovery.prepare import prepare
+from gode.discovery.interrupts import Interrupts
+from gode.discovery.paper import discover_by_paper, paper_grammar
+from gode.discovery.prepare import Prepared, prepare, retraced
+from gode.discovery.progress import Progress, Step
 from gode.discovery.result import Discovery
-from gode.discovery.settings import EFFORTS, GRAMMARS, Settings
-from gode.discovery.stages import Progress, Step, explore, make_vocabulary, refine
-from gode.equation import parse_skeleton
+from gode.discovery.settings import EFFORTS, GRAMMARS, IMPLICIT, Settings
+from gode.discovery.stages import Territory, explore, make_vocabulary, refine
+from gode.discovery.workers import Workers
+from gode.equation import Skeleton, parse_skeleton
 from gode.errors import ConfigError, DataError
-from gode.fitting import fit_constants
+from gode.fitting import Form, fit_constants
 from gode.model import LatentSpace, load_model
 from gode.search import Objective, ObjectiveConfig, Scored
+from gode.selection import Candidate, by_forecast, headline_first, is_misfit, is_supported, ranked
 
 INPUT = "F"
+IMPLICIT_SHARE = 0.25  # of the effort, for the implicit grammar
 
 
 def discover(
@@ -35,7 +42,9 @@ def discover(
     start: str | None = None,
     without: Sequence[str] = (),
     seed: int = 0,
+    n_jobs: int = 1,
     on_step: Callable[[Step], None] | None = None,
+    memo: MutableMapping[Scored, Candidate | None] | None = None,
 ) -> Discovery:
     """Find the equation of this order behind some measurements.
 
@@ -45,10 +54,13 @@ def discover(
         force: the known input F as samples at `t`, a formula in t, or a callable.
         initial: known initial values, [u(t0)] or [u(t0), u'(t0)].
         grammar: a model that comes with gode, or the path of one made by `gode train`.
+        preset: default, or paper for the method of the paper as it was published.
         effort: quick, normal or thorough.
         start: a guess, such as ``u'' = C*u`` or ``C*u'' + C*u = 0``.
         without: symbols that the equation may not have, such as log or t.
+        n_jobs: processes to fit trajectories with; the answer does not depend on it.
         on_step: called with the progress; Ctrl-C returns the best equation so far.
+        memo: what is known of the fits from an earlier, unfinished call; it is filled as the work goes on.
 
     Raises:
         DataError, ConfigError: with a sentence that says what to do.
@@ -57,45 +69,98 @@ def discover(
         >>> d = discover(t, u, order=1)  # doctest: +SKIP
         >>> print(d.equation)  # doctest: +SKIP
     """
-    if preset != "default":
-        raise ConfigError(f"preset {preset!r} is not available; use 'default'")
+    by_paper = preset == "paper"
+    usual = paper_grammar(order, forced=force is not None) if by_paper else GRAMMARS.get(order, "")
     settings = Settings(
         order=order,
-        grammar=grammar or GRAMMARS.get(order, ""),
+        grammar=grammar or usual,
+        implicit=grammar is None and not by_paper,
+        preset=preset,
         effort=effort,
         start=start,
         without=(without,) if isinstance(without, str) else tuple(without),
         seed=seed,
     )
     dataset = make_dataset(t, u, velocity, acceleration, force, initial)
-    space = _space(settings, dataset.inputs)
-    return discover_in(dataset, space, settings, on_step)
+    if by_paper:
+        with threadpool_limits(1):
+            return discover_by_paper(
+                dataset, _space(settings.grammar, settings, dataset.inputs), settings, on_step
+            )
+    with threadpool_limits(1), Interrupts() as interrupts:
+        return discover_in(
+            dataset, settings, interrupts=interrupts, n_jobs=n_jobs, on_step=on_step, memo=memo
+        )
 
 
 def discover_in(
-    dataset: Dataset, space: LatentSpace, settings: Settings, on_step: Callable[[Step], None] | None
+    dataset: Dataset,
+    settings: Settings,
+    *,
+    interrupts: Interrupts,
+    n_jobs: int = 1,
+    on_step: Callable[[Step], None] | None = None,
+    memo: MutableMapping[Scored, Candidate | None] | None = None,
 ) -> Discovery:
     """Find the equation behind `dataset`: smooth, search by cheap scores, decide on the trajectory."""
     rng = np.random.default_rng(settings.seed)
+    spaces = _spaces(settings, dataset.inputs)
     prepared = prepare(dataset, settings.order, settings.selection.floor)
-    config = ObjectiveConfig(order=settings.order, max_constants=settings.constants.max_constants)
-    objective = Objective(prepared.problems, config=config, fit=settings.constants)
-    vocabulary = make_vocabulary(space, dataset.inputs, EFFORTS[settings.effort].vocabulary)
-    progress = Progress(prepared, settings, on_step)
+    lands = _territories(spaces, prepared, settings, interrupts)
     interrupted = False
-    try:
-        explore(objective, space, vocabulary, progress, rng)
-        refine(objective, vocabulary, progress)
-    except KeyboardInterrupt:
-        interrupted = True
-        for scored in objective.leaders(5) if not progress.ranked() else ():
-            progress.solve(scored)
+    with Workers(prepared, settings, _processes(n_jobs, dataset)) as workers:
+        progress = Progress(
+            prepared, settings, on_step, workers, interrupts, memo={} if memo is None else memo
+        )
+        try:
+            explore(lands, progress, rng)
+            refine(lands, progress)
+            again = retraced(prepared, progress.ranked()[0]) if progress.ranked() else None
+            if again is not None:
+                lands = _territories(spaces, again, settings, interrupts)
+                progress.forget_failures()
+                explore(lands, progress, rng)
+                refine(lands, progress)
+        except KeyboardInterrupt:
+            interrupted = True
+            if not progress.ranked():
+                progress.solve(lands[0].objective.leaders(5), "interrupted")
     found = progress.ranked()
+    if not found and interrupted:
+        raise KeyboardInterrupt("before any equation was solved")
     if not found:
         raise DataError(
             "no equation of this grammar can be solved along these data; try another order or grammar"
         )
-    return Discovery(found, prepared, settings, objective.n_fitted, interrupted)
+    supported = is_supported(found, workers.target, settings.selection)
+    if not interrupted and is_misfit(found):
+        found = by_forecast(found, prepared.whole, settings.shooting)
+    found = headline_first(found, settings.selection)
+    return Discovery(found, prepared, settings, progress.n_fitted, interrupted, supported)
+
+
+def _processes(n_jobs: int, dataset: Dataset) -> int:
+    """Return the number of processes to use; a callable input cannot be sent to another one."""
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or n_jobs < 1:
+        raise ConfigError(f"n_jobs must be a whole number from 1 on, got {n_jobs!r}")
+    plain = all(isinstance(v, str | np.ndarray) for run in dataset.runs for v in run.inputs.values())
+    return n_jobs if plain else 1
+
+
+def _territories(
+    spaces: Sequence[LatentSpace], prepared: Prepared, settings: Settings, interrupts: Interrupts
+) -> list[Territory]:
+    """Return what is searched in each grammar; the second one is implicit and known by residuals only."""
+    config = ObjectiveConfig(order=settings.order, max_constants=settings.constants.max_constants)
+    residual = [p for p in prepared.problems if p.form is Form.RESIDUAL]
+    passes = 2 if prepared.blind else 1  # each with its share of the effort
+    lands = []
+    for number, space in enumerate(spaces):
+        problems = residual if number else prepared.problems
+        objective = Objective(problems, config=config, fit=settings.constants, check=interrupts.check)
+        vocabulary = make_vocabulary(space, prepared.dataset.inputs, EFFORTS[settings.effort].vocabulary)
+        lands.append(Territory(space, vocabulary, objective, (IMPLICIT_SHARE if number else 1.0) / passes))
+    return lands
 
 
 def fit(
@@ -117,18 +182,24 @@ def fit(
     settings = Settings(order=skeleton.order, grammar="", effort="quick")
     settings = replace(settings, constants=replace(settings.constants, max_constants=60))
     dataset = make_dataset(t, u, velocity, acceleration, force, initial)
+    with threadpool_limits(1):
+        return _fit_in(dataset, skeleton, settings)
+
+
+def _fit_in(dataset: Dataset, skeleton: Skeleton, settings: Settings) -> Discovery:
+    """Return the better of the trajectory fits that start from each cheap problem."""
     prepared = prepare(dataset, settings.order, settings.selection.floor)
-    progress = Progress(prepared, settings, None)
-    failure = None
+    workers = Workers(prepared, settings)
+    found, failure = [], None
     for problem in prepared.problems:
-        found = fit_constants(skeleton, problem, config=settings.constants)
-        failure = failure or found.failure
-        if found.equation is not None:
-            progress.candidates.pop(skeleton.key, None)
-            progress.solve(Scored(skeleton, found.equation, 0.0))
-            if progress.ranked():
-                return Discovery(progress.ranked(), prepared, settings, 1)
-    raise DataError(f"{skeleton} cannot be fitted to these data: {failure or 'its solution diverges'}")
+        cheap = fit_constants(skeleton, problem, config=settings.constants)
+        failure = failure or cheap.failure
+        if cheap.equation is not None:
+            found.append(workers.judge_one(Scored(skeleton, cheap.equation, 0.0), whole=True))
+    best = ranked([c for c in found if c is not None])
+    if not best:
+        raise DataError(f"{skeleton} cannot be fitted to these data: {failure or 'its solution diverges'}")
+    return Discovery(best, prepared, settings, 1)
 
 
 def make_dataset(
@@ -180,8 +251,13 @@ def _run(
     )
 
 
-def _space(settings: Settings, inputs: tuple[str, ...]) -> LatentSpace:
-    space = load_model(settings.grammar)
+def _spaces(settings: Settings, inputs: tuple[str, ...]) -> list[LatentSpace]:
+    names = [settings.grammar, *([IMPLICIT] if settings.implicit else [])]
+    return [_space(name, settings, inputs) for name in names]
+
+
+def _space(name: str, settings: Settings, inputs: tuple[str, ...]) -> LatentSpace:
+    space = load_model(name)
     unwanted = list(settings.without)
     if (
         INPUT not in inputs

@@ -1,18 +1,26 @@
 """Data -> what every skeleton is judged on: smoothed columns, cheap problems, the trajectory."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from gode.arrays import Float
-from gode.data import Columns, Dataset, Run, Smooth, columns_of_run, join_runs, smooth_gp
+from gode.data import Columns, Dataset, Run, Smooth, columns_of_run, join_runs, smooth
+from gode.data.runs import cycles
 from gode.equation import Term, parse_tree
 from gode.equation.tape import COLUMNS, compile_tape, evaluate
 from gode.equation.tree import TIME, variables
 from gode.errors import DataError
 from gode.fitting import Problem, integral_problem, residual_problem
 from gode.fitting.shooting import Target
+from gode.selection import Candidate
+from gode.solve import Signal, solve
+
+SCREENED = 400  # points on which trajectories are screened
+SHORTEST = 60  # points of a run that are kept for it
+CHEAP = 400  # points on which skeletons are scored
+COARSE = 10  # points a cycle, below which integrals over the samples are poor
 
 
 @dataclass(frozen=True)
@@ -23,21 +31,77 @@ class Prepared:
     smooths: tuple[Smooth, ...]
     columns: Columns
     problems: tuple[Problem, ...]  # the first one ranks
-    target: Target
+    target: Target  # the first part of long records
+    whole: Target  # all of them
     noise: Float  # (3,) standard deviation of each observed channel
     floor: float  # weighted residual that counts as none
+
+    @property
+    def blind(self) -> bool:
+        """Whether nothing but accelerations was measured."""
+        return not any(np.isfinite(run.observed[:2]).any() for run in self.dataset.runs)
+
+    def portable(self) -> "Prepared":
+        """Return what a worker process needs: all but the cheap problems."""
+        return replace(self, problems=())
 
 
 def prepare(dataset: Dataset, order: int, floor: float) -> Prepared:
     """Smooth the runs and set up the problems of this order."""
-    smooths = tuple(smooth_gp(run, known=_known(run, order)) for run in dataset.runs)
+    smooths = tuple(smooth(run, known=known_values(run, order)) for run in dataset.runs)
+    return assemble(dataset, smooths, order, floor)
+
+
+def assemble(dataset: Dataset, smooths: tuple[Smooth, ...], order: int, floor: float) -> Prepared:
+    """Set up the problems of this order on runs that have been smoothed."""
     noise = _noise(dataset, smooths)
     columns = join_runs([_columns(r, s) for r, s in zip(dataset.runs, smooths, strict=True)])
     problems = _problems(dataset, columns, order)
     weights = np.where(np.isfinite(noise), 1.0 / np.where(np.isfinite(noise), noise, 1.0), 0.0)
     scale = max(float(np.abs(s.values[0]).max()) for s in smooths)
-    target = Target(dataset, weights, tuple(s.values for s in smooths), scale)
-    return Prepared(dataset, smooths, columns, problems, target, noise, floor * _spread(dataset, noise))
+    whole = Target(dataset, weights, tuple(s.values for s in smooths), scale)
+    target = _first_part(whole)
+    return Prepared(
+        dataset, smooths, columns, problems, target, whole, noise, floor * _spread(dataset, noise)
+    )
+
+
+def _first_part(whole: Target) -> Target:
+    """Return the target with long records cut short: it screens what the whole then decides."""
+    runs = whole.dataset.runs
+    most = max(SCREENED // len(runs), SHORTEST)
+    if all(run.n_points <= 1.5 * most for run in runs):
+        return whole
+    cut = tuple(_cut(run, most) for run in runs)
+    guides = tuple(guide[:, :most] for guide in whole.guides)
+    return replace(whole, dataset=replace(whole.dataset, runs=cut), guides=guides)
+
+
+def _cut(run: Run, n: int) -> Run:
+    inputs = {k: v[:n] if isinstance(v, np.ndarray) else v for k, v in run.inputs.items()}
+    return replace(run, t=run.t[:n], observed=run.observed[:, :n], inputs=inputs)
+
+
+def retraced(prepared: Prepared, found: Candidate) -> Prepared | None:
+    """Return the data with u and u' along the solution of an equation, where only u'' was measured.
+
+    What an equation near the truth makes of the initial values is closer to u than any integral of noisy
+    accelerations. None if u was measured, or the equation has no solution along all runs.
+    """
+    if not prepared.blind:
+        return None
+    parts = []
+    for run, smooth_run, initial in zip(prepared.dataset.runs, prepared.smooths, found.initial, strict=True):
+        inputs: dict[str, Signal] = dict(run.inputs)
+        guide = smooth_run.values[found.equation.order]
+        path = solve(found.equation, run.t, initial, inputs=inputs, guide=guide)
+        if path.failure is not None:
+            return None
+        values = np.vstack([path.u, path.du, smooth_run.values[2]])
+        parts.append(_columns(run, replace(smooth_run, values=values)))
+    columns = join_runs(parts)
+    problems = _problems(prepared.dataset, columns, found.equation.order)
+    return replace(prepared, columns=columns, problems=problems)
 
 
 def input_values(run: Run, t: Float) -> dict[str, Float]:
@@ -64,7 +128,8 @@ def _sampled(name: str, signal: object, t: Float) -> Float:
     return values
 
 
-def _known(run: Run, order: int) -> Float:
+def known_values(run: Run, order: int) -> Float:
+    """Return u(t0) and u'(t0) where they are known and below the order; NaN elsewhere."""
     known = run.initial.copy()
     known[order:] = np.nan
     return known
@@ -81,12 +146,33 @@ def _columns(run: Run, smooth: Smooth) -> Columns:
 
 
 def _problems(dataset: Dataset, columns: Columns, order: int) -> tuple[Problem, ...]:
-    residual = residual_problem(columns)
+    """Return the cheap problems: the integral form if u was observed, and the residual."""
+    residual = residual_problem(_windows(columns))
     if not all(np.isfinite(run.observed[0]).any() for run in dataset.runs):
         return (residual,)
     known = [run.initial[:order] for run in dataset.runs]
-    initial = known if np.all(np.isfinite(known)) else None
-    return integral_problem(_observed(dataset, columns), order, initial=initial, columns=columns), residual
+    short = columns.n_points <= CHEAP
+    initial = known if short and np.all(np.isfinite(known)) else None
+    seen, smoothed = _windows(_observed(dataset, columns)), _windows(columns)
+    integral = integral_problem(seen, order, initial=initial, columns=smoothed)
+    fast = any(run.n_points < COARSE * cycles(run) for run in dataset.runs)
+    return (residual, integral) if fast else (integral, residual)
+
+
+def _windows(columns: Columns) -> Columns:
+    """Return the columns, or evenly spread windows of long ones, each a run of its own."""
+    if columns.n_points <= CHEAP:
+        return columns
+    lengths = np.diff(columns.starts)
+    number = max(6 // len(lengths), 1)
+    size = max(CHEAP // (number * len(lengths)), 20)
+    pieces, starts = [], [0]
+    for low, n in zip(columns.starts[:-1], lengths, strict=True):
+        wide = min(size, int(n))
+        for begin in np.unique(np.linspace(0, n - wide, number).astype(int)):
+            pieces.append(columns.matrix[:, low + begin : low + begin + wide])
+            starts.append(starts[-1] + wide)
+    return Columns(np.hstack(pieces), np.array(starts), columns.inputs)
 
 
 def _observed(dataset: Dataset, columns: Columns) -> Columns:

@@ -1,24 +1,29 @@
 """Discovery: what was found, with its error bars and what the data cannot decide."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
 from gode.arrays import Float
-from gode.data.runs import Input
 from gode.discovery.prepare import Prepared
 from gode.discovery.settings import Settings
+from gode.discovery.simulate import Prediction, make_scenario, predict, simulate
 from gode.equation import Equation
-from gode.equation.skeleton import linear_terms
-from gode.equation.text import to_text
-from gode.errors import DataError
+from gode.equation.skeleton import has_pivot_one, linear_terms
+from gode.equation.text import display_order, to_text
 from gode.selection import Candidate, front, ties
-from gode.solve import Signal, Solution, solve
+from gode.solve import Signal, Solution
+
+if TYPE_CHECKING:
+    from gode.report.answers import Answers
+    from gode.report.figures import Figure
 
 
 class Constant(NamedTuple):
@@ -55,10 +60,21 @@ class Finding:
         """Return what the highest derivative equals."""
         return self.equation.rhs()
 
+    def _repr_latex_(self) -> str:
+        return f"$\\displaystyle {self.latex()}$"
+
     @cached_property
     def constants(self) -> tuple[Constant, ...]:
         """The constants in the scale of the text, with their standard errors."""
         values, places = _written(self.equation)
+        errors = np.sqrt(np.maximum(np.diag(self.covariance), 0.0))
+        rows = zip(values, errors.tolist(), places, strict=True)
+        return tuple(Constant(*row) for row in rows)
+
+    @cached_property
+    def covariance(self) -> Float:
+        """The covariance of `constants`, in their order and scale."""
+        values, _ = _written(self.equation)
         c = np.array(self.equation.constants)
         slopes = np.zeros((len(values), len(c)))
         for i in range(len(c)):
@@ -67,17 +83,16 @@ class Finding:
             moved[i] += step
             shifted, _ = _written(Equation(self.equation.skeleton, tuple(moved.tolist())))
             slopes[:, i] = (np.array(shifted) - np.array(values)) / step
-        errors = np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", slopes, self.candidate.covariance, slopes), 0.0))
-        rows = zip(values, errors.tolist(), places, strict=True)
-        return tuple(Constant(*row) for row in rows)
+        return np.asarray(slopes @ self.candidate.covariance @ slopes.T)
 
 
 def _written(equation: Equation) -> tuple[list[float], list[str]]:
     """Return the free numbers of the equation as it is written: D(u) = F, or solved for its highest part."""
     c = np.array(equation.constants)
-    terms = linear_terms(equation.skeleton.normal)
+    terms = sorted(linear_terms(equation.skeleton.normal), key=lambda t: display_order(t.body))
     lone = [t for t in terms if t.body.value in equation.skeleton.inputs and t.constant is not None]
-    explicit = [t for t in terms if t.body.value == equation.skeleton.highest]
+    solved = lone or has_pivot_one(equation.skeleton.normal, equation.skeleton.highest)
+    explicit = [t for t in terms if solved and t.body.value == equation.skeleton.highest]
     scale = -1.0 / (lone[0].multiplier * c[lone[0].constant]) if lone else (-1.0 if explicit else 1.0)
     values, places, used = [], [], set()
     for term in terms:
@@ -95,6 +110,9 @@ def _written(equation: Equation) -> tuple[list[float], list[str]]:
     return values, places
 
 
+UNSUPPORTED = "no equation is supported by these data: a constant or a straight line explains them as well"
+
+
 @dataclass(frozen=True)
 class Discovery:
     """The equation found, its rivals, the data and the settings."""
@@ -104,6 +122,7 @@ class Discovery:
     settings: Settings
     n_fitted: int
     interrupted: bool = False
+    supported: bool = True  # False where a constant or a straight line explains the data as well
 
     @property
     def equation(self) -> Finding:
@@ -137,7 +156,7 @@ class Discovery:
             "constants": [c.value for c in finding.constants],
             "errors": [c.error for c in finding.constants],
             "rms": candidate.rms,
-            "criterion": candidate.criterion - self.order[0].criterion,
+            "criterion": candidate.criterion - min(c.criterion for c in self.order),
             "why": why + (", front" if on_front and why != "front" else ""),
         }
 
@@ -151,34 +170,84 @@ class Discovery:
     ) -> Solution:
         """Solve the equation found; by default over a run of the data, from its initial values.
 
+        Args:
+            t: increasing times, also beyond the data.
+            initial: values at t[0]; by default the solution starts where the run does.
+            force: the known input, if not that of the run: formula, callable, samples at `t`, or a pair.
+
         Raises:
             DataError: if new times need a force that is not given.
         """
-        data = self.prepared.dataset.runs[run]
-        times = data.t if t is None else np.asarray(t, np.float64)
-        start = self.order[0].initial[run] if initial is None else initial
-        inputs = self._inputs(data.inputs, data.t, times, force)
-        smooth = self.prepared.smooths[run]
-        highest = smooth.values[self.settings.order]
-        guide = np.interp(times, smooth.t, highest)
-        return solve(self.equation.equation, times, start, inputs=inputs, guide=guide)
+        scenario = make_scenario(self.prepared, t, initial, force, run)
+        return simulate(self.order[0], self.prepared, scenario)
 
-    @staticmethod
-    def _inputs(
-        known: Mapping[str, Input], t: Float, times: Float, force: Signal | None
-    ) -> dict[str, Signal]:
-        inputs: dict[str, Signal] = dict(known)
-        for name, signal in known.items():
-            if force is not None:
-                inputs[name] = force
-            elif isinstance(signal, np.ndarray):
-                if times[0] < t[0] or times[-1] > t[-1]:
-                    raise DataError(
-                        f"the input {name} is known from {t[0]:g} to {t[-1]:g} only; "
-                        "pass force= for other times"
-                    )
-                inputs[name] = (t, signal)
-        return inputs
+    def predict(
+        self,
+        t: ArrayLike,
+        initial: Sequence[float] | None = None,
+        force: Signal | None = None,
+        *,
+        run: int = 0,
+        level: float = 0.95,
+    ) -> Prediction:
+        """Return the solution at `t`, also beyond the data, with a band of uncertainty; see `simulate`.
+
+        The band comes from the covariance of constants and initial values and from the equations that
+        these data cannot tell apart.
+
+        Raises:
+            DataError: if new times need a force that is not given.
+            ConfigError: if the level is no probability.
+        """
+        scenario = make_scenario(self.prepared, t, initial, force, run)
+        close = ties(self.order, self.settings.selection)
+        return predict(close, self.prepared, scenario, self.settings.shooting, level)
+
+    # The report stands above discovery, so what opens it does so when called and not at import.
+
+    def plot(self) -> "Figure":
+        """Return a figure: data with fit and noise, residuals, phase portrait, front. Show or save it."""
+        from gode.report.figures import overview
+
+        return overview(self)
+
+    def report(self, path: str | PathLike[str]) -> Path:
+        """Write one self-contained HTML page about this discovery, and return its path."""
+        from gode.report.page import write_page
+
+        return write_page(self, path)
+
+    def answers(self) -> "Answers":
+        """Return equilibria, stability, frequencies or time constants, and the gain over a linear model."""
+        from gode.report.answers import answer
+
+        return answer(self)
+
+    def export(self, language: str, *, run: int = 0) -> str:
+        """Return a program that simulates the equation, in python, c, julia, matlab or modelica."""
+        from gode.report.code import code
+
+        return code(self, language, run=run)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the discovery to a JSON file, which `gode.load` reads.
+
+        Raises:
+            FileError: if it cannot be written; an earlier file is then unchanged.
+        """
+        from gode.report.record import save
+
+        save(self, Path(path))
 
     def __str__(self) -> str:
+        if not self.supported:
+            return f"{UNSUPPORTED} (the best guess was {self.equation})"
         return str(self.equation)
+
+    def _repr_latex_(self) -> str:
+        return self.equation._repr_latex_()
+
+    def _repr_html_(self) -> str:
+        from gode.report.page import summary
+
+        return summary(self)

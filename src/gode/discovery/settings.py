@@ -41,7 +41,9 @@ EFFORTS = {
         per_round=30,
     ),
 }
+PRESETS = ("default", "paper")
 GRAMMARS = {1: "first-order", 2: "second-order"}
+IMPLICIT = "implicit"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,6 +52,8 @@ class Settings:
 
     order: int
     grammar: str
+    implicit: bool = False  # whether to look for implicit equations too
+    preset: str = "default"
     effort: str = "normal"
     start: str | None = None
     without: tuple[str, ...] = ()
@@ -62,6 +66,8 @@ class Settings:
     def __post_init__(self) -> None:
         if self.order not in (1, 2):
             raise ConfigError(f"order must be 1 or 2, got {self.order!r}")
+        if self.preset not in PRESETS:
+            raise ConfigError(f"preset must be one of {', '.join(PRESETS)}, got {self.preset!r}")
         if self.effort not in EFFORTS:
             raise ConfigError(f"effort must be one of {', '.join(EFFORTS)}, got {self.effort!r}")
         if isinstance(self.seed, bool) or not isinstance(self.seed, int) or self.seed < 0:

@@ -1,66 +1,37 @@
 """The stages of a discovery: cheap search, the trajectory, moves on the trajectory."""
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from gode.discovery.prepare import Prepared
-from gode.discovery.settings import EFFORTS, Effort, Settings
-from gode.equation import Node, Skeleton, parse_skeleton
+from gode.arrays import Float
+from gode.discovery.progress import Progress
+from gode.discovery.settings import EFFORTS, Settings
+from gode.equation import Equation, Node, Skeleton, parse_skeleton
 from gode.equation.tree import depends_on
 from gode.errors import EquationError, ModelError
 from gode.fitting import fit_constants
-from gode.fitting.shooting import shoot
+from gode.fitting.shooting import start_error
 from gode.grammar import generate, sample
 from gode.library import sentence_skeleton
 from gode.model import LatentSpace
 from gode.search import Objective, Scored, Vocabulary, neighbours, search_latent
-from gode.search.moves import deletions
-from gode.selection import Candidate, judge, ranked
+from gode.search.moves import borrowed, deletions, unbent
+from gode.selection import Candidate
 
 MAX_TERMS = 6
 MAX_RULES = 40  # of a random sentence
 
 
 @dataclass(frozen=True)
-class Step:
-    """What is being done now, for a progress line."""
+class Territory:
+    """One grammar to search: its latent space, its terms, its scores, and its share of the effort."""
 
-    stage: str
-    n_fitted: int
-    n_solved: int
-    best: str
-
-
-@dataclass
-class Progress:
-    """The candidates found so far; it survives an interruption."""
-
-    prepared: Prepared
-    settings: Settings
-    on_step: Callable[[Step], None] | None
-    candidates: dict[Node, Candidate | None] = field(default_factory=dict)
-    n_fitted: int = 0
-
-    def tell(self, stage: str) -> None:
-        """Report where the discovery stands."""
-        if self.on_step:
-            order = self.ranked()
-            best = str(order[0].equation) if order else ""
-            self.on_step(Step(stage, self.n_fitted, len(self.candidates), best))
-
-    def ranked(self) -> list[Candidate]:
-        """Return the candidates, the best first."""
-        return ranked([c for c in self.candidates.values() if c is not None])
-
-    def solve(self, scored: Scored) -> None:
-        """Fit one skeleton to the trajectory, once."""
-        key = scored.skeleton.key
-        if key not in self.candidates:
-            target, config = self.prepared.target, self.settings.shooting
-            shot = shoot(scored.skeleton, scored.equation.constants, target, config=config)
-            self.candidates[key] = judge(shot, self.prepared.floor, self.settings.selection)
+    space: LatentSpace
+    vocabulary: Vocabulary
+    objective: Objective
+    share: float = 1.0
 
 
 def make_vocabulary(space: LatentSpace, inputs: tuple[str, ...], size: int) -> Vocabulary:
@@ -71,61 +42,69 @@ def make_vocabulary(space: LatentSpace, inputs: tuple[str, ...], size: int) -> V
     return Vocabulary(tuple(bodies[:size]), space.grammar.template)
 
 
-def explore(
-    objective: Objective,
-    space: LatentSpace,
-    vocabulary: Vocabulary,
-    progress: Progress,
-    rng: np.random.Generator,
+def explore(territories: Sequence[Territory], progress: Progress, rng: np.random.Generator) -> None:
+    """Look for skeletons by their cheap score in each grammar: random sentences, the latent space, moves."""
+    for land, own_rng in zip(territories, rng.spawn(len(territories)), strict=True):
+        before = progress.n_fitted
+
+        def count(stage: str, objective: Objective = land.objective, before: int = before) -> None:
+            progress.n_fitted = before + objective.n_fitted
+            progress.tell(stage)
+
+        _explore(land, progress.settings, own_rng, count)
+
+
+def _explore(
+    land: Territory, settings: Settings, rng: np.random.Generator, count: Callable[[str], None]
 ) -> None:
-    """Look for skeletons by their cheap score: random sentences, the latent space, moves."""
-    effort, settings = _effort(progress), progress.settings
+    effort, objective, space = EFFORTS[settings.effort], land.objective, land.space
     library_rng, latent_rng = rng.spawn(2)
-    for skeleton in _random_sentences(space, effort.library, library_rng):
+    for skeleton in random_skeletons(space, round(land.share * effort.library), library_rng):
         objective.score(skeleton)
-    _count(objective, progress, "library")
+    count("library")
     starts = [np.zeros(space.dimension)]
     if settings.start:
-        starts.insert(0, _encoded_guess(objective, space, settings.start))
-    starts += _encoded_leaders(objective, space, effort.climbers)
+        starts = [*_encoded_guess(objective, space, settings.start), *starts]
+    starts += encoded_leaders(objective, space, effort.climbers)
     search_latent(
         objective,
         space,
         starts,
-        budget=effort.latent,
+        budget=round(land.share * effort.latent),
         config=settings.latent,
         rng=latent_rng,
-        on_step=lambda: _count(objective, progress, "latent space"),
+        on_step=lambda: count("latent space"),
     )
-    _climb(objective, vocabulary, effort.moves, progress)
+    _climb(land, round(land.share * effort.moves), count)
 
 
-def refine(objective: Objective, vocabulary: Vocabulary, progress: Progress) -> None:
+def refine(territories: Sequence[Territory], progress: Progress) -> None:
     """Fit the best of every size to the trajectory, then their neighbours, until nothing gets better."""
-    effort = _effort(progress)
-    for scored in objective.best(effort.per_size):
-        progress.solve(scored)
-        progress.tell("trajectories")
+    effort = EFFORTS[progress.settings.effort]
+    for number, land in enumerate(territories):
+        chosen = land.objective.best(max(round(land.share * effort.per_size), 1))
+        for scored in chosen:
+            progress.homes.setdefault(scored.skeleton.key, number)
+        progress.solve(chosen, "trajectories")
+    _spread_out(territories, progress, effort.rounds, effort.per_round)
+    if progress.widen():
+        _spread_out(territories, progress, 1, effort.per_round // 2)
+
+
+def _spread_out(territories: Sequence[Territory], progress: Progress, rounds: int, limit: int) -> None:
+    """Go from the leaders on the trajectory to their neighbours, some rounds or until none is new."""
     expanded: set[Node] = set()
-    for _ in range(effort.rounds):
-        leaders = [c for c in progress.ranked()[:4] if c.equation.skeleton.key not in expanded]
-        if not leaders:
+    for _ in range(rounds):
+        waiting = [c for c in progress.ranked()[:4] if c.equation.skeleton.key not in expanded]
+        if not waiting:
             break
-        for leader in leaders[:2]:
+        for leader in waiting[:2]:
             expanded.add(leader.equation.skeleton.key)
-            _expand(leader.equation.skeleton, objective, vocabulary, progress, effort.per_round)
+            _expand(leader, territories, progress, limit)
 
 
-def _effort(progress: Progress) -> Effort:
-    return EFFORTS[progress.settings.effort]
-
-
-def _count(objective: Objective, progress: Progress, stage: str) -> None:
-    progress.n_fitted = objective.n_fitted
-    progress.tell(stage)
-
-
-def _random_sentences(space: LatentSpace, n: int, rng: np.random.Generator) -> Iterator[Skeleton]:
+def random_skeletons(space: LatentSpace, n: int, rng: np.random.Generator) -> Iterator[Skeleton]:
+    """Yield the skeletons of `n` random sentences of the grammar."""
     limit = max(MAX_RULES, space.grammar.closing_length(space.grammar.start))
     for _ in range(n):
         tokens = generate(space.grammar, sample(space.grammar, rng=rng, max_rules=limit))
@@ -135,13 +114,17 @@ def _random_sentences(space: LatentSpace, n: int, rng: np.random.Generator) -> I
             continue
 
 
-def _encoded_guess(objective: Objective, space: LatentSpace, text: str) -> np.ndarray:
+def _encoded_guess(objective: Objective, space: LatentSpace, text: str) -> list[Float]:
     guess = parse_skeleton(text)
     objective.score(guess)
-    return np.asarray(space.encode([guess])[0], np.float64)
+    try:
+        return [np.asarray(space.encode([guess])[0], np.float64)]
+    except ModelError:  # this grammar cannot write it
+        return []
 
 
-def _encoded_leaders(objective: Objective, space: LatentSpace, n: int) -> list[np.ndarray]:
+def encoded_leaders(objective: Objective, space: LatentSpace, n: int) -> list[Float]:
+    """Return the points of the best `n` skeletons that the space can write."""
     points = []
     for scored in objective.leaders(2 * n):
         try:
@@ -151,8 +134,9 @@ def _encoded_leaders(objective: Objective, space: LatentSpace, n: int) -> list[n
     return points[:n]
 
 
-def _climb(objective: Objective, vocabulary: Vocabulary, budget: int, progress: Progress) -> None:
+def _climb(land: Territory, budget: int, count: Callable[[str], None]) -> None:
     """Go from the best skeletons to their neighbours by the cheap score."""
+    objective, vocabulary = land.objective, land.vocabulary
     end = objective.n_fitted + budget
     done: set[Node] = set()
     while objective.n_fitted < end:
@@ -166,21 +150,33 @@ def _climb(objective: Objective, vocabulary: Vocabulary, budget: int, progress: 
         ):
             if len(bodies) <= MAX_TERMS:
                 objective.score(vocabulary.skeleton(bodies))
-        _count(objective, progress, "moves")
+        count("moves")
 
 
-def _expand(
-    skeleton: Skeleton, objective: Objective, vocabulary: Vocabulary, progress: Progress, limit: int
-) -> None:
+def _expand(leader: Candidate, territories: Sequence[Territory], progress: Progress, limit: int) -> None:
     """Fit to the trajectory the neighbours of a good equation that the cheap score likes, and its parts."""
+    skeleton = leader.equation.skeleton
+    home = progress.homes[skeleton.key]
+    objective, vocabulary = territories[home].objective, territories[home].vocabulary
     bodies = vocabulary.terms_of(skeleton)
-    parts = [vocabulary.skeleton(part) for part in deletions(bodies)]
+    parts = [vocabulary.skeleton(part) for part in (*deletions(bodies), *unbent(bodies))]
     others = [vocabulary.skeleton(b) for b in neighbours(bodies, vocabulary.bodies) if len(b) <= MAX_TERMS]
+    before = objective.n_fitted
     scores = [(objective.score(s), i) for i, s in enumerate(others)]
+    progress.n_fitted += objective.n_fitted - before
     best = [others[i] for score, i in sorted(scores)[:limit] if np.isfinite(score)]
+    chosen = []
     for near in [*parts, *best]:
         if near.key not in progress.candidates and objective.admits(near):
-            found = fit_constants(near, objective.problems[0], config=objective.fit)
-            if found.equation is not None:
-                progress.solve(Scored(near, found.equation, 0.0))
-    _count(objective, progress, "neighbours")
+            progress.homes.setdefault(near.key, home)
+            chosen.append(Scored(near, _start(near, leader.equation, objective, progress), 0.0))
+    progress.solve(chosen, "neighbours")
+
+
+def _start(near: Skeleton, leader: Equation, objective: Objective, progress: Progress) -> Equation:
+    """Return the better start for a neighbour: its cheap fit, or the constants of the equation it is near."""
+    cheap = fit_constants(near, objective.problems[0], config=objective.fit).equation
+    other = borrowed(near, leader, cheap.constants if cheap else [1.0] * near.n_constants)
+    starts = [other] if cheap is None else [cheap, other]
+    config = progress.settings.shooting
+    return min(starts, key=lambda e: start_error(e, progress.workers.target, config=config))

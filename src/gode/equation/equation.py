@@ -64,19 +64,19 @@ class Equation:
     def text(self, digits: int | None = 6) -> str:
         """Return the equation as text; every digit of its constants if `digits` is None."""
         style = exact if digits is None else rounded(digits)
-        left, right = self._sides()
+        left, right = self.sides()
         return f"{to_text(left, style)} = {to_text(right, style)}"
 
     def latex(self, digits: int = 4) -> str:
         """Return the equation in LaTeX."""
-        left, right = self._sides()
+        left, right = self.sides()
         return f"{to_latex(left, rounded(digits))} = {to_latex(right, rounded(digits))}"
 
     def sympy(self) -> "sympy.Eq":
         """Return the equation as a SymPy `Eq` in u(t) and its derivatives."""
         from gode.equation.symbolic import tree_to_sympy  # SymPy takes 0.3 s to import
 
-        return tree_to_sympy(*self._sides())
+        return tree_to_sympy(*self.sides())
 
     def rhs(self, digits: int | None = 6) -> str:
         """Return the explicit right-hand side: what the highest derivative equals.
@@ -94,7 +94,7 @@ class Equation:
     def __str__(self) -> str:
         return self.text()
 
-    def _sides(self) -> tuple[Node, Node]:
+    def sides(self) -> tuple[Node, Node]:
         """Return what to write left and right of the `=`: D(u) = F, or u' = f, or D(u) = 0."""
         terms = linear_terms(from_sum(normal_sum(self.tree)))
         forces = [t for t in terms if self._is_force(t)]

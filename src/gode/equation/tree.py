@@ -175,6 +175,19 @@ def operations(tree: Node) -> int:
     return sum(max(len(node.args) - 1, 1) for node in walk(tree) if node.args)
 
 
+def burden(tree: Node, *, inside: bool = False) -> float:
+    """Return how far-fetched `tree` is: its operations, where functions, time and inner constants weigh more.
+
+    A function counts as two operations, explicit time as one more, and so does a constant inside a function,
+    a power or a denominator: it bends the term, while a factor only scales it.
+    """
+    if not tree.args:
+        return float((tree.op == "var" and tree.value == TIME) or (inside and tree.op == "const"))
+    bends = tree.op not in ("+", "*")
+    own = 2.0 if tree.op in FUNCTIONS and tree.op not in ("abs", "sign") else max(len(tree.args) - 1, 1)
+    return own + sum(burden(child, inside=inside or bends) for child in tree.args)
+
+
 def _safe_power(base: float, exponent: float) -> float | None:
     try:
         value = base**exponent

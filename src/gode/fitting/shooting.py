@@ -13,6 +13,7 @@ from gode.arrays import Bool, Float
 from gode.data import Dataset
 from gode.equation import Equation, Skeleton
 from gode.errors import Failure
+from gode.fitting.whiteness import worth
 from gode.solve import SolveConfig, System, prepare, run
 
 HUGE = 1e100
@@ -27,7 +28,13 @@ class ShootConfig:
     rtol: float = 1e-6
     max_steps: int = 4000
     bound: float = 30.0  # a solution this many times larger than the data has diverged
-    horizons: tuple[float, ...] = (0.15, 0.4)  # shares of the record to fit first if the whole fails
+    horizons: tuple[float, ...] = (
+        0.07,
+        0.15,
+        0.3,
+        0.5,
+        0.75,
+    )  # shares of the record to fit first if the whole fails
 
 
 @dataclass(frozen=True)
@@ -38,6 +45,21 @@ class Target:
     weights: Float  # (3,) one over the noise of each channel
     guides: tuple[Float, ...]  # (3, n) of each run: smoothed u, u', u''
     scale: float  # size of u
+
+    def starts(self, order: int) -> list[Float]:
+        """Return guesses (runs, order) of the initial values: the smoothed ones, and with plainer slopes.
+
+        At the edge of a record the smoothed slope is the least certain of all numbers.
+        """
+        first = np.array([g[:2, 0] for g in self.guides])
+        out = [first]
+        for gap in (1, 3):
+            slopes = [
+                (g[0, min(gap, r.n_points - 1)] - g[0, 0]) / (r.t[min(gap, r.n_points - 1)] - r.t[0])
+                for g, r in zip(self.guides, self.dataset.runs, strict=True)
+            ]
+            out.append(np.column_stack([first[:, 0], slopes]))
+        return [start[:, :order] for start in (out if order > 1 else out[:1])]
 
 
 @dataclass(frozen=True)
@@ -51,6 +73,7 @@ class Shot:
     n_values: int
     n_free: int  # fitted numbers: constants and unknown initial values
     covariance: Float  # of the constants
+    independent: float = 0.0  # values that the residuals are worth; n_values if they are white
     failure: Failure | None = None
 
 
@@ -68,7 +91,7 @@ def shoot(
         start: (runs, order) initial values to start from; by default the smoothed ones.
     """
     shooter = _Shooter(skeleton, target, config)
-    first = shooter.pack(np.asarray(constants, np.float64), start)
+    first = shooter.first(np.asarray(constants, np.float64), start)
     found = shooter.minimise(first, 1.0)
     for share in config.horizons if found is None else ():
         part = shooter.minimise(first, share)
@@ -79,9 +102,39 @@ def shoot(
     if found is None:
         nothing = np.zeros((skeleton.n_constants, skeleton.n_constants))
         return Shot(
-            skeleton, None, np.zeros((0, 0)), np.inf, shooter.n_values, len(first), nothing, Failure.DIVERGED
+            skeleton,
+            None,
+            np.zeros((0, 0)),
+            np.inf,
+            shooter.n_values,
+            len(first),
+            nothing,
+            0.0,
+            Failure.DIVERGED,
         )
     return shooter.shot(*found)
+
+
+def start_error(equation: Equation, target: Target, *, config: ShootConfig) -> float:
+    """Return the squared error of a trajectory before anything is fitted; inf where there is no solution."""
+    shooter = _Shooter(equation.skeleton, target, config)
+    return shooter.sse(shooter.first(np.asarray(equation.constants, np.float64), None))
+
+
+def joint_covariance(
+    equation: Equation, initial: Float, target: Target, *, config: ShootConfig
+) -> tuple[Float, Bool]:
+    """Return the covariance of the constants and then the fitted initial values of every run.
+
+    Also returns which initial values (runs, order) were fitted. Where the equation has no solution, the
+    covariance is zero.
+    """
+    shooter = _Shooter(equation.skeleton, target, config)
+    p = shooter.first(np.array(equation.constants, np.float64), initial)
+    now = shooter.residuals(p, 1.0, slopes=True)
+    if now is None:
+        return np.zeros((len(p), len(p))), shooter.free
+    return shooter.covariance(float(now[0] @ now[0]), now[1] @ now[1].T), shooter.free
 
 
 class _Shooter:
@@ -101,10 +154,18 @@ class _Shooter:
         self.seen = [np.isfinite(r.observed) for r in runs]
         self.n_values = int(sum(s.sum() for s in self.seen))
 
-    def pack(self, constants: Float, start: Float | None) -> Float:
-        """Return all fitted numbers in one vector."""
-        guess = np.array([g[: self.order, 0] for g in self.target.guides]) if start is None else start
-        return np.concatenate([constants, guess[self.free]])
+    def first(self, constants: Float, start: Float | None) -> Float:
+        """Return all numbers to fit in one vector, from the best guess of the initial values."""
+        guesses = [start] if start is not None else self.target.starts(self.order)
+        if not self.free.any():
+            return constants
+        points = [np.concatenate([constants, guess[self.free]]) for guess in guesses]
+        return min(points, key=self.sse) if len(points) > 1 else points[0]
+
+    def sse(self, p: Float) -> float:
+        """Return the squared error at `p`."""
+        found = self.residuals(p, 1.0, slopes=False)
+        return np.inf if found is None else float(found[0] @ found[0])
 
     def initial(self, p: Float) -> Float:
         """Return the initial values (runs, order) at `p`."""
@@ -185,11 +246,43 @@ class _Shooter:
 
     def shot(self, p: Float, sse: float, normal: Float) -> Shot:
         """Return the result at the minimum, with the covariance of the constants."""
-        freedom = max(self.n_values - len(p), 1)
-        covariance = np.linalg.pinv(normal, rcond=1e-13, hermitian=True) * sse / freedom
         equation = Equation(self.skeleton, tuple(p[: self.k].tolist()))
-        part = covariance[: self.k, : self.k]
-        return Shot(self.skeleton, equation, self.initial(p), sse, self.n_values, len(p), part)
+        part = self.covariance(sse, normal)[: self.k, : self.k]
+        independent = self._independent(p)
+        return Shot(self.skeleton, equation, self.initial(p), sse, self.n_values, len(p), part, independent)
+
+    def covariance(self, sse: float, normal: Float) -> Float:
+        """Return the covariance of all fitted numbers."""
+        freedom = max(self.n_values - len(normal), 1)
+        return np.asarray(np.linalg.pinv(normal, rcond=1e-13, hermitian=True) * sse / freedom)
+
+    def _independent(self, p: Float) -> float:
+        """Return how many independent values the residuals at `p` are worth."""
+        found = self.residuals(p, 1.0, slopes=False)
+        if found is None:
+            return float(self.n_values)
+        counts = [int(row.sum()) for seen in self.seen for row in seen if row.any()]
+        parts = np.split(found[0], np.cumsum(counts)[:-1])
+        return float(sum(worth(part) for part in parts))
+
+
+def forecast(
+    equation: Equation, initial: Float, target: Target, share: float, *, config: ShootConfig
+) -> float:
+    """Return the root mean square error, in units of the noise, of the last part of the records.
+
+    The equation is fitted to the first `share` of them only, from the values given, and solved on.
+    """
+    shooter = _Shooter(equation.skeleton, target, config)
+    start = np.concatenate([np.asarray(equation.constants, np.float64), initial[shooter.free]])
+    fitted = shooter.minimise(start, share)
+    whole = shooter.residuals(fitted[0], 1.0, slopes=False) if fitted else None
+    if fitted is None or whole is None:
+        return float(np.inf)
+    late = [seen & (np.arange(seen.shape[1]) >= int(share * seen.shape[1])) for seen in shooter.seen]
+    marks = np.concatenate([part[seen] for part, seen in zip(late, shooter.seen, strict=True)])
+    rest = whole[0][marks]
+    return float(np.sqrt(np.mean(rest**2))) if len(rest) else float(np.inf)
 
 
 def _shortened(system: System, share: float) -> tuple[System, int]:

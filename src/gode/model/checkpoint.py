@@ -1,5 +1,6 @@
 """Training that survives an interruption: the state of every few epochs on disk, without pickle (torch)."""
 
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -8,12 +9,15 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
+from gode.arrays import Int
 from gode.errors import ConfigError, FileError
 from gode.model.corpus import Corpus
-from gode.model.gvae import Sizes
-from gode.model.training import Epoch, TrainConfig, Weights, train
+from gode.model.gvae import PaperSizes, Sizes
+from gode.model.paper_training import PaperTrainConfig, train_paper
+from gode.model.training import Epoch, TrainConfig, Trained, Weights, train
 
 EVERY = 5  # epochs
+PAPER_EVERY = 60.0  # seconds: the paper's network takes thousands of short epochs
 BEHAVIOUR_WEIGHT = 2.0
 
 
@@ -40,9 +44,7 @@ def train_resumable(
         )
         on_step("training", (epoch.number + 1) / config.epochs, words)
         if epoch.number % EVERY == EVERY - 1:
-            draft = path.with_name(path.name + ".draft")
-            save_file({k: v.detach().cpu().contiguous().clone() for k, v in state.items()}, draft)
-            draft.replace(path)
+            _write(path, state)
 
     trained = train(
         corpus,
@@ -53,6 +55,42 @@ def train_resumable(
         on_step=keep,
     )
     return trained.weights, trained.epochs
+
+
+def train_paper_resumable(
+    rules: Int,
+    sizes: PaperSizes,
+    path: Path,
+    *,
+    config: PaperTrainConfig,
+    device: str,
+    on_save: Callable[[Epoch], None] | None = None,
+) -> Trained:
+    """Train the paper's network with the state kept at `path`; if there is one, go on from it.
+
+    The state is written once a minute, where `on_save` gets the epoch's record, and at the end.
+    """
+    saved = time.monotonic()
+
+    def keep(epoch: Epoch, state: Callable[[], dict[str, Tensor]]) -> None:
+        nonlocal saved
+        if time.monotonic() - saved >= PAPER_EVERY:
+            _write(path, state())
+            saved = time.monotonic()
+            if on_save:
+                on_save(epoch)
+
+    resume = _read(path) if path.is_file() else None
+    trained = train_paper(rules, sizes, config=config, device=device, resume=resume, on_step=keep)
+    _write(path, trained.state)
+    return trained
+
+
+def _write(path: Path, state: dict[str, Tensor]) -> None:
+    """Write a state in one stroke."""
+    draft = path.with_name(path.name + ".draft")
+    save_file({k: v.detach().cpu().contiguous().clone() for k, v in state.items()}, draft)
+    draft.replace(path)
 
 
 def _read(path: Path) -> dict[str, Tensor]:

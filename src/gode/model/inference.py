@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,49 +29,52 @@ class Network(Protocol):
 
 @dataclass(frozen=True)
 class Recurrent:
-    """A GRU layer of torch's weights, arranged for few passes over memory.
+    """A GRU layer of torch's weights, arranged for few passes over memory: reset, update and new apart.
 
     A sigmoid is 0.5 + 0.5 tanh(x/2); the halves are taken into the weights beforehand, and so is every
     bias that can be.
     """
 
-    weight: Single  # (size, 3 size): reset, update, new; halved
+    weight: Single  # (3, size, size): reset, update, new; halved
     bias: Single  # of the new part; halved
-    into: Single  # (inputs, 3 size), reset and update halved
-    into_bias: Single
+    into: Single  # (3, inputs, size), reset and update halved
+    into_bias: Single  # (3, 1, size)
 
     @classmethod
     def of(cls, w: Weights, name: str, suffix: str) -> "Recurrent":
         """Return the layer called `name` with a `suffix` such as _l0."""
-        into, weight = w[f"{name}.weight_ih{suffix}"].T, w[f"{name}.weight_hh{suffix}"].T
-        into_bias, bias = w[f"{name}.bias_ih{suffix}"], w[f"{name}.bias_hh{suffix}"]
-        gates = 2 * len(weight)
-        scale = np.where(np.arange(3 * len(weight)) < gates, 0.5, 1.0).astype(np.float32)
-        early = np.append(bias[:gates], np.zeros_like(bias[gates:]))
+        into, weight, into_bias, bias = (
+            w[f"{name}.{part}{suffix}"].reshape(3, -1, *w[f"{name}.{part}{suffix}"].shape[1:])
+            for part in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
+        )
+        scale = np.array([0.5, 0.5, 1.0], np.float32)[:, None]
+        early = np.append(bias[:2], np.zeros_like(bias[2:]), axis=0)
         return cls(
-            np.multiply(weight, 0.5, order="C"),
-            0.5 * bias[gates:],
-            np.multiply(into, scale, order="C"),
-            (into_bias + early) * scale,
+            np.multiply(weight.transpose(0, 2, 1), 0.5, order="C"),
+            0.5 * bias[2],
+            np.multiply(into.transpose(0, 2, 1), scale[:, None], order="C"),
+            ((into_bias + early) * scale)[:, None],
         )
 
-    def step(self, gates: Single, hidden: Single) -> Single:
-        """Return the next hidden state; `gates` = input @ into + into_bias is overwritten."""
-        size = hidden.shape[1]
-        inner = hidden @ self.weight
-        both, new = gates[:, : 2 * size], inner[:, 2 * size :]
-        both += inner[:, : 2 * size]
+    def step(self, gates: Single, hidden: Single) -> None:
+        """Advance the states (n, size) by `gates` (3, n, size) = input @ into + into_bias, then overwritten.
+
+        With r = 1 + tanh and z = tanh, of halves: n = tanh(gates + inner r), h = ((h + n) + (h - n) z) / 2.
+        """
+        inner = np.matmul(hidden, self.weight)
+        both, new, (reset, update, given) = gates[:2], inner[2], gates
+        both += inner[:2]
         np.tanh(both, out=both)
-        both += 1.0
+        reset += 1.0
         new += self.bias
-        new *= both[:, :size]
-        new += gates[:, 2 * size :]
+        new *= reset
+        new += given
         np.tanh(new, out=new)
-        after = hidden - new
-        after *= both[:, size:]
-        after *= 0.5
-        after += new
-        return after
+        np.subtract(hidden, new, out=reset)
+        reset *= update
+        hidden += new
+        hidden += reset
+        hidden *= 0.5
 
 
 @dataclass
@@ -79,40 +82,50 @@ class Machine:
     """The open symbols of many half-written sentences, and what each may still spend."""
 
     plan: Plan
-    stack: Int  # (n, limit)
+    stack: Int  # (n, most symbols)
     size: Int
     spare: Int
+    start: Int  # where in the flattened stack each begins
 
     @classmethod
     def fresh(cls, plan: Plan, n: int) -> "Machine":
         """Return `n` sentences of which nothing is written."""
         opens, _ = plan.start
-        stack = np.zeros((n, plan.grammar.limit + 1), np.int64)
+        width = plan.grammar.limit + 1 + plan.open_table[0].shape[1]
+        stack = np.zeros((n, width), np.int64)
         stack[:, : len(opens)] = opens[::-1]
-        return cls(plan, stack, np.full(n, len(opens)), np.full(n, plan.spare))
+        return cls(plan, stack, np.full(n, len(opens)), np.full(n, plan.spare), np.arange(n) * width)
 
     def heads(self) -> Int:
         """Return the symbol that each sentence replaces next."""
-        return np.asarray(self.stack[np.arange(len(self.size)), self.size - 1])
+        return np.asarray(self.stack.reshape(-1).take(self.start + self.size - 1))
 
     def allowed(self, heads: Int) -> Bool:
         """Return which rules leave each sentence closable."""
-        return np.asarray(self.plan.least[heads] <= self.spare[:, None])
+        return np.asarray(self.plan.fitting.take(heads * (self.plan.spare + 1) + self.spare, axis=0))
 
     def apply(self, rules: Int) -> None:
         """Replace the next symbol of each sentence by what its rule says."""
         table, counts = self.plan.open_table
-        self.spare -= self.plan.need[rules]
-        self.size -= 1
-        count = counts[rules]
-        for k in range(int(count.max(initial=0))):
-            more = np.flatnonzero(count > k)
-            self.stack[more, self.size[more] + k] = table[rules[more], k]
-        self.size += count
+        flat, top = self.stack.reshape(-1), self.start + self.size - 1
+        for k in range(table.shape[1]):  # what is written beyond the last symbol is never read
+            flat[top + k] = table[:, k].take(rules)
+        self.spare -= self.plan.need.take(rules)
+        self.size += counts.take(rules) - 1
 
-    def keep(self, rows: Int) -> None:
-        """Forget the sentences that are not among `rows`."""
-        self.stack, self.size, self.spare = self.stack[rows], self.size[rows], self.spare[rows]
+    def retire(self, *others: NDArray[Any]) -> tuple[NDArray[Any], ...]:
+        """Forget the closed sentences, here and in other arrays; open ones from the end take their places."""
+        is_open = self.size > 0
+        n = int(np.count_nonzero(is_open))
+        if n == len(is_open):
+            return others
+        to, source = np.flatnonzero(~is_open[:n]), n + np.flatnonzero(is_open[n:])
+        arrays = self.stack, self.size, self.spare, *others
+        for array in arrays:
+            array[to] = array[source]
+        self.stack, self.size, self.spare = (array[:n] for array in arrays[:3])
+        self.start = self.start[:n]
+        return tuple(array[:n] for array in others)
 
 
 def greedy(logits: Single, allowed: Bool) -> Int:
@@ -144,10 +157,12 @@ class GrammarNetwork:
         self.first = w["first.weight"].T.copy(), w["first.bias"]
         self.decoder = Recurrent.of(w, "decoder_gru", "_l0")
         by_rule, by_head, self.latent_gates = np.split(
-            self.decoder.into, [rule.shape[1], rule.shape[1] + head.shape[1]]
+            self.decoder.into, [rule.shape[1], rule.shape[1] + head.shape[1]], axis=1
         )
-        # (rules + 1, heads, gates): what the rule before and the symbol to replace add
-        self.rule_gates = (rule @ by_rule + self.decoder.into_bias)[:, None] + (head @ by_head)[None]
+        # (3, (rules + 1) * heads, size): what the rule before and the symbol to replace add
+        pairs = (rule @ by_rule + self.decoder.into_bias)[:, :, None] + (head @ by_head)[:, None]
+        self.rule_gates = pairs.reshape(3, -1, pairs.shape[3])
+        self.n_heads = len(head)
         self.out = w["out.weight"].T.copy(), w["out.bias"]
 
     def encode(self, rules: Int, lengths: Int) -> Single:
@@ -167,38 +182,43 @@ class GrammarNetwork:
     @staticmethod
     def _read(rules: Int, lengths: Int, gates: Single, layer: Recurrent) -> Single:
         """Run one recurrent layer over sequences sorted by falling length; return where each ends."""
-        hidden = np.zeros((len(rules), len(layer.weight)), np.float32)
+        hidden = np.zeros((len(rules), len(layer.bias)), np.float32)
         for step in range(int(lengths[0]) if len(lengths) else 0):
             n = int(np.searchsorted(-lengths, -step))  # those longer than `step`
-            hidden[:n] = layer.step(gates[rules[:n, step]], hidden[:n])
+            layer.step(gates.take(rules[:n, step], axis=1), hidden[:n])
         return hidden
 
     def decode(self, z: Single, plan: Plan, pick: Pick) -> tuple[Int, Int]:
         """Return sequences and their lengths for some points."""
-        n = len(z)
-        out = np.full((n, plan.grammar.limit), self.n_rules)
-        lengths = np.zeros(n, np.int64)
-        machine = Machine.fresh(plan, n)
-        rows = np.arange(n)
-        fixed = z @ self.latent_gates
+        written = _Written(len(z), plan, self.n_rules)
+        machine, rows, before = Machine.fresh(plan, len(z)), np.arange(len(z)), np.full(len(z), self.n_rules)
+        fixed = np.matmul(z, self.latent_gates).swapaxes(0, 1)  # (n, 3, size)
         hidden = np.tanh(z @ self.first[0] + self.first[1])
-        before = np.full(n, self.n_rules)
         for step in range(plan.grammar.limit):
-            if not machine.size.all():
-                alive = np.flatnonzero(machine.size)
-                machine.keep(alive)
-                rows, fixed, hidden, before = rows[alive], fixed[alive], hidden[alive], before[alive]
+            rows, before, fixed, hidden = machine.retire(rows, before, fixed, hidden)
             if not len(rows):
                 break
             heads = machine.heads()
-            gates = self.rule_gates[before, heads]
-            gates += fixed
-            hidden = self.decoder.step(gates, hidden)
-            before = pick(hidden @ self.out[0] + self.out[1], machine.allowed(heads))
+            gates = self.rule_gates.take(before * self.n_heads + heads, axis=1)
+            gates += fixed.swapaxes(0, 1)
+            self.decoder.step(gates, hidden)
+            before[:] = pick(hidden @ self.out[0] + self.out[1], machine.allowed(heads))
             machine.apply(before)
-            out[rows, step] = before
-            lengths[rows] = step + 1
-        return out, lengths
+            written.put(step, rows, before)
+        return written.rules, written.lengths
+
+
+class _Written:
+    """The rules written so far."""
+
+    def __init__(self, n: int, plan: Plan, fill: int) -> None:
+        self.rules = np.full((n, plan.grammar.limit), fill)
+        self.lengths = np.zeros(n, np.int64)
+
+    def put(self, step: int, rows: Int, rules: Int) -> None:
+        """Write the rules of some rows at a step."""
+        self.rules[rows, step] = rules
+        self.lengths[rows] = step + 1
 
 
 class PaperNetwork:
@@ -235,30 +255,28 @@ class PaperNetwork:
     @staticmethod
     def _run(x: Single, layer: Recurrent) -> Single:
         """Return the hidden states (time, n, size) of one layer in one direction."""
-        gates = x @ layer.into + layer.into_bias
-        hidden = np.zeros((x.shape[1], len(layer.weight)), np.float32)
-        out = np.empty((*x.shape[:2], len(layer.weight)), np.float32)
+        gates = x[:, None] @ layer.into + layer.into_bias
+        hidden = np.zeros((x.shape[1], len(layer.bias)), np.float32)
+        out = np.empty((*x.shape[:2], len(layer.bias)), np.float32)
         for i in range(len(x)):
-            hidden = layer.step(gates[i], hidden)
+            layer.step(gates[i], hidden)
             out[i] = hidden
         return out
 
     def decode(self, z: Single, plan: Plan, pick: Pick) -> tuple[Int, Int]:
         """Return sequences and their lengths for some points."""
-        n, limit = len(z), plan.grammar.limit
+        limit = plan.grammar.limit
         logits = self.logits(z, limit)[:, :, : self.n_rules]
-        out = np.full((n, limit), self.n_rules)
-        lengths = np.zeros(n, np.int64)
-        machine = Machine.fresh(plan, n)
-        rows = np.arange(n)
+        written, machine, rows = (
+            _Written(len(z), plan, self.n_rules),
+            Machine.fresh(plan, len(z)),
+            np.arange(len(z)),
+        )
         for step in range(limit):
-            alive = np.flatnonzero(machine.size)
-            machine.keep(alive)
-            rows = rows[alive]
+            (rows,) = machine.retire(rows)
             if not len(rows):
                 break
             rules = pick(logits[rows, step], machine.allowed(machine.heads()))
             machine.apply(rules)
-            out[rows, step] = rules
-            lengths[rows] = step + 1
-        return out, lengths
+            written.put(step, rows, rules)
+        return written.rules, written.lengths

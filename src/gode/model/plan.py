@@ -7,6 +7,7 @@ remains is shorter by about half, and it is all the decoder has to predict.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import groupby
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from gode.errors import ModelError
 from gode.grammar import Derivation, Grammar
 
 NEVER = 10**6
+Tokens = tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -86,6 +88,12 @@ class Plan:
         return np.where(self.allowed, self.need[None, :], NEVER)
 
     @cached_property
+    def fitting(self) -> Bool:
+        """Which rules may replace a symbol with rules to spare; row: symbol * (self.spare + 1) + to spare."""
+        to_spare = np.arange(self.spare + 1)
+        return (self.least[:, None, :] <= to_spare[None, :, None]).reshape(-1, len(self.heads))
+
+    @cached_property
     def allowed(self) -> Bool:
         """(heads, rules): which rules may replace a symbol."""
         table = np.zeros((len(self.grammar.nonterminals), len(self.grammar.rules)), np.bool_)
@@ -121,23 +129,39 @@ class Plan:
 
     def sentence(self, choices: Sequence[int]) -> tuple[str, ...]:
         """Return the tokens of the sentence behind some choices, without the detour over its derivation."""
-        spelled, rest = self._spelled, iter(choices)
-        stack: list[str | int] = list(spelled[-1])
-        tokens = []
-        while stack:
-            symbol = stack.pop()
-            if isinstance(symbol, str):
-                tokens.append(symbol)
-            else:
-                stack += spelled[next(rest)]
+        starts, rests = self._spelled
+        tokens = [*starts[-1]]
+        stack = [*rests[-1]]
+        for rule in choices:
+            stack.pop()  # the symbol that the rule replaces; behind it lie the tokens that follow
+            tokens += starts[rule]
+            stack += rests[rule]
+            while stack and (run := stack[-1]) is not None:
+                tokens += run
+                stack.pop()
         return tuple(tokens)
 
     @cached_property
-    def _spelled(self) -> list[list[str | int]]:
-        """What each rule writes, forced rules applied and last symbol first; at the end, the start."""
+    def _spelled(self) -> tuple[list[Tokens], list[list[Tokens | None]]]:
+        """What each rule writes, forced rules applied; at the end, the start.
+
+        First the tokens before the first symbol with a choice, then the rest, last one first: such symbols,
+        as None, and the tokens behind each, if there are any.
+        """
         start = self.grammar.coded.head_number[self.grammar.start]
-        written = [self._spell(rule)[::-1] for rule in range(len(self.grammar.rules))]
-        return [*written, self._spell(self.forced[start])[::-1] if start in self.forced else [start]]
+        written = [self._spell(rule) for rule in range(len(self.grammar.rules))]
+        written.append(self._spell(self.forced[start]) if start in self.forced else [start])
+        starts, rests = [], []
+        for symbols in written:
+            runs: list[Tokens | None] = [
+                (*run,) if is_tokens else None
+                for is_tokens, group in groupby(symbols, lambda symbol: isinstance(symbol, str))
+                for run in ([group] if is_tokens else ([symbol] for symbol in group))
+            ]
+            first = runs.pop(0) if runs and runs[0] is not None else ()
+            starts.append(first or ())
+            rests.append(runs[::-1])
+        return starts, rests
 
     def _spell(self, rule: int) -> list[str | int]:
         coded = self.grammar.coded

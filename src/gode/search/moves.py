@@ -2,10 +2,24 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
-from gode.equation import Node, Skeleton, parse_tree
+from gode.equation import Equation, Node, Skeleton, parse_tree
 from gode.equation.sums import to_sum
-from gode.equation.tree import add, const, mul, renumber, unlabelled
+from gode.equation.tree import (
+    ONE,
+    STATE,
+    add,
+    const,
+    index,
+    mul,
+    num,
+    power,
+    renumber,
+    unlabelled,
+    var,
+    walk,
+)
 
 Bodies = frozenset[Node]
 
@@ -32,6 +46,28 @@ class Vocabulary:
         return Skeleton(renumber(add(self.frame, *terms)))
 
 
+def borrowed(skeleton: Skeleton, near: Equation, other: Sequence[float]) -> Equation:
+    """Return `skeleton` with the constants that `near` has in the same terms.
+
+    A term that `near` does not have begins at zero, with its inner constants from `other`.
+    """
+    constants = list(other)
+    known = {unlabelled(term.body): term for term in near.skeleton.terms}
+    for term in skeleton.terms:
+        old = known.get(unlabelled(term.body))
+        if old is not None:
+            for i, j in zip(_labels(term.body), _labels(old.body), strict=True):
+                constants[i] = near.constants[j]
+        if term.constant is not None:
+            share = near.constants[old.constant] if old is not None and old.constant is not None else 0.0
+            constants[term.constant] = share * (old.multiplier / term.multiplier if old is not None else 0.0)
+    return Equation(skeleton, tuple(constants))
+
+
+def _labels(body: Node) -> list[int]:
+    return [index(node) for node in walk(body) if node.op == "const"]
+
+
 def deletions(bodies: Bodies) -> Iterator[Bodies]:
     """Yield the sums with one term less."""
     if len(bodies) > 1:
@@ -47,6 +83,15 @@ def swaps(bodies: Bodies, vocabulary: Sequence[Node]) -> Iterator[Bodies]:
     """Yield the sums with one term replaced."""
     for smaller in ((bodies - {body}) for body in sorted(bodies)):
         yield from (smaller | {body} for body in vocabulary if body not in bodies)
+
+
+def unbent(bodies: Bodies) -> Iterator[Bodies]:
+    """Yield the sums with a term that holds inner constants replaced by two plain powers of the state."""
+    plain = (ONE, var(STATE), power(var(STATE), num(2)), power(var(STATE), num(3)))
+    for body in sorted(bodies):
+        if any(node.op == "const" for node in walk(body)):
+            rest = bodies - {body}
+            yield from (rest | set(pair) for pair in combinations(plain, 2) if not rest & set(pair))
 
 
 def neighbours(bodies: Bodies, vocabulary: Sequence[Node]) -> Iterator[Bodies]:

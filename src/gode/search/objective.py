@@ -6,7 +6,7 @@ which size is right.
 """
 
 import heapq
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import count
 
@@ -14,7 +14,7 @@ import numpy as np
 
 from gode.data import Columns
 from gode.equation import Equation, Skeleton
-from gode.equation.tree import TIME, operations, walk
+from gode.equation.tree import TIME, burden, walk
 from gode.fitting import ConstantsConfig, Problem, fit_constants
 
 
@@ -42,8 +42,16 @@ class Scored:
 class Objective:
     """Scores skeletons on one or more problems that the same data pose."""
 
-    def __init__(self, problems: Iterable[Problem], *, config: ObjectiveConfig, fit: ConstantsConfig) -> None:
+    def __init__(
+        self,
+        problems: Iterable[Problem],
+        *,
+        config: ObjectiveConfig,
+        fit: ConstantsConfig,
+        check: Callable[[], None] | None = None,  # called before each fit; may raise to end the search
+    ) -> None:
         self.problems = tuple(problems)
+        self.check = check
         self.config = config
         self.fit = fit
         self.seen: dict[int, float] = {}
@@ -65,6 +73,8 @@ class Objective:
             return np.inf
         key = hash(skeleton.key)
         if key not in self.seen:
+            if self.check:
+                self.check()
             self.seen[key] = self._fitted(skeleton) if self.admits(skeleton) else np.inf
         return self.seen[key]
 
@@ -106,7 +116,7 @@ class Objective:
 
     def _criterion(self, skeleton: Skeleton, variance: float, columns: Columns) -> float:
         n = columns.n_points
-        price = self.config.operation_price * operations(skeleton.normal)
+        price = self.config.operation_price * burden(skeleton.normal)
         return float(n * np.log(variance) + skeleton.n_constants * np.log(n) + price)
 
     def _keep(self, problem: int, scored: Scored) -> None:

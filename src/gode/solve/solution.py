@@ -28,7 +28,7 @@ class SolveConfig:
     """How an equation is integrated."""
 
     rtol: float = 1e-6
-    max_steps: int = 10_000  # of each of the two methods
+    max_steps: int = 10_000  # of each of the two methods, besides 20 for each time asked for
     bound: float = 1e100  # a solution that exceeds this has diverged; callers who know the data set it lower
     interpolation: Interpolation = Interpolation.CUBIC
 
@@ -134,7 +134,7 @@ def run(system: System, constants: Float, initial: Float, *, sensitivities: bool
             continue
         out[:], sens[:] = np.nan, np.nan
         head = (tape, term_weights(tape, constants), constants, system.signals, order, system.t, initial)
-        tail = (parameters, config.rtol, config.bound, config.max_steps, out, sens)
+        tail = (parameters, config.rtol, config.bound, config.max_steps + 20 * n, out, sens)
         if tape is system.explicit:
             status, used = solve_explicit(*head, *tail)
         else:

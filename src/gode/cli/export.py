@@ -1,0 +1,56 @@
+"""gode report, gode export: a record as a page, or as a program."""
+
+from pathlib import Path
+
+import click
+
+from gode.cli.app import main
+from gode.cli.keep import write_report
+from gode.cli.simulate import load_record
+
+LANGUAGES = ("python", "c", "julia", "matlab", "modelica")
+
+
+@main.command()
+@click.argument("record")
+@click.option("--out", type=click.Path(path_type=Path), help="HTML file; by default beside the record.")
+def report(record: str, out: Path | None) -> None:
+    """Write RECORD, which gode discover --out has saved, as one self-contained HTML page.
+
+    \b
+    Examples:
+      gode report result/record.json
+      gode report result --out page.html
+    """
+    found = load_record(record)
+    place = Path(record)
+    path = out or (place if place.is_dir() else place.parent) / "report.html"
+    write_report(found, path)
+    click.echo(f"written: {path}")
+
+
+@main.command()
+@click.argument("record")
+@click.option(
+    "--to", "language", type=click.Choice(LANGUAGES), required=True, help="Language of the program."
+)
+@click.option("--run", type=click.IntRange(0), default=0, help="Run of the record to start from, from 0.")
+@click.option("--out", type=click.Path(path_type=Path), help="File; by default the terminal.")
+def export(record: str, language: str, run: int, out: Path | None) -> None:
+    """Write the equation of RECORD as a program that simulates it.
+
+    \b
+    Examples:
+      gode export result/record.json --to python
+      gode export result --to c --out model.c
+    """
+    from gode.report.code import code
+    from gode.report.record import replacing
+
+    text = code(load_record(record), language, run=run)
+    if out is None:
+        click.echo(text, nl=False)
+        return
+    with replacing(out) as draft:
+        draft.write_text(text, encoding="utf-8")
+    click.echo(f"written: {out}", err=True)

@@ -1,0 +1,66 @@
+"""What a command leaves in its folder: the record first, then what can be made from it."""
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gode.errors import FileError
+
+if TYPE_CHECKING:
+    from gode.discovery import Discovery
+
+RECORD, REPORT, PICTURE, CHECKPOINT = "record.json", "report.html", "overview.png", "checkpoint.jsonl"
+
+
+def make_folder(out: Path) -> None:
+    """Make the folder of the results.
+
+    Raises:
+        FileError: if that is not possible.
+    """
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileError(f"the folder {out} cannot be made ({error.strerror}); name another") from None
+
+
+def keep(found: "Discovery", out: Path) -> list[Path]:
+    """Write the record, the picture and the report; each file is complete or unchanged."""
+    from gode.report import overview, save
+    from gode.report.record import replacing
+
+    make_folder(out)
+    with _uninterrupted():
+        save(found, out / RECORD)
+    with replacing(out / PICTURE) as draft:
+        overview(found).savefig(draft, dpi=120)
+    write_report(found, out / REPORT)
+    return [out / RECORD, out / PICTURE, out / REPORT]
+
+
+def write_report(found: "Discovery", path: Path) -> None:
+    """Write the page about a discovery."""
+    from gode.report.page import write_page
+    from gode.report.record import replacing
+
+    with replacing(path) as draft:
+        write_page(found, draft)
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Put off Ctrl-C until the block is done: it is short, and what was found must not be lost in it."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    pressed: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, _: pressed.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if pressed:
+        raise KeyboardInterrupt

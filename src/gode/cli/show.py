@@ -1,0 +1,129 @@
+"""A discovery in plain words for people, or as JSON for machines."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+import numpy as np
+from rich.box import SIMPLE_HEAD
+from rich.table import Table
+from rich.text import Text
+
+from gode.cli.app import console
+from gode.discovery.result import UNSUPPORTED
+
+if TYPE_CHECKING:
+    from gode.discovery import Constant, Discovery
+
+CHANNELS = ("u", "u'", "u''")
+SHOWN_TIES = 5
+SHOWN_FRONT = 10
+
+
+def print_discovery(found: "Discovery", *, seconds: float | None) -> None:
+    """Print the equation with error bars, the front, and what is undecided."""
+    spent = "" if seconds is None else f" in {seconds:.1f} s"
+    if found.interrupted:
+        say(f"Interrupted: this is the best of {found.n_fitted} equations tried so far{spent}.")
+    else:
+        say(f"Found among {found.n_fitted} equations tried{spent}:")
+    if not found.supported:
+        say(f"N{UNSUPPORTED[1:]}. The best guess, which is not a finding, was", style="bold")
+    say(f"\n  {found.equation}\n", style="bold")
+    if found.equation.constants:
+        say("with, at 95 % confidence,")
+    for constant in found.equation.constants:
+        say(f"  {_interval(constant)}")
+    say("\n" + _quality(found))
+    _print_front(found)
+    _print_ties(found)
+
+
+def print_json(found: "Discovery", told: Sequence[str], files: Sequence[Path]) -> None:
+    """Print everything as one JSON object."""
+    click.echo(json.dumps(summary(found, told, files), indent=1))
+
+
+def summary(found: "Discovery", told: Sequence[str], files: Sequence[Path]) -> dict[str, object]:
+    """Return what is printed, for machines; NaN is null."""
+    table = found.equations
+    best = found.order[0]
+    return {
+        "equation": best.equation.text(None),
+        "text": str(found.equation),
+        "latex": found.equation.latex(),
+        "order": found.settings.order,
+        "constants": [c._asdict() for c in found.equation.constants],
+        "initial": best.initial.tolist(),
+        "complexity": best.complexity,
+        "rms_over_noise": best.rms,
+        "noise": {n: float(v) for n, v in zip(CHANNELS, found.noise, strict=True) if np.isfinite(v)},
+        "equations": json.loads(table.to_json(orient="records", double_precision=15)),
+        "ties": [str(each) for each in found.ties[1:]],
+        "n_fitted": found.n_fitted,
+        "interrupted": found.interrupted,
+        "supported": found.supported,
+        "data": list(told),
+        "files": [str(path) for path in files],
+    }
+
+
+def say(text: str, *, style: str = "") -> None:
+    """Print text as it is: long lines are not cut when the output is piped."""
+    console.print(Text(text, style=style), soft_wrap=True)
+
+
+def _interval(constant: "Constant") -> str:
+    """Return a number with its error bar and its place, such as 0.631 ± 0.011 multiplying u."""
+    half = 1.96 * constant.error
+    places = {"1": "standing alone", "inside a function": "inside a function or power"}
+    where = places.get(constant.place, f"multiplying {constant.place}")
+    if not np.isfinite(half) or half <= 0:
+        return f"{constant.value:.4g} {where}"
+    digits = int(np.floor(np.log10(half))) - 1  # the place of the second digit of the error
+    if -7 <= digits <= 4:
+        places_shown = max(-digits, 0)
+        return f"{constant.value:.{places_shown}f} ± {half:.{places_shown}f} {where}"
+    return f"{constant.value:.4g} ± {half:.2g} {where}"
+
+
+def _quality(found: "Discovery") -> str:
+    noise = [f"{v:.2g} in {n}" for n, v in zip(CHANNELS, found.noise, strict=True) if np.isfinite(v)]
+    rms = found.order[0].rms
+    verdict = "as close as the noise allows" if rms < 1.2 else f"{rms:.2g} times the noise away from the data"
+    return f"The noise is about {', '.join(noise)}; the solution is {verdict}."
+
+
+def _print_front(found: "Discovery") -> None:
+    rows = found.equations
+    front = rows[rows["why"].str.contains("front|best")].sort_values("complexity")
+    table = Table(box=SIMPLE_HEAD, title="accuracy against complexity", title_justify="left", pad_edge=False)
+    table.add_column("size", justify="right")
+    table.add_column("misfit / noise", justify="right")
+    table.add_column("equation", overflow="fold")
+    best = int(np.flatnonzero(front["why"].str.startswith("best"))[0])
+    low = max(0, min(best - SHOWN_FRONT // 2, len(front) - SHOWN_FRONT))
+    for row in front.iloc[low : low + SHOWN_FRONT].itertuples():
+        chosen = str(row.why).startswith("best")
+        table.add_row(
+            str(row.complexity), f"{row.rms:.3g}", Text(str(row.equation)), style="bold" if chosen else ""
+        )
+    console.print(table)
+
+
+def _print_ties(found: "Discovery") -> None:
+    others = found.ties[1:]
+    if not others:
+        say("Undecided: nothing; no other equation that was tried comes close.")
+        return
+    say(f"Undecided: these data cannot tell it from {_count(len(others))}:")
+    for each in others[:SHOWN_TIES]:
+        say(f"  {each}")
+    if len(others) > SHOWN_TIES:
+        say(f"  and {len(others) - SHOWN_TIES} more")
+
+
+def _count(n: int) -> str:
+    return "one other" if n == 1 else f"{n} others"

@@ -1,0 +1,127 @@
+"""gode simulate: the solution of an equation as CSV."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+import numpy as np
+
+from gode.cli.app import main
+from gode.cli.measured import parse_values
+from gode.errors import ConfigError, DataError
+
+if TYPE_CHECKING:
+    from gode.arrays import Float
+    from gode.discovery import Discovery
+    from gode.solve import Solution
+
+
+@main.command()
+@click.argument("source", metavar="RECORD|EQUATION")
+@click.option("--from", "start", type=float, help="First time; by default that of the data, or 0.")
+@click.option("--to", "stop", type=float, help="Last time; by default that of the data.")
+@click.option("--points", type=click.IntRange(2, 10_000_000), help="Number of times.  [default: 201]")
+@click.option("--initial", metavar="VALUES", help="u, or u,u' at the first time; by default those found.")
+@click.option("--force", metavar="FORMULA", help="The known input F as a formula in t.")
+@click.option("--run", type=click.IntRange(0), default=0, help="Run of the record, from 0.")
+@click.option("--out", type=click.Path(path_type=Path), help="CSV file; by default the terminal.")
+def simulate(
+    source: str, start: float | None, stop: float | None, points: int | None,
+    initial: str | None, force: str | None, run: int, out: Path | None,
+) -> None:  # fmt: skip
+    """Solve the equation of a RECORD, or an EQUATION with numbers, and write t, u and its derivatives as CSV.
+
+    \b
+    Examples:
+      gode simulate result/record.json
+      gode simulate result/record.json --to 30 --points 300 --out longer.csv
+      gode simulate "u'' = -9.8*sin(u) - 0.1*u'" --to 10 --initial 1,0
+    """
+    values = None if initial is None else parse_values(initial, "--initial")
+    if is_record(source):
+        found = load_record(source)
+        solved = _of_record(found, start, stop, points, values, force, run)
+    else:
+        solved = _of_equation(source, start, stop, points, values, force)
+    if solved.failure is not None:
+        last = solved.t[np.isfinite(solved.u)]
+        where = f" after t = {last[-1]:.6g}" if len(last) else ""
+        raise DataError(
+            f"there is no solution{where}: {solved.failure}; ask for a shorter time or other values"
+        )
+    _write(solved, out)
+
+
+def is_record(source: str) -> bool:
+    """Tell whether `source` names a record, or a folder with one, rather than an equation."""
+    return source.endswith(".json") or ("=" not in source and Path(source).is_dir())
+
+
+def load_record(source: str) -> "Discovery":
+    """Return the discovery saved at `source`, a file or a folder."""
+    from gode.cli.keep import RECORD
+    from gode.report import load
+
+    path = Path(source)
+    return load(path / RECORD if path.is_dir() else path)
+
+
+def _of_record(
+    found: "Discovery",
+    start: float | None,
+    stop: float | None,
+    points: int | None,
+    initial: list[float] | None,
+    force: str | None,
+    run: int,
+) -> "Solution":
+    runs = found.prepared.dataset.runs
+    if run >= len(runs):
+        raise ConfigError(f"--run {run}: the record has {len(runs)} runs, numbered from 0")
+    t: Float = runs[run].t
+    if start is not None and start != t[0] and initial is None:
+        raise ConfigError(f"the initial values are known at t = {t[0]:g}; give --initial for another start")
+    times = None
+    if not (start is stop is points is None):
+        times = _times(t[0] if start is None else start, t[-1] if stop is None else stop, points)
+    return found.simulate(times, initial, force, run=run)
+
+
+def _of_equation(
+    text: str,
+    start: float | None,
+    stop: float | None,
+    points: int | None,
+    initial: list[float] | None,
+    force: str | None,
+) -> "Solution":
+    from gode.equation import parse_equation
+    from gode.solve import solve
+
+    equation = parse_equation(text)
+    if stop is None or initial is None:
+        raise ConfigError("an equation needs --to and --initial, such as --to 10 --initial 1,0")
+    times = _times(0.0 if start is None else start, stop, points)
+    return solve(equation, times, initial, inputs={} if force is None else {"F": force})
+
+
+def _times(start: float, stop: float, points: int | None) -> "Float":
+    if not (np.isfinite([start, stop]).all() and stop > start):
+        raise ConfigError(f"the last time must lie after the first, got --from {start:g} --to {stop:g}")
+    return np.linspace(start, stop, points or 201)
+
+
+def _write(solved: "Solution", out: Path | None) -> None:
+    from gode.report.record import replacing
+
+    columns = {"t": solved.t, "u": solved.u, "velocity": solved.du}
+    if np.isfinite(solved.d2u).all():
+        columns["acceleration"] = solved.d2u
+    rows = zip(*(values.tolist() for values in columns.values()), strict=True)
+    text = "\n".join([",".join(columns), *(",".join(map(repr, row)) for row in rows)]) + "\n"
+    if out is None:
+        click.echo(text, nl=False)
+        return
+    with replacing(out) as draft:
+        draft.write_text(text, encoding="utf-8")
+    click.echo(f"written: {out}", err=True)

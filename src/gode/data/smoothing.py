@@ -1,0 +1,106 @@
+"""Smoothing of any run: one process for a short record, averages or blocks for a long one.
+
+What counts is the number of cycles, not of points: a slow signal that was sampled finely is averaged over
+neighbouring points, and only a signal with many cycles is cut into blocks.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+from scipy.interpolate import CubicHermiteSpline
+
+from gode.arrays import Float
+from gode.data.gp import Smooth, smooth_blocks, smooth_gp
+from gode.data.runs import Run, cycles, lowest_channel
+
+MAX_POINTS = 450  # of one process
+MAX_CYCLES = 25  # of one process, whose hyperparameters are tuned on 160 points
+PER_CYCLE = 16  # points that averaging leaves
+BLOCK = 200
+
+
+def smooth(run: Run, *, known: Float | None = None) -> Smooth:
+    """Return `run` smoothed; `known` (2,) are initial values to be met, NaN where there is none."""
+    met = run.initial if known is None else known
+    if run.n_points <= BLOCK:
+        return smooth_gp(run, known=met)
+    lowest, number = lowest_channel(run), cycles(run)
+    coarse, stride = _averaged(run, number)
+    if number <= MAX_CYCLES and coarse.n_points <= 2 * MAX_POINTS:
+        found = smooth_gp(coarse, known=met, at=run.t)
+    elif lowest == 0:
+        found = smooth_blocks(coarse, met, BLOCK)
+    else:
+        return _integrated(run, met, lowest)
+    if stride == 1:
+        return found
+    fine = _at(found, run.t)
+    return replace(fine, noise=_left(run, fine))
+
+
+def _averaged(run: Run, number: float) -> tuple[Run, int]:
+    """Return the run with neighbouring points averaged as far as its cycles allow, and how many."""
+    wanted = max(PER_CYCLE * number, MAX_POINTS)
+    stride = int(run.n_points // wanted)
+    if stride < 2:
+        return run, 1
+    edges = np.concatenate([[0], np.arange(1, run.n_points, stride)])  # known values hold at the first time
+    count = np.add.reduceat(np.ones(run.n_points), edges)
+    t = np.add.reduceat(run.t, edges) / count
+    seen = np.isfinite(run.observed)
+    total = np.add.reduceat(np.where(seen, run.observed, 0.0), edges, axis=1)
+    there = np.add.reduceat(seen.astype(float), edges, axis=1)
+    means = np.where(there > 0, total / np.maximum(there, 1), np.nan)
+    return replace(run, t=t, observed=means, inputs={}), stride
+
+
+def _at(found: Smooth, t: Float) -> Smooth:
+    """Return a smoothed run at other times within, or just outside, its own."""
+    if len(found.t) == len(t):
+        return found
+    u, du, d2u = found.values
+    values = np.vstack(
+        [
+            CubicHermiteSpline(found.t, u, du)(t),
+            CubicHermiteSpline(found.t, du, d2u)(t),
+            np.interp(t, found.t, d2u),
+        ]
+    )
+    deviations = np.vstack([np.interp(t, found.t, row) for row in found.deviations])
+    return replace(found, t=t, values=values, deviations=deviations)
+
+
+def _left(run: Run, found: Smooth) -> Float:
+    """Return the standard deviation of what smoothing took away, in each channel."""
+    gaps = run.observed - found.values
+    seen = np.isfinite(gaps)
+    count = seen.sum(axis=1)
+    squares = np.where(seen, gaps, 0.0) ** 2
+    return np.where(count > 0, np.sqrt(squares.sum(axis=1) / np.maximum(count, 1)), np.nan)
+
+
+def _integrated(run: Run, known: Float, lowest: int) -> Smooth:
+    """Smooth the lowest observed derivative as a signal of its own and integrate it down to u.
+
+    Where the initial values are not known, the drift of the integrals is taken out as a polynomial.
+    """
+    shifted = np.full((3, run.n_points), np.nan)
+    shifted[: 3 - lowest] = run.observed[lowest:]
+    own = smooth_blocks(replace(run, observed=shifted), np.full(2, np.nan), BLOCK)
+    values, deviations = np.empty((3, run.n_points)), np.empty((3, run.n_points))
+    values[lowest:], deviations[lowest:] = own.values[: 3 - lowest], own.deviations[: 3 - lowest]
+    higher = own.values[1]  # the derivative of what is integrated next
+    for i in range(lowest - 1, -1, -1):
+        steps, now = np.diff(run.t), values[i + 1]
+        parts = 0.5 * steps * (now[1:] + now[:-1]) - steps**2 / 12 * np.diff(higher)
+        area, higher = np.concatenate([[0.0], np.cumsum(parts)]), now
+        values[i] = area + known[i] if np.isfinite(known[i]) else area - _drift(run.t, area, lowest - i)
+        deviations[i] = np.std(values[i])
+    noise = np.full(3, np.nan)
+    noise[lowest:] = own.noise[: 3 - lowest]
+    return Smooth(run.t, values, deviations, noise, own.hyperparameters)
+
+
+def _drift(t: Float, values: Float, degree: int) -> Float:
+    x = (t - t[0]) / (t[-1] - t[0])
+    return np.asarray(np.polynomial.Polynomial.fit(x, values, degree)(x))

@@ -1,0 +1,126 @@
+"""PaperObjective: the paper's losses of a skeleton, in its order; nothing is fitted twice.
+
+Constants by residual loss, the test for triviality, then, for second order, the solution if the residual
+loss is below a threshold that follows the search.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from gode.arrays import Float
+from gode.data import Columns
+from gode.discovery.prepare import Prepared
+from gode.equation import Equation, Skeleton
+from gode.fitting import PaperConfig, fit_by_simplex
+from gode.fitting.losses import criterion, has_vanished, is_trivial, solution_loss
+from gode.solve import Solution, SolveConfig
+from gode.solve import prepare as prepare_system
+from gode.solve import run as run_system
+
+FAILURE_COST = 1e10
+FIRST_THRESHOLD = 200.0  # of the residual loss, for solving
+LOWEST = 20  # losses of a generation whose mean, with a margin, is the next threshold
+MARGIN = 1.05
+BOUND = 30.0  # a solution this many times larger than the data has diverged
+
+
+@dataclass(frozen=True)
+class Judged:
+    """An equation with its losses; the solution loss is None as long as it has not been solved."""
+
+    equation: Equation
+    residual_loss: float
+    solution_loss: float | None
+    score: float
+
+
+class PaperObjective:
+    """Scores skeletons as the paper does: by residual loss alone (B1), or by its criterion (B2, B3)."""
+
+    def __init__(self, prepared: Prepared, *, order: int, solving: bool, config: PaperConfig) -> None:
+        self.prepared, self.order, self.solving, self.config = prepared, order, solving, config
+        self.threshold = FIRST_THRESHOLD
+        self.seen: dict[Skeleton, Judged | None] = {}
+        self.n_solved = 0
+
+    @property
+    def columns(self) -> Columns:
+        """The smoothed data."""
+        return self.prepared.columns
+
+    @property
+    def n_fitted(self) -> int:
+        """The number of different skeletons fitted so far."""
+        return len(self.seen)
+
+    def restart(self) -> None:
+        """Begin another search: the threshold is open again, what was fitted stays known."""
+        self.threshold = FIRST_THRESHOLD
+
+    def generation(self, skeletons: Sequence[Skeleton | None]) -> list[float]:
+        """Return the scores of a generation, and set the threshold of the next one by it."""
+        judged = [self.judge(skeleton) for skeleton in skeletons]
+        losses = sorted(one.residual_loss for one in judged if one is not None)
+        if losses:
+            self.threshold = MARGIN * float(np.mean(losses[:LOWEST]))
+        return [FAILURE_COST if one is None else one.score for one in judged]
+
+    def judge(self, skeleton: Skeleton | None) -> Judged | None:
+        """Return the losses of `skeleton`; None for one that is not sought, fails or is trivial."""
+        if skeleton is None or skeleton.order != self.order:
+            return None
+        if any(name not in self.columns.inputs for name in skeleton.inputs):
+            return None
+        if skeleton not in self.seen:
+            self.seen[skeleton] = self._judged(skeleton)
+        return self.seen[skeleton]
+
+    def best(self, n: int) -> list[Judged]:
+        """Return the `n` best by score."""
+        found = [one for one in self.seen.values() if one is not None]
+        return sorted(found, key=lambda one: one.score)[:n]  # of equals the first found
+
+    def solved(self, judged: Judged) -> Judged | None:
+        """Return `judged` with its solution loss; None if there is no solution, or one that vanishes."""
+        if judged.solution_loss is not None:
+            return judged
+        solutions = self.solutions(judged.equation)
+        self.n_solved += 1
+        loss = solution_loss(solutions, self.columns, self.order)
+        if not np.isfinite(loss) or self._vanished(solutions):
+            return None
+        score = self._score(judged.equation, loss) if self.solving else judged.score
+        return replace(judged, solution_loss=loss, score=score)
+
+    def solutions(self, equation: Equation) -> list[Solution]:
+        """Solve the equation over every run, from known initial values or else the smoothed ones."""
+        config = SolveConfig(max_steps=2000, bound=BOUND * self.prepared.target.scale)
+        constants = np.array(equation.constants, np.float64)
+        out = []
+        for data, smooth in zip(self.prepared.dataset.runs, self.prepared.smooths, strict=True):
+            guide = smooth.values[self.order]
+            system = prepare_system(
+                equation.skeleton, data.t, inputs=dict(data.inputs), guide=guide, config=config
+            )
+            known = data.initial[: self.order]
+            start: Float = np.where(np.isfinite(known), known, smooth.values[: self.order, 0])
+            out.append(run_system(system, constants, start))
+        return out
+
+    def _judged(self, skeleton: Skeleton) -> Judged | None:
+        fit = fit_by_simplex(skeleton, self.columns, self.config)
+        if fit.equation is None or is_trivial(fit.equation, self.columns, self.config):
+            return None
+        if not self.solving:
+            return Judged(fit.equation, fit.loss, None, fit.loss)
+        judged = Judged(fit.equation, fit.loss, None, self._score(fit.equation, fit.loss))
+        return self.solved(judged) if fit.loss <= self.threshold else judged
+
+    def _score(self, equation: Equation, accuracy: float) -> float:
+        return criterion(equation.complexity, accuracy, self.columns.n_points, self.config.alpha)
+
+    def _vanished(self, solutions: Sequence[Solution]) -> bool:
+        smooths = self.prepared.smooths
+        return all(has_vanished(s, smooth.values[0]) for s, smooth in zip(solutions, smooths, strict=True))

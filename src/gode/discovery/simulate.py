@@ -1,0 +1,184 @@
+"""A fitted equation beyond its data: solutions, and predictions with an uncertainty band."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from statistics import NormalDist
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from gode.arrays import Bool, Float
+from gode.data.runs import Input, Run
+from gode.discovery.prepare import Prepared
+from gode.errors import ConfigError, DataError, Failure
+from gode.fitting.shooting import ShootConfig, joint_covariance
+from gode.selection import Candidate
+from gode.solve import Signal, Solution, SolveConfig, solve
+
+DEFAULT_STEPS = SolveConfig().max_steps
+MAX_RIVALS = 20  # near ties whose spread enters a prediction
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """The solution u, u' at the times `t`, with the interval that holds the true signal at some level.
+
+    `error` is the standard deviation of u that comes from constants and initial values, `spread` the one
+    from the equations that the data cannot tell apart; both are zero where there is nothing to doubt.
+    Noise of a new measurement comes on top. NaN from the point on where the solution failed.
+    """
+
+    t: Float
+    u: Float
+    du: Float
+    error: Float
+    spread: Float
+    lower: Float
+    upper: Float
+    level: float
+    failure: Failure | None
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """What to simulate: times, initial values (None: those of the run), the force if not that of the run."""
+
+    t: Float
+    initial: Sequence[float] | None = None
+    force: Signal | None = None
+    run: int = 0
+
+
+def make_scenario(
+    prepared: Prepared,
+    t: ArrayLike | None,
+    initial: Sequence[float] | None,
+    force: Signal | None,
+    run: int,
+) -> Scenario:
+    """Return a checked scenario; by default the times of the run.
+
+    Raises:
+        DataError: for a run that does not exist, or times that are not usable.
+    """
+    runs = prepared.dataset.runs
+    if not 0 <= run < len(runs):
+        raise DataError(f"run must be a number from 0 to {len(runs) - 1}, got {run}")
+    data = runs[run]
+    times = data.t if t is None else np.atleast_1d(np.asarray(t, np.float64))
+    if times.ndim != 1 or not len(times) or not np.all(np.isfinite(times)) or np.any(np.diff(times) <= 0):
+        raise DataError("t must hold finite, increasing times; sort them and drop repeats")
+    if initial is None and times[0] < data.t[0]:
+        raise DataError(
+            f"t starts at {times[0]:g}, before the data, which start at {data.t[0]:g}; "
+            "pass initial= with the values at the first of your times"
+        )
+    return Scenario(times, initial, force, run)
+
+
+def simulate(
+    candidate: Candidate, prepared: Prepared, scenario: Scenario, *, sensitivities: bool = False
+) -> Solution:
+    """Solve a fitted equation in a scenario; without initial values of its own, from the start of the run.
+
+    Raises:
+        DataError: if new times need a force that is not given.
+    """
+    data, smooth = prepared.dataset.runs[scenario.run], prepared.smooths[scenario.run]
+    initial = candidate.initial[scenario.run] if scenario.initial is None else scenario.initial
+    before = [] if scenario.initial is not None else [data.t[0]]
+    times = np.concatenate([[t for t in before if t < scenario.t[0]], scenario.t])
+    if len(times) < 2:  # the solver needs a span
+        times = np.append(times, times[-1] + 1e-6 * (data.t[-1] - data.t[0]))
+    solved = solve(
+        candidate.equation,
+        times,
+        initial,
+        inputs=_inputs(data, times, scenario),
+        guide=np.interp(times, smooth.t, smooth.values[candidate.equation.order]),
+        sensitivities=sensitivities,
+        config=SolveConfig(max_steps=DEFAULT_STEPS + 20 * len(times)),
+    )
+    first = int(np.searchsorted(times, scenario.t[0]))
+    here = slice(first, first + len(scenario.t))
+    return replace(
+        solved,
+        t=solved.t[here],
+        u=solved.u[here],
+        du=solved.du[here],
+        d2u=solved.d2u[here],
+        sensitivities=solved.sensitivities[..., here],
+    )
+
+
+def predict(
+    ties: Sequence[Candidate], prepared: Prepared, scenario: Scenario, config: ShootConfig, level: float
+) -> Prediction:
+    """Return the solution of the first candidate with a band that holds the truth with probability `level`.
+
+    The variance is that of constants and initial values, carried along the solution to first order, plus
+    the squared distance to the near ties, each weighted by its criterion.
+
+    Raises:
+        ConfigError: if the level is no probability.
+    """
+    if not 0 < level < 1:
+        raise ConfigError(f"level must lie between 0 and 1, got {level!r}")
+    best = simulate(ties[0], prepared, scenario, sensitivities=True)
+    joint = joint_covariance(ties[0].equation, ties[0].initial, prepared.target, config=config)
+    error = propagated_error(joint, scenario, best, 0)
+    spread = _spread(ties[: MAX_RIVALS + 1], prepared, scenario, best.u)
+    width = NormalDist().inv_cdf(0.5 + level / 2) * np.hypot(error, spread)
+    band = (error, spread, best.u - width, best.u + width)
+    return Prediction(best.t, best.u, best.du, *band, level, best.failure)
+
+
+def propagated_error(joint: tuple[Float, Bool], scenario: Scenario, solved: Solution, channel: int) -> Float:
+    """Return the standard deviation of u, u' or u'' (n,) that comes from the fitted numbers.
+
+    `joint` is what `joint_covariance` says; initial values given by the scenario are exact.
+    """
+    covariance, free = joint
+    k = len(covariance) - int(free.sum())
+    places, rows = list(range(k)), list(range(k))
+    if scenario.initial is None:
+        own = np.flatnonzero(free[scenario.run])
+        first = k + int(free[: scenario.run].sum())
+        places += range(first, first + len(own))
+        rows += (k + own).tolist()
+    slopes = solved.sensitivities[rows, channel]
+    part = covariance[np.ix_(places, places)]
+    with np.errstate(over="ignore", invalid="ignore"):
+        variance = np.einsum("in,ij,jn->n", slopes, part, slopes)
+    return np.asarray(np.sqrt(np.maximum(variance, 0.0)))
+
+
+def _spread(ties: Sequence[Candidate], prepared: Prepared, scenario: Scenario, u: Float) -> Float:
+    """Return the weighted distance (n,) of the near ties from `u`, less those that cannot be solved."""
+    total, weights = np.zeros(len(u)), 1.0
+    for rival in ties[1:]:
+        solved = simulate(rival, prepared, scenario)
+        if solved.failure is None:
+            weight = float(np.exp(-0.5 * (rival.criterion - ties[0].criterion)))
+            total += weight * (solved.u - u) ** 2
+            weights += weight
+    return np.asarray(np.sqrt(total / weights))
+
+
+def _inputs(run: Run, times: Float, scenario: Scenario) -> dict[str, Signal]:
+    force = scenario.force
+    if force is not None and not (isinstance(force, str | tuple) or callable(force)):
+        force = (scenario.t, force)  # samples at the times asked for
+    known: Mapping[str, Input] = run.inputs
+    inputs: dict[str, Signal] = dict(known)
+    for name, signal in known.items():
+        if force is not None:
+            inputs[name] = force
+        elif isinstance(signal, np.ndarray):
+            if times[0] < run.t[0] or times[-1] > run.t[-1]:
+                raise DataError(
+                    f"the input {name} is known from {run.t[0]:g} to {run.t[-1]:g} only; "
+                    "pass force= for other times"
+                )
+            inputs[name] = (run.t, signal)
+    return inputs

@@ -1,0 +1,91 @@
+"""Trajectory fits, in this process or spread over several; the answer is the same."""
+
+import multiprocessing
+import os
+import signal
+import threading
+import warnings
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from types import TracebackType
+
+from threadpoolctl import threadpool_limits
+
+from gode.discovery.prepare import Prepared
+from gode.discovery.settings import Settings
+from gode.fitting.shooting import Target, shoot
+from gode.search import Scored
+from gode.selection import Candidate, judge
+
+_ours: list["Workers"] = []  # in a worker process: what it works on
+
+
+class Workers:
+    """Fits skeletons to the trajectory with `n_jobs` processes; use it as a context."""
+
+    def __init__(self, prepared: Prepared, settings: Settings, n_jobs: int = 1) -> None:
+        self.prepared, self.settings, self.n_jobs = prepared, settings, n_jobs
+        self.whole = False  # whether to fit whole records, not their first part
+        self._pool: ProcessPoolExecutor | None = None
+
+    @property
+    def target(self) -> Target:
+        """What trajectories are compared with now."""
+        return self.prepared.whole if self.whole else self.prepared.target
+
+    def __enter__(self) -> "Workers":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(wait=True, cancel_futures=True)
+            self._pool = None
+
+    def judge(self, several: Sequence[Scored]) -> Iterator[tuple[Scored, Candidate | None]]:
+        """Yield each skeleton with its candidate, in order."""
+        done = 0
+        if self.n_jobs > 1 and len(several) > 1:
+            try:
+                for scored, candidate in zip(several, self._spread(several), strict=True):
+                    yield scored, candidate
+                    done += 1
+            except BrokenProcessPool:
+                warnings.warn("a worker process died; its work is done again in this one", stacklevel=2)
+                self.n_jobs, self._pool = 1, None
+        for scored in several[done:]:
+            yield scored, self.judge_one(scored, self.whole)
+
+    def judge_one(self, scored: Scored, whole: bool) -> Candidate | None:
+        """Return the candidate of one skeleton, None if it has no solution along the data."""
+        target = self.prepared.whole if whole else self.prepared.target
+        shot = shoot(scored.skeleton, scored.equation.constants, target, config=self.settings.shooting)
+        return judge(shot, self.prepared.floor, self.settings.selection)
+
+    def _spread(self, several: Sequence[Scored]) -> Iterator[Candidate | None]:
+        if self._pool is None:
+            plain = Workers(self.prepared.portable(), self.settings)
+            context = multiprocessing.get_context("spawn")
+            self._pool = ProcessPoolExecutor(self.n_jobs, context, initializer=_begin, initargs=(plain,))
+        return self._pool.map(_work, several, [self.whole] * len(several))
+
+
+def _begin(workers: Workers) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that asked
+    threadpool_limits(1)
+    _ours.append(workers)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    """End this worker when the process that asked is killed: it would wait for work for ever."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
+def _work(scored: Scored, whole: bool) -> Candidate | None:
+    return _ours[0].judge_one(scored, whole)

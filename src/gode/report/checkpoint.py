@@ -1,0 +1,128 @@
+"""A memo of finished fits in a file, so that a discovery that was killed goes on where it stopped.
+
+A discovery repeats itself exactly, and nearly all its time goes into fits to the trajectory. So each
+finished fit is appended to the file as one line, and the same discovery started again looks its fits up.
+A file that belongs to other data or settings is written anew.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, MutableMapping
+from dataclasses import replace
+from pathlib import Path
+
+from gode import __version__
+from gode.data import Dataset
+from gode.discovery.prepare import input_values
+from gode.equation import Equation
+from gode.equation.text import exact, to_text
+from gode.errors import FileError, GodeError
+from gode.report.codec import encode
+from gode.report.record import candidate_of, replacing
+from gode.search import Scored
+from gode.selection import Candidate
+
+
+class Checkpoint(MutableMapping[Scored, Candidate | None]):
+    """The fits that are known, in memory and at `path`."""
+
+    def __init__(self, path: Path, dataset: Dataset, options: Mapping[str, object]) -> None:
+        self.path = path
+        self.dataset = dataset
+        self.head = {"gode": __version__, "of": _fingerprint(dataset, options)}
+        self.known = self._read()
+        self._write_anew()
+        self.n_recalled = len(self.known)
+
+    def __getitem__(self, scored: Scored) -> Candidate | None:
+        data = self.known[_key(scored)]
+        if data is None:
+            return None
+        found = candidate_of(data, scored.skeleton.order, self.dataset, str(self.path))
+        return replace(found, equation=Equation(scored.skeleton, found.equation.constants))
+
+    def __setitem__(self, scored: Scored, candidate: Candidate | None) -> None:
+        key, data = _key(scored), None if candidate is None else encode(candidate)
+        self.known[key] = data
+        try:
+            with self.path.open("a", encoding="utf-8") as file:
+                file.write(json.dumps([key, data]) + "\n")
+        except OSError as error:
+            raise FileError(
+                f"{self.path} cannot be written ({error.strerror}); free some space and give the same "
+                "command again: it goes on from here"
+            ) from None
+
+    def __delitem__(self, scored: Scored) -> None:
+        del self.known[_key(scored)]
+
+    def __contains__(self, scored: object) -> bool:
+        return isinstance(scored, Scored) and _key(scored) in self.known
+
+    def __iter__(self) -> Iterator[Scored]:
+        raise FileError("a checkpoint knows fits by their text alone; ask for one")
+
+    def __len__(self) -> int:
+        return len(self.known)
+
+    def remove(self) -> None:
+        """Delete the file; the work is done."""
+        self.path.unlink(missing_ok=True)
+
+    def _read(self) -> dict[str, object]:
+        """Return the fits of the same discovery; a line that a kill cut short is left out."""
+        try:
+            lines = self.path.read_text(encoding="utf-8", errors="replace").splitlines()
+        except FileNotFoundError:
+            return {}
+        except OSError as error:
+            raise FileError(f"{self.path} cannot be read ({error.strerror}); name another folder") from None
+        known: dict[str, object] = {}
+        if not lines or _parsed(lines[0]) != self.head:
+            return known
+        for line in lines[1:]:
+            entry = _parsed(line)
+            if not _is_entry(entry, self.dataset, str(self.path)):
+                break
+            known[entry[0]] = entry[1]  # type: ignore[index]
+        return known
+
+    def _write_anew(self) -> None:
+        lines = [json.dumps(self.head), *(json.dumps([k, v]) for k, v in self.known.items())]
+        with replacing(self.path) as draft:
+            draft.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _fingerprint(dataset: Dataset, options: Mapping[str, object]) -> str:
+    """Return a hash of everything that decides how a discovery goes."""
+    runs = [
+        [encode(r.t), encode(r.observed), encode(r.initial), encode(input_values(r, r.t))]
+        for r in dataset.runs
+    ]
+    return hashlib.sha256(json.dumps([runs, encode(options)], sort_keys=True).encode()).hexdigest()
+
+
+def _key(scored: Scored) -> str:
+    """Return the skeleton, its score and the constants that a fit started from, every digit of them."""
+    start = " ".join(float(c).hex() for c in (scored.score, *scored.equation.constants))
+    return f"{to_text(scored.skeleton.normal, exact)} = 0 from {start}"
+
+
+def _parsed(line: str) -> object:
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _is_entry(entry: object, dataset: Dataset, where: str) -> bool:
+    if not isinstance(entry, list) or len(entry) != 2 or not isinstance(entry[0], str):
+        return False
+    if entry[1] is None:
+        return True
+    try:
+        order = 2 if "u''" in entry[0] else 1
+        candidate_of(entry[1], order, dataset, where)
+    except GodeError:
+        return False
+    return True

@@ -1,0 +1,81 @@
+"""An equation found as a program: Python, C, Julia, MATLAB (and Octave), Modelica."""
+
+from collections.abc import Callable, Mapping
+from importlib.resources import files
+from string import Template
+
+from gode import __version__
+from gode.discovery import Discovery
+from gode.errors import ConfigError, EquationError
+from gode.report.languages import JULIA, MATLAB, MODELICA, PYTHON, C, Language
+from gode.report.program import ROWS, Program, make_program
+
+LANGUAGES: Mapping[str, Language] = {
+    "python": PYTHON,
+    "c": C,
+    "julia": JULIA,
+    "matlab": MATLAB,
+    "modelica": MODELICA,
+}
+OTHER_NAMES = {"py": "python", "jl": "julia", "octave": "matlab", "m": "matlab", "mo": "modelica"}
+
+
+def code(discovery: Discovery, language: str, *, run: int = 0) -> str:
+    """Return a program that simulates the equation found, over one run of the data.
+
+    Constants are named, with their standard errors as comments; a known input is written in as formula or
+    table. An equation that cannot be solved for its highest derivative becomes a residual where the
+    language has a solver for that (Julia, MATLAB, Modelica).
+
+    Raises:
+        ConfigError: for a language that is not known.
+        EquationError: for a residual in a language without a solver for it.
+    """
+    if not isinstance(language, str) or language.lower() not in {**LANGUAGES, **OTHER_NAMES}:
+        raise ConfigError(f"language must be one of {', '.join(LANGUAGES)}, got {language!r}")
+    name = OTHER_NAMES.get(language.lower(), language.lower())
+    chosen, program = LANGUAGES[name], make_program(discovery, run)
+    if program.rhs is None and not chosen.implicit:
+        able = ", ".join(each for each, other in LANGUAGES.items() if other.implicit)
+        raise EquationError(
+            f"{program.title} cannot be solved for its highest derivative, which {name} code needs; "
+            f"export it to one of {able}"
+        )
+    kind = name if program.rhs is not None or name == "modelica" else f"{name}-implicit"
+    template = files("gode.report") / "templates" / f"{kind}.txt"
+    fields = {**_shared(program, chosen), **chosen.fields(program)}
+    text = Template(template.read_text(encoding="utf-8")).substitute(fields)
+    return _tidy(text)
+
+
+def suffix(language: str) -> str:
+    """Return the ending of a file of this language, such as ``.py``."""
+    name = OTHER_NAMES.get(language.lower(), language.lower())
+    if name not in LANGUAGES:
+        raise ConfigError(f"language must be one of {', '.join(LANGUAGES)}, got {language!r}")
+    return LANGUAGES[name].suffix
+
+
+def _shared(program: Program, language: Language) -> dict[str, str]:
+    number: Callable[[float], str] = language.dialect.number
+    between = " " if language.suffix == ".m" else ", "
+    return {
+        "title": program.title,
+        "version": __version__,
+        "order": str(program.order),
+        "states": ", ".join(("u", "u'")[: program.order]),
+        "initial": between.join(map(number, program.initial)),
+        "slopes": between.join(map(number, (*program.initial[1:], program.slope))),
+        "start": number(program.start),
+        "stop": number(program.stop),
+        "rows": str(ROWS),
+        "substeps": str(-(-program.steps // ROWS)),
+        "tolerance": f"{1e-11 * program.scale:.1e}",
+    }
+
+
+def _tidy(text: str) -> str:
+    """Return `text` without spaces at the ends of lines and without more than two empty lines in a row."""
+    lines = [line.rstrip() for line in text.splitlines()]
+    kept = [line for i, line in enumerate(lines) if line or any(lines[max(i - 2, 0) : i])]
+    return "\n".join(kept) + "\n"

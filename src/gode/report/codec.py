@@ -1,0 +1,203 @@
+"""Dataclasses to plain JSON values and back: every digit kept, every type checked, nothing evaluated.
+
+The type hints of a dataclass are its schema, so a field that is added to one is saved and checked at once.
+NaN is null and an infinity a word, since JSON has neither; an array is its shape and its numbers.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import MISSING, Field, fields, is_dataclass
+from functools import lru_cache
+from types import NoneType, UnionType
+from typing import TypeVar, Union, get_args, get_origin, get_type_hints
+
+import numpy as np
+
+from gode.arrays import Float
+from gode.equation import Equation, parse_skeleton
+from gode.equation.text import exact, to_text
+from gode.errors import FileError
+
+T = TypeVar("T")
+Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
+MAX_NUMBERS = 50_000_000  # of one array
+TOO_LARGE = 2**1024  # for a float
+WORDS = {"inf": math.inf, "-inf": -math.inf}
+KINDS: dict[type, str] = {
+    bool: "true or false",
+    int: "a whole number",
+    float: "a number",
+    str: "text",
+    list: "a list",
+    dict: "an object",
+    NoneType: "null",
+}
+
+
+def encode(value: object) -> Json:
+    """Return `value`, made of dataclasses, tuples, arrays and numbers, as JSON."""
+    if isinstance(value, Equation):
+        return _equation_json(value)
+    if isinstance(value, np.ndarray):
+        return {"shape": list(value.shape), "values": [_number_json(float(v)) for v in value.ravel()]}
+    if isinstance(value, float | np.floating):
+        return _number_json(float(value))
+    if isinstance(value, int | str | NoneType):
+        return value
+    if isinstance(value, list | tuple):
+        return [encode(v) for v in value]
+    if isinstance(value, Mapping):
+        return {str(k): encode(v) for k, v in value.items()}
+    if is_dataclass(value):
+        return {f.name: encode(getattr(value, f.name)) for f in fields(value)}
+    raise FileError(f"a {type(value).__name__} cannot be saved; pass numbers, text or arrays")
+
+
+def decode(kind: type[T], data: object, where: str, *, inputs: tuple[str, ...] = ()) -> T:
+    """Return the `kind` that `data` encodes; `where` names the place for a message.
+
+    Raises:
+        FileError: if anything is missing, unknown, or of another type.
+    """
+    return _Decoder(inputs).value(kind, data, where)  # type: ignore[return-value]
+
+
+def decode_array(data: object, where: str, shape: tuple[int | None, ...]) -> Float:
+    """Return an array of this shape, where None stands for any length."""
+    found = decode(np.ndarray, data, where)
+    fits = found.ndim == len(shape) and all(w in (None, h) for w, h in zip(shape, found.shape, strict=True))
+    if not fits:
+        raise FileError(f"{where} has the shape {found.shape}, but {_shape_text(shape)} is expected")
+    return found
+
+
+def member(data: object, name: str, where: str) -> object:
+    """Return one entry of an object."""
+    found = _checked(dict, data, where)
+    if name not in found:
+        raise FileError(f"{where} lacks {name!r}")
+    return found[name]
+
+
+class _Decoder:
+    """Reads JSON by the type hints of what it stands for."""
+
+    def __init__(self, inputs: tuple[str, ...]) -> None:
+        self.inputs = inputs
+
+    def value(self, kind: object, data: object, where: str) -> object:
+        origin, args = get_origin(kind), get_args(kind)
+        if kind is np.ndarray or origin is np.ndarray:
+            return self.array(data, where)
+        if origin in (Union, UnionType):
+            return self.union(args, data, where)
+        if origin is tuple:
+            return self.row(args, data, where)
+        if kind is Equation:
+            return self.equation(data, where)
+        if isinstance(kind, type) and is_dataclass(kind):
+            return self.record(kind, data, where)
+        if kind is float:
+            return _number(data, where)
+        assert isinstance(kind, type), f"{kind} has no JSON form"
+        return _checked(kind, data, where)
+
+    def union(self, kinds: tuple[object, ...], data: object, where: str) -> object:
+        if data is None and NoneType in kinds:
+            return None
+        (kind,) = (k for k in kinds if k is not NoneType)
+        return self.value(kind, data, where)
+
+    def row(self, kinds: tuple[object, ...], data: object, where: str) -> tuple[object, ...]:
+        items = _checked(list, data, where)
+        if kinds[-1] is Ellipsis:
+            kinds = (kinds[0],) * len(items)
+        if len(items) != len(kinds):
+            raise FileError(f"{where} has {len(items)} entries, but {len(kinds)} are expected")
+        return tuple(
+            self.value(k, v, f"{where}[{i}]") for i, (k, v) in enumerate(zip(kinds, items, strict=True))
+        )
+
+    def array(self, data: object, where: str) -> Float:
+        shape = [_checked(int, n, f"{where}.shape") for n in _list(data, "shape", where)]
+        values = _list(data, "values", where)
+        if any(n < 0 for n in shape) or len(shape) > 4 or math.prod(shape) != len(values):
+            raise FileError(f"{where} has {len(values)} values, which do not make the shape {shape}")
+        if len(values) > MAX_NUMBERS:
+            raise FileError(f"{where} has {len(values)} values; the limit is {MAX_NUMBERS}")
+        return np.array([_number(v, where) for v in values], np.float64).reshape(shape)
+
+    def record(self, kind: type, data: object, where: str) -> object:
+        given = _checked(dict, data, where)
+        known = _schema(kind)
+        unknown = [name for name in given if name not in known]
+        if unknown:
+            raise FileError(f"{where} holds {unknown[0][:40]!r}, which this version of gode does not know")
+        missing = [name for name, (_, f) in known.items() if name not in given and _is_required(f)]
+        if missing:
+            raise FileError(f"{where} lacks {missing[0]!r}")
+        values = {n: self.value(known[n][0], v, f"{where}.{n}") for n, v in given.items()}
+        return kind(**values)
+
+    def equation(self, data: object, where: str) -> Equation:
+        text = _checked(str, member(data, "residual", where), f"{where}.residual")
+        numbers = _list(data, "constants", where)
+        scale = self.union((float, NoneType), member(data, "scale", where), f"{where}.scale")
+        skeleton = parse_skeleton(f"{text} = 0", inputs=self.inputs)
+        constants = tuple(_number(v, f"{where}.constants") for v in numbers)
+        if not all(map(math.isfinite, constants)):
+            raise FileError(f"{where}.constants must be finite numbers")
+        return Equation(skeleton, constants, scale)  # type: ignore[arg-type]
+
+
+@lru_cache(maxsize=64)
+def _schema(kind: type) -> dict[str, tuple[object, "Field[object]"]]:
+    hints = get_type_hints(kind)
+    return {f.name: (hints[f.name], f) for f in fields(kind)}
+
+
+def _is_required(field: "Field[object]") -> bool:
+    return field.default is MISSING and field.default_factory is MISSING
+
+
+def _equation_json(equation: Equation) -> Json:
+    """Return the residual of the normal form, whose constants are numbered as they are written."""
+    return {
+        "residual": to_text(equation.skeleton.normal, exact),
+        "constants": [_number_json(c) for c in equation.constants],
+        "scale": None if equation.scale is None else _number_json(equation.scale),
+    }
+
+
+def _number_json(value: float) -> Json:
+    if math.isnan(value):
+        return None
+    return value if math.isfinite(value) else ("inf" if value > 0 else "-inf")
+
+
+def _number(data: object, where: str) -> float:
+    if data is None:
+        return math.nan
+    if isinstance(data, str) and data in WORDS:
+        return WORDS[data]
+    if isinstance(data, bool) or not isinstance(data, int | float) or not abs(data) < TOO_LARGE:
+        raise FileError(f"{where} must be a number, got {_kind(data)}")
+    return float(data)
+
+
+def _list(data: object, name: str, where: str) -> list[object]:
+    return _checked(list, member(data, name, where), f"{where}.{name}")
+
+
+def _checked(kind: type[T], data: object, where: str) -> T:
+    if type(data) is not kind:
+        raise FileError(f"{where} must be {KINDS.get(kind, 'something else')}, got {_kind(data)}")
+    return data
+
+
+def _kind(data: object) -> str:
+    return KINDS.get(type(data), type(data).__name__)
+
+
+def _shape_text(shape: tuple[int | None, ...]) -> str:
+    return f"({', '.join('any' if n is None else str(n) for n in shape)})"

@@ -1,0 +1,182 @@
+"""Where a system stays, and how it moves nearby.
+
+Near an equilibrium the equation R(t, u, u', u'') = 0 is a u'' + b u' + k u = 0 with the partial derivatives
+of R as coefficients; that also holds where R cannot be solved for its highest derivative. Standard errors
+follow from the covariance of the constants by the delta method.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from gode.arrays import Float
+from gode.equation import Equation
+from gode.equation.tape import COLUMNS, Tape, compile_tape, evaluate
+
+GRID = 2001  # points at which equilibria are looked for
+MARGIN = 0.5  # of the observed range, on either side
+SLACK = 0.05  # of the observed range by which an equilibrium may lie outside and still count as observed
+MAX_EQUILIBRIA = 9
+SURE = 2.0  # standard errors by which a sign is told
+TINY = 1e-8
+
+
+@dataclass(frozen=True)
+class Value:
+    """A number with its standard error."""
+
+    value: float
+    error: float
+
+    def __str__(self) -> str:
+        number = f"{self.value:.4g}" if abs(self.value) > TINY * self.error else "0"
+        return f"{number} ± {self.error:.2g}" if np.isfinite(self.error) and self.error > 0 else number
+
+
+@dataclass(frozen=True)
+class Equilibrium:
+    """A state in which the system stays, without force, and how it moves nearby.
+
+    Second order has `frequency` (natural, in radians per unit of time) and `damping` (ratio) where the
+    force pulls back; first order has a `time_constant`, and so has a saddle, for its growth.
+    """
+
+    u: Value
+    stability: str
+    observed: bool  # whether the data came this far
+    frequency: Value | None = None
+    damping: Value | None = None
+    time_constant: Value | None = None
+
+    def __str__(self) -> str:
+        parts = [f"u = {self.u}: {self.stability}"]
+        if self.frequency is not None:
+            period = 2 * np.pi / self.frequency.value
+            parts.append(f"natural frequency {self.frequency} rad per unit of time (period {period:.4g})")
+        if self.damping is not None:
+            parts.append(f"damping ratio {self.damping}")
+        if self.time_constant is not None:
+            parts.append(f"time constant {self.time_constant}")
+        return ", ".join(parts) + ("" if self.observed else " (outside the data)")
+
+
+def find_equilibria(equation: Equation, covariance: Float, low: float, high: float) -> list[Equilibrium]:
+    """Return the equilibria of the unforced equation between `low` and `high` and a little beyond."""
+    system = _System.of(equation, covariance)
+    roots = system.roots(_grid(low, high))[:MAX_EQUILIBRIA]
+    slack = SLACK * (high - low)
+    return [system.equilibrium(u, low - slack <= u <= high + slack) for u in roots]
+
+
+def _grid(low: float, high: float) -> Float:
+    wide = MARGIN * (high - low) or max(abs(low), 1.0)
+    return np.union1d(np.linspace(low - wide, high + wide, GRID), [0.0])
+
+
+@dataclass(frozen=True)
+class _System:
+    """The residual R at rest."""
+
+    tape: Tape
+    n_columns: int
+    order: int
+    constants: Float
+    covariance: Float
+
+    @classmethod
+    def of(cls, equation: Equation, covariance: Float) -> "_System":
+        skeleton = equation.skeleton
+        columns = (*COLUMNS, *skeleton.inputs)
+        tape = compile_tape(skeleton.terms, columns, skeleton.n_constants)
+        return cls(tape, len(columns), skeleton.order, np.array(equation.constants), covariance)
+
+    def at(self, c: Float, u: Float) -> tuple[Float, Float]:
+        """Return R (n,) and its derivatives in t, u, u', u'' (4, n) for rest at `u`; NaN where undefined."""
+        x = np.zeros((self.n_columns, len(u)))
+        x[1] = u
+        out = evaluate(self.tape, c, x)
+        if out.finite or len(u) == 1:
+            return out.value, out.in_columns[:4]
+        half = len(u) // 2  # one bad point spoils them all
+        parts = [self.at(c, part) for part in (u[:half], u[half:])]
+        return np.concatenate([p[0] for p in parts]), np.hstack([p[1] for p in parts])
+
+    def roots(self, grid: Float) -> list[float]:
+        """Return where R changes its sign or vanishes on the grid; poles are no roots."""
+        value, _ = self.at(self.constants, grid)
+        found = grid[value == 0].tolist()
+        for i in np.flatnonzero(value[:-1] * value[1:] < 0):
+            low, high, left = grid[i], grid[i + 1], value[i]
+            for _ in range(60):
+                middle = 0.5 * (low + high)
+                here = self.at(self.constants, np.array([middle]))[0][0]
+                low, high = (middle, high) if here * left > 0 else (low, middle)
+            end = self.at(self.constants, np.array([low, high]))[0]
+            if np.min(np.abs(end)) <= 1e-6 * max(abs(value[i]), abs(value[i + 1])):
+                found.append(float(0.5 * (low + high)))
+        return sorted(found)
+
+    def near(self, c: Float, u: float) -> Float:
+        """Return the equilibrium near `u` for other constants, then k, b, a there."""
+        for _ in range(20):
+            value, slopes = self.at(c, np.array([u]))
+            if not value[0] or not slopes[1, 0]:
+                break
+            u -= float(value[0] / slopes[1, 0])
+        return np.array([u, *self.at(c, np.array([u]))[1][1:, 0]])
+
+    def with_error(self, u: float, what: Callable[[Float], float]) -> Value:
+        """Return a function of equilibrium and coefficients, with its standard error."""
+        c = self.constants
+        slopes = np.zeros(len(c))
+        for i in range(len(c)):
+            step = np.zeros(len(c))
+            step[i] = 1e-6 * (abs(c[i]) or 1.0)
+            with np.errstate(invalid="ignore", divide="ignore"):
+                change = what(self.near(c + step, u)) - what(self.near(c - step, u))
+            slopes[i] = change / (2 * step[i])
+        variance = float(slopes @ self.covariance @ slopes)
+        return Value(what(self.near(c, u)), float(np.sqrt(max(variance, 0.0))))
+
+    def equilibrium(self, u: float, observed: bool) -> Equilibrium:
+        """Describe the motion near the equilibrium `u`."""
+        place = Value(u, self.with_error(u, lambda x: float(x[0])).error)
+        k, b, a = (float(x) for x in self.near(self.constants, u)[1:])
+        lead = a if self.order == 2 else b
+        if not abs(lead) > TINY * max(abs(k), abs(b), abs(a)):
+            return Equilibrium(place, "its stability does not follow from small motions", observed)
+        if self.order == 1:
+            return self._first_order(u, place, observed)
+        return self._second_order(u, place, observed, k / a)
+
+    def _first_order(self, u: float, place: Value, observed: bool) -> Equilibrium:
+        rate = self.with_error(u, lambda x: float(-x[1] / x[2]))
+        if abs(rate.value) <= SURE * rate.error or rate.value == 0:
+            return Equilibrium(place, "neutral within the error bar", observed)
+        constant = Value(1 / abs(rate.value), rate.error / rate.value**2)
+        return Equilibrium(
+            place, "stable" if rate.value < 0 else "unstable", observed, time_constant=constant
+        )
+
+    def _second_order(self, u: float, place: Value, observed: bool, q: float) -> Equilibrium:
+        if q < 0:
+            growth = self.with_error(u, lambda x: float(1 / _growth(x[2] / x[3], x[1] / x[3])))
+            return Equilibrium(place, "unstable (a saddle)", observed, time_constant=growth)
+        if q == 0:
+            return Equilibrium(place, "nothing pulls back", observed)
+        drag = self.with_error(u, lambda x: float(x[2] / x[3]))
+        frequency = self.with_error(u, lambda x: float(np.sqrt(x[1] / x[3])))
+        damping = self.with_error(u, lambda x: float(x[2] / x[3] / 2 / np.sqrt(x[1] / x[3])))
+        if drag.value == 0 or abs(drag.value) <= SURE * drag.error:
+            word = "a centre: no damping within the error bar"
+        elif drag.value < 0:
+            word = "unstable (motions grow)"
+        else:
+            word = "stable, oscillating" if damping.value < 1 else "stable, without oscillation"
+        return Equilibrium(place, word, observed, frequency, damping)
+
+
+def _growth(p: float, q: float) -> float:
+    """Return the growing rate of u'' + p u' + q u = 0 with q < 0."""
+    return float(-p / 2 + np.sqrt(p**2 / 4 - q))

@@ -1,0 +1,171 @@
+"""What experiment would tell equations apart that the data cannot.
+
+Each near tie is simulated in experiments that could be made next: measuring longer, starting elsewhere,
+another strength of the force. What counts is the largest distance of two solutions in units of what a
+measurement there could resolve: the noise and the uncertainty of both solutions together.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from gode.arrays import Bool, Float
+from gode.data.runs import Input, Run
+from gode.discovery import Discovery
+from gode.discovery.simulate import Scenario, propagated_error, simulate
+from gode.fitting.shooting import joint_covariance
+from gode.selection import Candidate, ties
+from gode.solve import Signal
+
+POINTS = 200
+LONGER = (2.0, 4.0)
+STRONGER = (0.0, 0.5, 2.0, 3.0)
+STARTS = 7
+REACH = 0.5  # of the observed range: how far beyond it a start may lie
+SIGHT = 2.0  # of the observed range: how far beyond it a solution is still believed
+MAX_RIVALS = 6
+ENOUGH = 3.0  # a distance that a measurement would show
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """Something that could be measured next, in words that follow "if you"."""
+
+    words: str
+    scenario: Scenario
+
+
+@dataclass(frozen=True)
+class Separation:
+    """The experiment that separates some rivals from the best equation, how far, and when."""
+
+    experiment: Experiment
+    rivals: tuple[Candidate, ...]
+    strength: float  # the smallest over the rivals, in standard deviations
+    time: float
+
+    @property
+    def decisive(self) -> bool:
+        """Whether a measurement would show the difference."""
+        return self.strength >= ENOUGH
+
+    @property
+    def words(self) -> str:
+        """The advice as a sentence."""
+        if not self.decisive:
+            return (
+                "No experiment that was looked at (longer, other starts, another force) separates them by "
+                f"more than {max(self.strength, 0.0):.1f} standard deviations: in this range either will do."
+            )
+        return (
+            f"They would differ by {self.strength:.3g} standard deviations (noise and error bars together), "
+            f"most clearly near t = {self.time:.4g}, if you {self.experiment.words}."
+        )
+
+
+def separations(discovery: Discovery) -> tuple[list[Separation], Separation | None]:
+    """Return the best experiment for each near tie, and the one that is best for all if there are several."""
+    close = ties(discovery.order, discovery.settings.selection)[: MAX_RIVALS + 1]
+    experiments = list(_experiments(discovery))
+    if len(close) < 2 or not experiments:
+        return [], None
+    view = _View(discovery, close)
+    table = [view.distances(experiment) for experiment in experiments]  # (rivals, 2) of each
+    strength = np.array([[row[0] for row in rows] for rows in table])
+    single = [
+        Separation(experiments[i], (rival,), float(strength[i, j]), table[i][j][1])
+        for j, rival in enumerate(close[1:])
+        for i in [int(np.argmax(strength[:, j]))]
+    ]
+    if len(single) < 2:
+        return single, None
+    i = int(np.argmax(strength.min(axis=1)))
+    j = int(np.argmin(strength[i]))
+    return single, Separation(experiments[i], tuple(close[1:]), float(strength[i, j]), table[i][j][1])
+
+
+class _View:
+    """The equations that compete, with what is needed to simulate and compare them."""
+
+    def __init__(self, discovery: Discovery, close: Sequence[Candidate]) -> None:
+        self.prepared, self.close = discovery.prepared, close
+        config = discovery.settings.shooting
+        self.joint = [
+            joint_covariance(c.equation, c.initial, self.prepared.target, config=config) for c in close
+        ]
+        self.channel = int(np.flatnonzero(np.isfinite(discovery.noise))[0])
+        self.noise = float(discovery.noise[self.channel])
+        low, high = observed_range(discovery)
+        self.low, self.high = low - SIGHT * (high - low), high + SIGHT * (high - low)
+
+    def distances(self, experiment: Experiment) -> list[tuple[float, float]]:
+        """Return, for each rival, its largest distance from the best equation and the time of that."""
+        best, *rivals = (self._solved(i, experiment.scenario) for i in range(len(self.close)))
+        out = []
+        for values, error, inside in rivals:
+            with np.errstate(over="ignore", invalid="ignore"):
+                distance = np.abs(values - best[0]) / np.sqrt(self.noise**2 + error**2 + best[1] ** 2)
+            distance = np.where(inside & best[2] & np.isfinite(distance), distance, 0.0)
+            at = int(np.argmax(distance))
+            out.append((float(distance[at]), float(experiment.scenario.t[at])))
+        return out
+
+    def _solved(self, i: int, scenario: Scenario) -> tuple[Float, Float, Bool]:
+        """Return the observed channel, its uncertainty, and where the solution is believed."""
+        solved = simulate(self.close[i], self.prepared, scenario, sensitivities=True)
+        error = propagated_error(self.joint[i], scenario, solved, self.channel)
+        inside = np.logical_and.accumulate((solved.u >= self.low) & (solved.u <= self.high))
+        return (solved.u, solved.du, solved.d2u)[self.channel], error, inside
+
+
+def observed_range(discovery: Discovery) -> tuple[float, float]:
+    """Return the smallest and the largest u that the data show."""
+    values = np.concatenate([smooth.values[0] for smooth in discovery.prepared.smooths])
+    return float(values.min()), float(values.max())
+
+
+def _experiments(discovery: Discovery) -> Iterator[Experiment]:
+    run = discovery.prepared.dataset.runs[0]
+    start, span = float(run.t[0]), float(run.t[-1] - run.t[0])
+    if not any(isinstance(signal, np.ndarray) for signal in run.inputs.values()):
+        for factor in LONGER:
+            t = np.linspace(start, start + factor * span, POINTS)
+            yield Experiment(f"measure {factor:g} times as long, to t = {t[-1]:.4g}", Scenario(t))
+    t = np.linspace(start, start + span, POINTS)
+    yield from _other_starts(discovery, t)
+    for name, signal in run.inputs.items():
+        for factor in STRONGER:
+            how = f"make the force {name} {factor:g} times as strong" if factor else f"switch {name} off"
+            yield Experiment(how, Scenario(t, force=_scaled(signal, factor, run)))
+
+
+def _other_starts(discovery: Discovery, t: Float) -> Iterator[Experiment]:
+    low, high = observed_range(discovery)
+    reach = REACH * (high - low)
+    first = 0.2 * low if low > 0 else low - reach  # what is always positive stays so
+    slopes = np.concatenate([smooth.values[1] for smooth in discovery.prepared.smooths])
+    for u in _short(np.linspace(first, high + reach, STARTS), high - low):
+        if discovery.settings.order == 1:
+            yield Experiment(f"start from u = {u:.4g}", Scenario(t, [u]))
+        else:
+            for v in (0.0, *_short(np.array([slopes.min(), slopes.max()]), np.ptp(slopes))):
+                yield Experiment(f"start from u = {u:.4g}, u' = {v:.4g}", Scenario(t, [u, v]))
+
+
+def _short(values: Float, size: float) -> list[float]:
+    """Return numbers that can be set on an instrument: two digits of their range."""
+    unit = 10.0 ** (np.floor(np.log10(size or 1.0)) - 1)
+    return [float(x) for x in np.round(values / unit) * unit]
+
+
+def _scaled(signal: Input, factor: float, run: Run) -> Signal:
+    if isinstance(signal, str):
+        return f"{factor!r}*({signal})"
+    if isinstance(signal, np.ndarray):
+        return (run.t, factor * signal)
+    return _times(factor, signal)
+
+
+def _times(factor: float, signal: Callable[[float], float]) -> Callable[[float], float]:
+    return lambda t: factor * signal(t)

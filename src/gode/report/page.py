@@ -1,0 +1,200 @@
+"""One self-contained HTML page about a discovery, and the short form that notebooks show."""
+
+from importlib.resources import files
+from os import PathLike
+from pathlib import Path
+from string import Template
+
+import numpy as np
+
+from gode import __version__
+from gode.discovery import Discovery, Finding
+from gode.discovery.result import UNSUPPORTED
+from gode.equation import parse_tree
+from gode.errors import EquationError, FileError
+from gode.report.figures import data_and_fit
+from gode.report.html import Markup, bullets, html, paragraph, picture, section, table
+from gode.report.mathml import equation_mathml, tree_mathml
+from gode.report.residuals import Channel, channels
+from gode.report.sections import (
+    MAX_ROWS,
+    answers_section,
+    count_of,
+    front_section,
+    repeat_section,
+    residuals_section,
+    rivals_section,
+    smoothing_section,
+)
+
+STRONG = 0.95  # a correlation worth a remark
+
+
+def write_page(
+    discovery: Discovery, path: str | PathLike[str], *, title: str = "Equation found by gode"
+) -> Path:
+    """Write the page about `discovery` to `path`, and return that.
+
+    Raises:
+        FileError: if the file cannot be written.
+    """
+    target = Path(path)
+    text = page(discovery, title=title)
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise FileError(f"{target} cannot be written: {error.strerror}; choose another path") from None
+    return target
+
+
+def page(discovery: Discovery, *, title: str) -> str:
+    """Return the page as text."""
+    seen = channels(discovery)
+    sections = (
+        section("In short", bullets(_summary(discovery, seen))),
+        section("Constants", *_constants(discovery.equation), *_initial(discovery)),
+        section("Data and solution", picture(data_and_fit(discovery), "fit", "data and solution over time")),
+        section("What the data cannot decide", *rivals_section(discovery)),
+        section("What it means for the system", *answers_section(discovery)),
+        section("Residuals", *residuals_section(discovery, seen)),
+        section("Accuracy against complexity", *front_section(discovery)),
+        section("Smoothing", *smoothing_section(discovery)),
+        section("To repeat it", *repeat_section(discovery)),
+    )
+    template = files("gode.report") / "templates" / "page.html"
+    return Template(template.read_text(encoding="utf-8")).substitute(
+        title=html(title),
+        equation=equation_mathml(discovery.equation.equation),
+        equation_text=html(discovery.equation),
+        sections="\n".join(sections),
+        version=html(__version__),
+    )
+
+
+def summary(discovery: Discovery) -> str:
+    """Return equation, constants and rivals as a piece of HTML for a notebook."""
+    others = [str(each) for each in discovery.ties[1:]]
+    words = f"These data cannot tell it from {len(others)} other equations:" if others else ""
+    parts = [
+        Markup(equation_mathml(discovery.equation.equation)),
+        _constant_table(discovery.equation),
+        paragraph(words) if words else "",
+        bullets(others[:5]) if others else "",
+    ]
+    return f"<div>{''.join(html(part) for part in parts)}</div>"
+
+
+def _summary(discovery: Discovery, seen: tuple[Channel, ...]) -> list[str]:
+    dataset = discovery.prepared.dataset
+    runs = f"{len(dataset.runs)} runs" if len(dataset.runs) > 1 else "one run"
+    spans = ", ".join(dict.fromkeys(f"{run.t[0]:g} to {run.t[-1]:g}" for run in dataset.runs[:5]))
+    out = [f"{dataset.n_observed} observed values of {', '.join(dataset.channels)} in {runs}, t = {spans}."]
+    for channel in seen:
+        size = float(np.std(np.concatenate([s.observed for s in channel.series]))) or 1.0
+        share = f"{100 * channel.noise / size:.2g} % of its spread"
+        out.append(f"The noise of {channel.name} is about {channel.noise:.3g}, {share}; {_verdict(channel)}.")
+    if discovery.settings.grammar:
+        out.append(
+            f"Of {discovery.n_fitted} equations fitted, {len(discovery.order)} were solved along the data; "
+            f"{count_of(len(discovery.ties) - 1)} explain them about as well as this one."
+        )
+    if not discovery.supported:
+        out.append(
+            f"{UNSUPPORTED[0].upper()}{UNSUPPORTED[1:]}. What follows is the best guess, not a finding."
+        )
+    if discovery.interrupted:
+        out.append("The search was interrupted; a full one may find a better equation.")
+    labels = [f"{name} is {label}" for name, label in dataset.labels.items()]
+    return [*out, "; ".join(labels) + "."] if labels else out
+
+
+def _verdict(channel: Channel) -> str:
+    ratio = channel.rms / channel.noise
+    if channel.negligible:
+        return "the equation follows the data as well as numbers can tell"
+    pattern = "that look like white noise" if channel.white else "that show a pattern"
+    return f"the equation leaves residuals of {ratio:.2f} times that, {pattern}"
+
+
+def _constants(finding: Finding) -> list[Markup]:
+    if not finding.constants:
+        return [paragraph("The equation has no free constants.")]
+    return [_constant_table(finding), *_correlations(finding)]
+
+
+def _constant_table(finding: Finding) -> Markup:
+    rows = [
+        (
+            _place(c.place),
+            _figures(c.value, c.error),
+            f"{c.error:.2g}" if np.isfinite(c.error) else "unknown",
+            " to ".join(_figures(c.value + side * 1.96 * c.error, c.error) for side in (-1, 1))
+            if np.isfinite(c.error)
+            else "",
+        )
+        for c in finding.constants
+    ]
+    return table(("of", "value", "standard error", "95 % interval"), rows)
+
+
+def _figures(value: float, error: float) -> str:
+    """Return `value` to the second digit of its error."""
+    if not 0 < error < np.inf or abs(value) >= 1e6:
+        return f"{value:.6g}"
+    places = int(1 - np.floor(np.log10(error)))
+    return f"{value:.{max(places, 0)}f}" if places <= 9 else f"{value:.{places}g}"
+
+
+def _place(place: str) -> object:
+    """Return what a constant multiplies as a formula, or the words that say where it stands."""
+    if place == "1":
+        return "the constant term"
+    try:
+        return Markup(tree_mathml(parse_tree(place)))
+    except EquationError:  # words
+        return place
+
+
+def _correlations(finding: Finding) -> list[Markup]:
+    names = [{"1": "the constant term"}.get(c.place, c.place) for c in finding.constants]
+    errors = np.sqrt(np.maximum(np.diag(finding.covariance), 0.0))
+    if len(names) < 2 or not np.all(errors > 0):
+        return []
+    matrix = finding.covariance / np.outer(errors, errors)
+    rows = [
+        (name, *(_shaded(x) if j <= i else "" for j, x in enumerate(row)))
+        for i, (name, row) in enumerate(zip(names, matrix, strict=True))
+    ]
+    out = [Markup("<h3>Correlations of the constants</h3>"), table(("", *names), rows)]
+    pairs = [(i, j) for i in range(len(names)) for j in range(i) if abs(matrix[i, j]) > STRONG]
+    for i, j in pairs[:3]:
+        out.append(
+            paragraph(
+                f"The constants of {names[j]} and {names[i]} are strongly correlated ({matrix[i, j]:+.3f}): "
+                "the data fix a combination of them much better than each alone."
+            )
+        )
+    return out
+
+
+def _shaded(value: float) -> Markup:
+    colour = "0, 114, 178" if value > 0 else "213, 94, 0"
+    shade = f"background: rgba({colour}, {0.45 * abs(value):.2f}); padding: 0 .3rem"
+    return Markup(f'<span style="{shade}">{value:+.2f}</span>')
+
+
+def _initial(discovery: Discovery) -> list[Markup]:
+    best = discovery.order[0]
+    rows = []
+    for i, (run, values) in enumerate(zip(discovery.prepared.dataset.runs, best.initial, strict=True)):
+        for name, value, known in zip(("u", "u'"), values, run.initial, strict=False):
+            rows.append(
+                (
+                    f"run {i}",
+                    f"{name}({run.t[0]:g})",
+                    float(value),
+                    "given" if np.isfinite(known) else "fitted",
+                )
+            )
+    return [Markup("<h3>Initial values</h3>"), table(("run", "of", "value", ""), rows[:MAX_ROWS])]

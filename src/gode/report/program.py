@@ -1,0 +1,133 @@
+"""What a program that simulates the equation needs, the same for every language."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import count
+from typing import NamedTuple
+
+import numpy as np
+
+from gode.arrays import Float
+from gode.discovery import Discovery
+from gode.equation import Equation, Node, Term
+from gode.equation.skeleton import term_node
+from gode.equation.tape import COLUMNS, compile_tape, evaluate
+from gode.equation.text import display_order
+from gode.equation.tree import add, mul, replace_constants, var
+from gode.errors import DataError
+from gode.solve import Interpolation
+from gode.solve.signals import make_signals, split_formulas
+
+ROWS = 200  # of the table a program prints
+MIN_STEPS, MAX_STEPS = 2_000, 1_000_000
+STEPS_PER_TIME_CONSTANT = 50  # of a classical Runge-Kutta method: errors about 1e-7
+
+
+class Parameter(NamedTuple):
+    """A constant of the program, with its standard error."""
+
+    name: str
+    value: float
+    error: float
+
+
+@dataclass(frozen=True)
+class Known:
+    """A known input: a formula in t, or a cubic on each piece between knots, highest power first."""
+
+    name: str
+    formula: Node | None
+    knots: Float
+    pieces: Float  # (knots, 4)
+
+
+@dataclass(frozen=True)
+class Program:
+    """An equation with named parameters, its initial values, inputs and times."""
+
+    title: str
+    order: int
+    parameters: tuple[Parameter, ...]
+    rhs: Node | None  # what the highest derivative equals; None if it cannot be isolated
+    residual: Node  # what vanishes
+    inputs: tuple[Known, ...]
+    initial: tuple[float, ...]
+    slope: float  # the highest derivative at the start
+    start: float
+    stop: float
+    scale: float  # size of u
+    steps: int  # of a Runge-Kutta method with fixed steps
+
+
+def make_program(discovery: Discovery, run: int) -> Program:
+    """Return the program of the equation found, over one run of the data.
+
+    Raises:
+        DataError: if there is no such run.
+    """
+    runs = discovery.prepared.dataset.runs
+    if not 0 <= run < len(runs):
+        raise DataError(f"run must be a number from 0 to {len(runs) - 1}, got {run}")
+    best, data = discovery.order[0], runs[run]
+    equation, skeleton = best.equation, best.equation.skeleton
+    terms = skeleton.rhs_terms
+    rhs, parameters = (None, ()) if terms is None else _named(terms, equation, best.errors)
+    residual, others = _named(skeleton.terms, equation, best.errors)
+    solved = discovery.simulate(run=run)
+    return Program(
+        title=equation.text(6),
+        order=skeleton.order,
+        parameters=others if rhs is None else parameters,
+        rhs=rhs,
+        residual=residual,
+        inputs=_inputs(skeleton.inputs, dict(data.inputs), data.t),
+        initial=tuple(float(x) for x in best.initial[run]),
+        slope=float((solved.du, solved.d2u)[skeleton.order - 1][0]),
+        start=float(data.t[0]),
+        stop=float(data.t[-1]),
+        scale=float(np.nanmax(np.abs(solved.u))) or 1.0,
+        steps=_steps(equation, np.vstack([data.t, solved.u, solved.du, solved.d2u])),
+    )
+
+
+def _named(terms: Sequence[Term], equation: Equation, errors: Float) -> tuple[Node, tuple[Parameter, ...]]:
+    """Return the sum of terms with named parameters c1, c2, ... for its constants."""
+    parameters: list[Parameter] = []
+    numbers = count(1)
+
+    def named(i: int, factor: float) -> Node:
+        name = f"c{next(numbers)}"
+        parameters.append(Parameter(name, factor * equation.constants[i], abs(factor) * float(errors[i])))
+        return var(name)
+
+    nodes = []
+    for term in sorted(terms, key=lambda term: display_order(term.body)):  # as they are written
+        own = None if term.constant is None else named(term.constant, term.multiplier)
+        body = replace_constants(term.body, lambda i: named(i, 1.0))
+        nodes.append(mul(own, body) if own else term_node(Term(term.multiplier, None, body)))
+    return add(*nodes), tuple(parameters)
+
+
+def _inputs(names: tuple[str, ...], given: Mapping[str, object], t: Float) -> tuple[Known, ...]:
+    sampled, formulas = split_formulas(names, given)  # type: ignore[arg-type]
+    nothing = np.empty(0), np.empty((0, 4))
+    out = [Known(name, formula, *nothing) for name, formula in formulas.items()]
+    for name in sampled:
+        signal = make_signals([name], given, t, Interpolation.CUBIC)  # type: ignore[arg-type]
+        out.append(Known(name, None, signal.knots, signal.coefficients))
+    return tuple(out)
+
+
+def _steps(equation: Equation, x: Float) -> int:
+    """Return the number of fixed steps that resolves the fastest motion along the data."""
+    skeleton = equation.skeleton
+    x = x[:, np.all(np.isfinite(x[: skeleton.order + 2]), axis=0)]
+    x = np.vstack([np.nan_to_num(x), np.zeros((len(skeleton.inputs), x.shape[1]))])
+    if skeleton.rhs_terms is None or not x.shape[1]:
+        return MIN_STEPS
+    tape = compile_tape(skeleton.rhs_terms, (*COLUMNS, *skeleton.inputs), skeleton.n_constants)
+    slopes = evaluate(tape, equation.constants, x).in_columns
+    fast = np.abs(slopes[1]) if skeleton.order == 1 else np.abs(slopes[2]) + np.sqrt(np.abs(slopes[1]))
+    fast = fast[np.isfinite(fast)]
+    wanted = (x[0, -1] - x[0, 0]) * float(fast.max(initial=0.0)) * STEPS_PER_TIME_CONSTANT
+    return int(min(max(wanted, MIN_STEPS), MAX_STEPS))

@@ -1,0 +1,237 @@
+"""Discovery to a versioned JSON file and back, and files that are written whole or not at all."""
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+from tempfile import mkstemp
+
+import numpy as np
+
+from gode import __version__
+from gode.arrays import Float
+from gode.data import Dataset, Run, Smooth, make_run
+from gode.data.runs import Input
+from gode.discovery import Discovery
+from gode.discovery.prepare import assemble, input_values
+from gode.discovery.settings import Settings
+from gode.errors import FileError, GodeError
+from gode.report.codec import Json, decode, decode_array, encode, member
+from gode.selection import Candidate, front, ties
+
+FORMAT, VERSION = "gode record", 1
+KEPT = 50  # candidates, besides the near ties and the front
+MAX_BYTES = 1_000_000_000
+
+
+def save(discovery: Discovery, path: str | os.PathLike[str]) -> None:
+    """Write `discovery` to `path`; an earlier file stays as it was until the new one is complete.
+
+    Raises:
+        FileError: if the file cannot be written.
+    """
+    lines = [f"{json.dumps(k)}: {_written(v)}" for k, v in record_of(discovery).items()]
+    with replacing(Path(path)) as draft:
+        draft.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+
+
+def load(path: str | os.PathLike[str]) -> Discovery:
+    """Return the discovery that was saved at `path`; it can do all that a fresh one can.
+
+    Raises:
+        FileError: if the file is no record, or not a whole one.
+    """
+    data = _read_json(Path(path))
+    try:
+        return discovery_of(data)
+    except GodeError as error:
+        raise FileError(f"{path} is no record that this version of gode can read: {error}") from None
+
+
+def record_of(discovery: Discovery) -> dict[str, Json]:
+    """Return the JSON form of a discovery; callable inputs become their samples."""
+    dataset = discovery.prepared.dataset
+    kept = {id(c) for c in [*discovery.order[:KEPT], *front(discovery.order)]}
+    kept |= {id(c) for c in ties(discovery.order, discovery.settings.selection)}
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "gode": __version__,
+        "equation": str(discovery.equation),  # for people; what is loaded stands under "candidates"
+        "settings": encode(discovery.settings),
+        "labels": encode(dataset.labels),
+        "runs": [_run_json(run) for run in dataset.runs],
+        "smooths": [encode(smooth) for smooth in discovery.prepared.smooths],
+        "candidates": [encode(c) for c in discovery.order if id(c) in kept],
+        "n_fitted": discovery.n_fitted,
+        "interrupted": discovery.interrupted,
+        "supported": discovery.supported,
+    }
+
+
+def discovery_of(data: object) -> Discovery:
+    """Return the discovery whose JSON form is `data`.
+
+    Raises:
+        GodeError: if `data` is not the form of one.
+    """
+    _check_format(data)
+    settings = decode(Settings, member(data, "settings", "record"), "settings")
+    labels = _labels(member(data, "labels", "record"))
+    runs = tuple(_run(r, f"runs[{i}]") for i, r in enumerate(_items(data, "runs")))
+    if any(tuple(run.inputs) != tuple(runs[0].inputs) for run in runs):
+        raise FileError("runs: all must have the same inputs")
+    dataset = Dataset(runs, labels)
+    smooths = tuple(
+        _smooth(s, run, f"smooths[{i}]")
+        for i, (s, run) in enumerate(zip(_items(data, "smooths", len(runs)), runs, strict=True))
+    )
+    candidates = [
+        candidate_of(c, settings.order, dataset, f"candidates[{i}]")
+        for i, c in enumerate(_items(data, "candidates"))
+    ]
+    prepared = assemble(dataset, smooths, settings.order, settings.selection.floor)
+    n_fitted = decode(int, member(data, "n_fitted", "record"), "n_fitted")
+    interrupted = decode(bool, member(data, "interrupted", "record"), "interrupted")
+    supported = decode(bool, member(data, "supported", "record"), "supported")
+    return Discovery(candidates, prepared, settings, n_fitted, interrupted, supported)
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """Give a draft to write; if all goes well it becomes `path`, else `path` stays as it was.
+
+    Raises:
+        FileError: if the draft cannot be written.
+    """
+    draft = None
+    try:
+        handle, name = mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=path.suffix)
+        os.close(handle)
+        draft = Path(name)
+        draft.chmod(0o644)
+        yield draft
+        with draft.open("rb+") as file:
+            os.fsync(file.fileno())
+        draft.replace(path)
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise FileError(
+            f"{path} cannot be written ({reason}); free some space or name another folder; "
+            "what was there before is unchanged"
+        ) from None
+    finally:
+        if draft is not None:
+            with suppress(OSError):
+                draft.unlink(missing_ok=True)
+
+
+def candidate_of(data: object, order: int, dataset: Dataset, where: str) -> Candidate:
+    """Return the candidate whose JSON form is `data`, checked against the data it was fitted to."""
+    found = decode(Candidate, data, where, inputs=dataset.inputs)
+    k = len(found.equation.constants)
+    if found.equation.order != order:
+        raise FileError(f"{where}.equation is of order {found.equation.order}, but {order} was sought")
+    shapes = {"initial": (len(dataset.runs), order), "errors": (k,), "covariance": (k, k)}
+    for name, shape in shapes.items():
+        values: Float = getattr(found, name)
+        if values.shape != shape:
+            raise FileError(f"{where}.{name} has the shape {values.shape}, but {shape} is expected")
+    if not np.isfinite([found.rms, found.criterion, *found.initial.ravel()]).all():
+        raise FileError(f"{where} holds numbers that are not finite")
+    return found
+
+
+def _written(value: Json) -> str:
+    """Return `value` as JSON, the entries of a list one to a line, so that two records can be compared."""
+    if not isinstance(value, list):
+        return json.dumps(value, allow_nan=False)
+    return "[\n" + ",\n".join(json.dumps(v, allow_nan=False) for v in value) + "\n]"
+
+
+def _read_json(path: Path) -> object:
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            raise FileError(f"{path} is larger than {MAX_BYTES // 10**6} MB: it is no record of gode")
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise FileError(f"{path} cannot be read ({error.strerror}); name a record.json") from None
+    except UnicodeDecodeError:
+        raise FileError(f"{path} is not text: it is no record of gode; name a record.json") from None
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        raise FileError(f"{path} is not complete JSON: it is no record of gode, or damaged") from None
+
+
+def _check_format(data: object) -> None:
+    if not isinstance(data, dict) or data.get("format") != FORMAT:
+        raise FileError(f"it does not begin with the format {FORMAT!r}")
+    version = decode(int, member(data, "version", "record"), "version")
+    if not 1 <= version <= VERSION:
+        raise FileError(f"its version is {version}, and {VERSION} is the newest known; install a newer gode")
+
+
+def _items(data: object, name: str, length: int | None = None) -> list[object]:
+    items = member(data, name, "record")
+    if not isinstance(items, list) or not items:
+        raise FileError(f"{name} must be a list with entries")
+    if length is not None and len(items) != length:
+        raise FileError(f"{name} has {len(items)} entries, but {length} are expected")
+    return items
+
+
+def _labels(data: object) -> dict[str, str]:
+    if not isinstance(data, dict) or not all(isinstance(v, str) for v in data.values()):
+        raise FileError("labels must be an object of texts")
+    return data
+
+
+def _run_json(run: Run) -> Json:
+    inputs: dict[str, Json] = {}
+    for name, signal in run.inputs.items():
+        sampled = signal if isinstance(signal, str) else input_values(run, run.t)[name]
+        inputs[name] = encode(sampled)
+    return {
+        "t": encode(run.t),
+        "observed": encode(run.observed),
+        "initial": encode(run.initial),
+        "inputs": inputs,
+    }
+
+
+def _run(data: object, where: str) -> Run:
+    t = decode_array(member(data, "t", where), f"{where}.t", (None,))
+    observed = decode_array(member(data, "observed", where), f"{where}.observed", (3, len(t)))
+    initial = decode_array(member(data, "initial", where), f"{where}.initial", (2,))
+    given = member(data, "inputs", where)
+    if not isinstance(given, dict):
+        raise FileError(f"{where}.inputs must be an object")
+    inputs: dict[str, Input] = {
+        name: v if isinstance(v, str) else decode_array(v, f"{where}.inputs.{name[:40]}", (len(t),))
+        for name, v in given.items()
+    }
+    u, velocity, acceleration = observed
+    run = make_run(t, u=u, velocity=velocity, acceleration=acceleration, inputs=inputs, label=where)
+    if run.n_points != len(t):
+        raise FileError(f"{where} has rows where nothing was observed")
+    return replace(run, initial=initial)
+
+
+def _smooth(data: object, run: Run, where: str) -> Smooth:
+    found = decode(Smooth, data, where)
+    shapes = {
+        "t": (run.n_points,),
+        "values": (3, run.n_points),
+        "deviations": (3, run.n_points),
+        "noise": (3,),
+    }
+    for name, shape in shapes.items():
+        values: Float = getattr(found, name)
+        if values.shape != shape:
+            raise FileError(f"{where}.{name} has the shape {values.shape}, but {shape} is expected")
+    if not np.isfinite(found.values).all() or not np.any(np.isfinite(found.noise)):
+        raise FileError(f"{where} holds numbers that are not finite")
+    return found

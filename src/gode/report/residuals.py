@@ -1,0 +1,155 @@
+"""What the residuals say: are they white, normal, and as large as the noise?"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.special import ndtri
+from scipy.stats import chi2, norm, shapiro
+
+from gode.arrays import Float
+from gode.data.runs import CHANNELS
+from gode.discovery import Discovery
+
+DOUBT = 0.01  # a test with a smaller probability is reported as failed
+MAX_SHAPIRO = 5000
+
+
+@dataclass(frozen=True)
+class Series:
+    """The observed points of one channel of one run, and the solution there."""
+
+    t: Float
+    observed: Float
+    fit: Float
+
+    @property
+    def residual(self) -> Float:
+        """What the solution leaves over."""
+        return self.observed - self.fit
+
+
+@dataclass(frozen=True)
+class Channel:
+    """One observed channel over all runs."""
+
+    name: str
+    noise: float
+    series: tuple[Series, ...]
+
+    @cached_property
+    def n(self) -> int:
+        """The number of residuals."""
+        return sum(len(s.t) for s in self.series)
+
+    @cached_property
+    def rms(self) -> float:
+        """The root mean square residual."""
+        return float(np.sqrt(np.mean(np.concatenate([s.residual for s in self.series]) ** 2)))
+
+    @cached_property
+    def negligible(self) -> bool:
+        """Whether the residuals are so small beside the signal that their pattern means nothing."""
+        return self.rms <= 1e-4 * float(np.std(np.concatenate([s.observed for s in self.series])))
+
+    @cached_property
+    def autocorrelation(self) -> Float:
+        """The correlation of residuals 1, 2, ... samples apart, within runs."""
+        lags = max(1, min(20, self.n // (5 * len(self.series))))
+        rows = [s.residual for s in self.series]
+        whole = sum(float(r @ r) for r in rows) or 1.0
+        return np.array([sum(float(r[k:] @ r[:-k]) for r in rows) / whole for k in range(1, lags + 1)])
+
+    @cached_property
+    def whiteness(self) -> float:
+        """The probability of so much autocorrelation in white noise (Ljung and Box)."""
+        r = self.autocorrelation
+        if self.n <= len(r) + 1:
+            return 1.0
+        weights = self.n * (self.n + 2) / (self.n - np.arange(1, len(r) + 1))
+        return float(chi2.sf(np.sum(weights * r**2), len(r)))
+
+    @cached_property
+    def runs(self) -> float:
+        """The probability of so few or many changes of sign in white noise (Wald and Wolfowitz)."""
+        signs = [np.sign(s.residual[s.residual != 0]) for s in self.series]
+        changes = sum(int(np.sum(s[1:] != s[:-1])) for s in signs)
+        above = sum(int(np.sum(s > 0)) for s in signs)
+        n = sum(len(s) for s in signs)
+        if not 0 < above < n:
+            return 1.0 if n < 5 else 0.0  # all on one side
+        mean = 2 * above * (n - above) / n * (n - len(signs)) / (n - 1)
+        variance = mean * (mean - 1) / (n - 1)
+        return float(2 * norm.sf(abs(changes - mean) / np.sqrt(max(variance, 1e-12))))
+
+    @property
+    def white(self) -> bool:
+        """Whether neither test speaks against white noise."""
+        return min(self.whiteness, self.runs) >= DOUBT
+
+    @cached_property
+    def normality(self) -> float:
+        """The probability of so odd a distribution if the residuals are normal (Shapiro and Wilk)."""
+        values = self.quantiles[0]
+        if len(values) < 3 or np.ptp(values) == 0:
+            return 1.0
+        return float(shapiro(values[:: -(-len(values) // MAX_SHAPIRO)]).pvalue)
+
+    @cached_property
+    def quantiles(self) -> tuple[Float, Float]:
+        """The residuals sorted, in units of their rms, and the normal values they would have."""
+        values = np.sort(np.concatenate([s.residual for s in self.series])) / (self.rms or 1.0)
+        return values, np.asarray(ndtri((np.arange(len(values)) + 0.5) / len(values)))
+
+    @property
+    def words(self) -> list[str]:
+        """The diagnosis in sentences."""
+        size = (
+            f"The rms residual of {self.name} is {self.rms:.3g}, {self.rms / self.noise:.2f} times the noise"
+        )
+        if self.negligible:
+            return [f"{size}; beside the signal it is nothing, so its pattern says nothing either."]
+        return [f"{size} that the smoothing found.", self._white_words(), self._normal_words()]
+
+    def _white_words(self) -> str:
+        figures = (
+            f"lag-1 correlation {self.autocorrelation[0]:+.2f}, Ljung-Box p = {self.whiteness:.2g}, "
+            f"runs test p = {self.runs:.2g}"
+        )
+        failed = [p < DOUBT for p in (self.whiteness, self.runs)]
+        if self.white:
+            return f"The residuals look like white noise ({figures}): the equation leaves no pattern behind."
+        strength = "are correlated" if all(failed) else "may be correlated"
+        return (
+            f"The residuals {strength} ({figures}): the equation misses something, or the noise itself is "
+            "correlated. The error bars are then too small."
+        )
+
+    def _normal_words(self) -> str:
+        if self.normality >= DOUBT:
+            return (
+                f"Their distribution is compatible with a normal one (Shapiro-Wilk p = {self.normality:.2g})."
+            )
+        far = float(np.max(np.abs(self.quantiles[0])))
+        return (
+            f"Their distribution is not normal (Shapiro-Wilk p = {self.normality:.2g}; the largest is "
+            f"{far:.1f} times the rms): look for outliers or a change of the noise level."
+        )
+
+
+def channels(discovery: Discovery) -> tuple[Channel, ...]:
+    """Return the observed channels with the solution at their points."""
+    solved = [discovery.simulate(run=i) for i in range(len(discovery.prepared.dataset.runs))]
+    out = []
+    for c, name in enumerate(CHANNELS):
+        if not np.isfinite(discovery.noise[c]):
+            continue
+        series = []
+        for run, fit in zip(discovery.prepared.dataset.runs, solved, strict=True):
+            curve = (fit.u, fit.du, fit.d2u)[c]
+            seen = np.isfinite(run.observed[c]) & np.isfinite(curve)
+            if seen.any():
+                series.append(Series(run.t[seen], run.observed[c][seen], curve[seen]))
+        if series:
+            out.append(Channel(name, float(discovery.noise[c]), tuple(series)))
+    return tuple(out)

@@ -1,0 +1,11 @@
+from commands import gode
+
+
+def test_the_demonstration_ends_with_equation_picture_and_report(tmp_path):
+    result = gode("demo", "--out", tmp_path)
+    assert result.exit_code == 0, result.output
+    assert "u' = 0.6" in result.output
+    assert "at 95 % confidence" in result.output
+    assert (tmp_path / "overview.png").read_bytes().startswith(b"\x89PNG")
+    assert "<html" in (tmp_path / "report.html").read_text()
+    assert f"written: {tmp_path / 'record.json'}" in result.output

@@ -1,0 +1,243 @@
+import fcntl
+import json
+import os
+import pty
+import resource
+import signal
+import struct
+import termios
+import time
+
+import numpy as np
+import pytest
+
+import gode as package
+from commands import GROWTH, gode, refused, start
+from gode.cli.live import live_progress
+
+QUICK = ["--effort", "quick", "--grammar", "first-order"]
+QUICK += [word for symbol in ["t", "exp", "log", "sin", "cos", "tanh"] for word in ("--without", symbol)]
+WAIT = 300  # seconds after which a process hangs
+
+
+def finished(process):
+    output, errors = process.communicate(timeout=WAIT)
+    return process.returncode, output, errors
+
+
+@pytest.fixture(scope="module")
+def uninterrupted(tmp_path_factory):
+    """The record of a discovery that nothing disturbed, and what was printed; output is no terminal."""
+    out = tmp_path_factory.mktemp("whole")
+    code, output, errors = finished(start("discover", GROWTH, *QUICK, "--out", out))
+    assert code == 0, errors
+    return (out / "record.json").read_bytes(), output, sorted(os.listdir(out))
+
+
+def test_the_answer_is_told_in_plain_words_when_piped(uninterrupted):
+    _, output, files = uninterrupted
+    assert output.splitlines()[0].endswith("growth.csv: 71 rows; time from 't', u from 'u'")
+    assert "\n  u' = 0.6314*u - 0.05496*u^2\n" in output
+    assert "0.631 ± 0.011 multiplying u" in output
+    assert "accuracy against complexity" in output
+    assert "Undecided: " in output
+    assert "\x1b" not in output
+    assert "tried, " not in output  # no progress
+    assert files == ["overview.png", "record.json", "report.html"]
+    assert all(f"{name}\n" in output for name in files)
+
+
+def test_killed_and_started_again_it_ends_the_same(uninterrupted, tmp_path):
+    kill_and_finish(uninterrupted[0], tmp_path, np.random.default_rng(1), kills=2)
+
+
+@pytest.mark.slow
+def test_killed_a_hundred_times_it_ends_the_same(uninterrupted, tmp_path):
+    for seed in range(20):
+        kill_and_finish(uninterrupted[0], tmp_path / str(seed), np.random.default_rng(seed + 9), kills=5)
+
+
+def kill_and_finish(record, out, rng, *, kills):
+    """Kill the command at random moments, each later in its work than the last; then let it finish."""
+    command = ("discover", GROWTH, *QUICK, "--out", out)
+    for _ in range(kills):
+        process = start(*command)
+        wait_for_work(process, out, int(rng.integers(0, 30)))
+        time.sleep(float(rng.uniform(0, 0.3)))
+        process.kill()
+        process.communicate()
+    code, _, errors = finished(start(*command))
+    assert code == 0, errors
+    assert (out / "record.json").read_bytes() == record
+    assert not (out / "checkpoint.jsonl").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="looks for processes in /proc")
+def test_a_killed_discovery_leaves_no_worker_behind(tmp_path):
+    marked = {**os.environ, "GODE_TEST_MARK": str(tmp_path)}
+    process = start("discover", GROWTH, *QUICK, "--jobs", "2", "--out", tmp_path, env=marked)
+    wait_for_work(process, tmp_path, 3)
+    workers = [pid for pid in marked_processes(str(tmp_path)) if pid != process.pid]
+    process.kill()
+    process.communicate(timeout=WAIT)
+    assert workers
+    deadline = time.monotonic() + 60
+    while marked_processes(str(tmp_path)) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert marked_processes(str(tmp_path)) == []
+
+
+def marked_processes(mark):
+    """The processes that inherited this mark."""
+    found = []
+    for name in os.listdir("/proc"):
+        try:
+            with open(f"/proc/{name}/environ", "rb") as file:
+                if mark.encode() in file.read():
+                    found.append(int(name))
+        except OSError:  # no process, or not ours, or gone
+            continue
+    return found
+
+
+def wait_for_work(process, out, n_fits):
+    """Wait until that many more fits are in the checkpoint, or the process has ended."""
+    path = out / "checkpoint.jsonl"
+    known = None
+    while process.poll() is None:
+        lines = path.read_bytes().count(b"\n") if path.exists() else 0
+        known = lines if known is None and lines else known
+        if known is not None and lines >= known + n_fits:
+            return
+        time.sleep(0.02)
+
+
+def test_ctrl_c_on_a_terminal_saves_the_best_so_far_and_exits_with_130(tmp_path):
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 80, 0, 0))
+    own = {"stdin": slave, "stdout": slave, "stderr": slave, "start_new_session": True}
+    environment = {**os.environ, "TERM": "xterm"}
+    process = start(
+        "discover", GROWTH, *QUICK, "--out", tmp_path, env=environment, preexec_fn=take_terminal, **own
+    )
+    os.close(slave)
+    text = read_until(master, b"best so far: u' = ")
+    os.write(master, b"\x03")
+    text += read_until(master, None)
+    os.close(master)
+    assert process.wait(WAIT) == 130, text.decode()
+    assert b"searching the latent space" in text
+    assert b"Interrupted: this is the best of " in text
+    assert b"Traceback" not in text
+    best = package.load(tmp_path / "record.json")
+    assert best.interrupted
+    assert best.simulate().failure is None
+    assert (tmp_path / "checkpoint.jsonl").exists()
+
+
+def take_terminal():
+    """Make the terminal on standard input the one whose Ctrl-C this process gets."""
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+
+def read_until(terminal, words):
+    """Return what a terminal shows until these words, or its end."""
+    text = b""
+    while words is None or words not in text:
+        try:
+            text += os.read(terminal, 65536)
+        except OSError:  # the other side was closed
+            break
+    return text
+
+
+def test_ctrl_c_before_there_is_anything_exits_with_130(tmp_path):
+    os.mkfifo(tmp_path / "data.csv")  # waits for a writer that never comes
+    process = start("discover", tmp_path / "data.csv")
+    time.sleep(3)
+    process.send_signal(signal.SIGINT)
+    code, _, errors = finished(process)
+    assert code == 130
+    assert errors.strip().splitlines()[-1] in (
+        "gode: interrupted before there was a result",
+        "KeyboardInterrupt",  # the interpreter was still starting
+    )
+
+
+def test_a_full_disk_is_one_sentence_and_leaves_the_earlier_record(tmp_path):
+    (tmp_path / "record.json").write_text("earlier")
+
+    def tiny_files():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (50, 50))
+
+    process = start("discover", GROWTH, *QUICK, "--out", tmp_path, preexec_fn=tiny_files)
+    code, _, errors = finished(process)
+    assert code == 2
+    assert "checkpoint.jsonl cannot be written (File too large)" in errors
+    assert "Traceback" not in errors
+    assert (tmp_path / "record.json").read_text() == "earlier"
+
+
+def test_a_folder_that_cannot_be_made_is_one_sentence(tmp_path):
+    (tmp_path / "file").write_text("")
+    assert "cannot be made" in refused("discover", GROWTH, "--out", tmp_path / "file")
+    if os.path.isdir("/proc/self"):  # where not even root may write
+        assert "cannot be written" in refused("discover", GROWTH, "--out", "/proc/self")
+
+
+def test_progress_is_silent_where_there_is_no_terminal():
+    with live_progress(quiet=False) as on_step:
+        assert on_step is None
+
+
+def test_several_files_and_a_column_of_runs_are_several_runs(tmp_path):
+    t = np.linspace(0.0, 3.0, 25)
+    rows = [(i, s, (1.0 + i) * np.exp(-0.7 * s)) for i in range(2) for s in t]
+    joint = "run,t,u\n" + "".join(f"{i},{float(s)!r},{float(u)!r}\n" for i, s, u in rows)
+    (tmp_path / "joint.csv").write_text(joint)
+    for k in range(2):
+        own = "".join(f"{float(s)!r},{float(u)!r}\n" for i, s, u in rows if i == k)
+        (tmp_path / f"{k}.csv").write_text("t,u\n" + own)
+    both = gode(
+        "fit",
+        "u' = C*u",
+        tmp_path / "0.csv",
+        tmp_path / "1.csv",
+        "--json",
+        "--initial",
+        "1",
+        "--initial",
+        "2",
+    )
+    one = gode("fit", "u' = C*u", tmp_path / "joint.csv", "--json", "--initial", "1", "--initial", "2")
+    found, again = json.loads(both.stdout), json.loads(one.stdout)
+    assert found["text"] == again["text"] == "u' = -0.7*u"
+    assert found["initial"] == [[1.0], [2.0]]
+    assert "2 runs by 'run'" in again["data"][0]
+
+
+BAD = {
+    "empty": (b"", "is empty"),
+    "one row": (b"t,u\n0,1\n", "too few"),
+    "constant times": (b"t,u\n" + b"1,2\n" * 9, "time must increase"),
+    "text": (b"t,u\n0,1\n1,2\n2,abc\n3,4\n4,5\n", "line 4, column 'u'"),
+    "all missing": (b"t,u\n" + b"".join(b"%d,\n" % i for i in range(9)), "nothing"),
+    "a picture": (b"\x89PNG\r\n\x1a\n\0\0", "no text file"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_a_bad_file_is_one_sentence(name, tmp_path):
+    content, sentence = BAD[name]
+    (tmp_path / "data.csv").write_bytes(content)
+    assert sentence in refused("discover", tmp_path / "data.csv")
+
+
+def test_bad_options_are_one_sentence(tmp_path):
+    assert "is a directory" in refused("discover", tmp_path)
+    assert "No such file" in refused("discover", tmp_path / "nowhere.csv")
+    assert "must be u(t0) for order 1, got 2 values" in refused("discover", GROWTH, "--initial", "1,0")
+    assert "cannot be both u and force" in refused("discover", GROWTH, "--u", "u", "--force", "u")
+    assert "nowhere" in refused("discover", GROWTH, "--grammar", "nowhere")
+    assert "neither a column" in refused("discover", GROWTH, "--force", "__import__('os')")

@@ -1,0 +1,31 @@
+import json
+
+import numpy as np
+
+from commands import GROWTH, gode, refused
+
+EQUATION = "u' = C*u - C*u^2"
+
+
+def test_the_constants_of_a_known_equation_are_fitted(tmp_path):
+    result = gode("fit", EQUATION, GROWTH, "--out", tmp_path / "new" / "folder")
+    assert result.exit_code == 0, result.output
+    assert "0.631 ± 0.011 multiplying u" in result.output
+    assert (tmp_path / "new" / "folder" / "record.json").exists()
+
+
+def test_machines_get_json_and_nothing_else():
+    found = json.loads(gode("fit", EQUATION, GROWTH, "--json").stdout)
+    np.testing.assert_allclose(sorted(c["value"] for c in found["constants"]), [-0.05496, 0.6314], rtol=1e-3)
+    assert found["text"] == "u' = 0.6314*u - 0.05496*u^2"
+    assert found["interrupted"] is False
+    assert found["data"][0].endswith("growth.csv: 71 rows; time from 't', u from 'u'")
+
+
+def test_bad_questions_are_one_sentence():
+    assert "holds no derivative" in refused("fit", "u = C", GROWTH)
+    assert "no column 'w'" in refused("fit", EQUATION, GROWTH, "--u", "w")
+    assert "neither a column of" in refused("fit", EQUATION, GROWTH, "--force", "sin(w)")
+    assert "nor a formula in t" in refused("fit", EQUATION, GROWTH, "--force", "u*t")
+    assert "given 2 times for 1 runs" in refused("fit", EQUATION, GROWTH, "--initial", "1", "--initial", "2")
+    assert "is unknown" in gode("fit", "u' = C*w", GROWTH).stderr

@@ -1,0 +1,297 @@
+import codecs
+import os
+import random
+import threading
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gode.data.read import frame_table, parse_table, read_table
+from gode.data.roles import Roles, runs_of_tables
+from gode.errors import GodeError
+
+ROWS = [[0.0, 1.5, -2.0], [0.5, np.nan, 3.25e-12], [1.25, 4.0, 1e12], [2.0, 0.1, 7.0], [3.0, 1 / 3, 8.0]]
+
+
+def written(rows, *, delimiter=",", decimal=".", header="t,u,force", end="\n", missing=""):
+    """A table as some program might write it."""
+    lines = [header.replace(",", delimiter)] if header else []
+    for row in rows:
+        cells = [missing if np.isnan(x) else repr(float(x)).replace(".", decimal) for x in row]
+        lines.append(delimiter.join(cells))
+    return end.join(lines) + end
+
+
+def table_of(text, encoding="utf-8"):
+    return parse_table(text.encode(encoding), "data.csv")
+
+
+def values(table):
+    return np.column_stack([table.numbers(name) for name in table.names])
+
+
+@pytest.mark.parametrize("signs", [",.", ";.", "\t.", "|.", ";,", "\t,", "|,"])
+@pytest.mark.parametrize("header", ["t,u,force", ""])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32", "latin-1"])
+def test_every_layout_reads_back_with_every_digit(signs, header, end, encoding):
+    delimiter, decimal = signs
+    text = written(ROWS, delimiter=delimiter, decimal=decimal, header=header, end=end)
+    table = table_of(text, encoding)
+    np.testing.assert_array_equal(values(table), ROWS)
+    assert table.names == (("t", "u", "force") if header else ("column 1", "column 2", "column 3"))
+
+
+@pytest.mark.parametrize("decimal", [".", ","])
+@pytest.mark.parametrize("gap", [" ", "   ", " \t "])
+def test_columns_may_stand_apart_by_spaces(decimal, gap):
+    text = "  " + written(ROWS, delimiter=gap, decimal=decimal, missing="NaN").replace("\n", "\n  ")
+    np.testing.assert_array_equal(values(table_of(text)), ROWS)
+
+
+def test_units_in_headers_become_labels():
+    table = table_of("time (s),u [m],u(t),v [m/s^2]\n0,1,2,3\n1,2,3,4\n")
+    assert table.names == ("time", "u", "u_2", "v")
+    assert [table.label(name) for name in table.names] == ["time [s]", "u [m]", "u_2", "v [m/s^2]"]
+    assert table.find("u [m]") == "u"
+    assert table.find("time (s)") == "time"
+    assert table.find("4") == "v"
+    assert table.find("TIME") == "time"
+
+
+def test_units_may_stand_in_a_second_line():
+    table = table_of("t;u\n[s];mm\n0,0;1,5\n0,5;2,5\n")
+    assert table.units == ("s", "mm")
+    np.testing.assert_array_equal(values(table), [[0, 1.5], [0.5, 2.5]])
+
+
+def test_umlauts_in_a_header_of_windows_are_read():
+    assert table_of("Zeit;Höhe\n0;1\n1;2\n", "latin-1").names == ("Zeit", "Höhe")
+
+
+def test_comments_blank_lines_and_a_preamble_are_skipped():
+    text = "# made on Monday\nInstrument: A7, serial 12, room 3, hall\n\nt,u\n0,1\n# pause\n\n1,2\n"
+    table = table_of(text)
+    assert table.names == ("t", "u")
+    np.testing.assert_array_equal(values(table), [[0, 1], [1, 2]])
+    assert table.lines.tolist() == [5, 8]
+
+
+def test_a_commented_header_is_a_header():
+    assert table_of("# t u\n0 1\n1 2\n").names == ("t", "u")
+
+
+def test_row_names_need_no_header():
+    table = table_of('"t","u"\n"1",0,1.5\n"2",1,2.5\n')
+    assert table.names == ("column 1", "t", "u")
+    np.testing.assert_array_equal(table.numbers("u"), [1.5, 2.5])
+
+
+def test_a_trailing_delimiter_makes_no_column():
+    assert table_of("t,u,\n0,1,\n1,2,\n").names == ("t", "u")
+
+
+@pytest.mark.parametrize("cell", ["", "NaN", "nan", "NA", "null", "-", "#N/A", "?"])
+def test_a_missing_cell_is_not_observed(cell):
+    np.testing.assert_array_equal(table_of(f"t,u\n0,1\n1,{cell}\n2,3\n").numbers("u"), [1, np.nan, 3])
+
+
+def test_dates_become_seconds():
+    table = table_of("time,u\n2024-05-31 12:00:00,1\n2024-05-31 12:00:01.5,2\n2024-06-01 12:00:00,3\n")
+    np.testing.assert_allclose(table.times("time"), [0, 1.5, 86400])
+
+
+BAD = {
+    "empty": (b"", "data.csv is empty"),
+    "only blank lines": (b"\n\n \n", "data.csv is empty"),
+    "only a comment": (b"# t,u\n", "data.csv is empty"),
+    "only a header": (b"t,u\n", "holds a header but no rows|no column that looks like time"),
+    "one row": (b"t,u\n0,1\n", "too few"),
+    "two rows": (b"t,u\n0,1\n1,2\n", "too few"),
+    "one column": (b"1\n2\n3\n4\n5\n6\n", "nothing observed besides the time"),
+    "no time": (b"a,b\n1,5\n0,2\n1,3\n", "name it with --time"),
+    "all missing": (b"t,u\n0,\n1,\n2,\n3,\n4,\n", "nothing observed|nothing is observed"),
+    "text in a number column": (b"t,u\n0,1\n1,2\n2,abc\n3,4\n", "line 4, column 'u': .* got 'abc'"),
+    "infinite": (b"t,u\n0,1\n1,inf\n2,3\n", "line 3, column 'u': expected a finite number, got inf"),
+    "too many cells": (b"t,u\n0,1\n1,2,9\n2,3\n3,4\n", "line 3: 3 cells, but the other lines have 2"),
+    "unsorted": (b"t,u\n0,1\n2,2\n1,3\n3,4\n", "line 4, column 't': time must increase, but 1 follows 2"),
+    "repeated": (b"t,u\n0,1\n1,2\n1,3\n3,4\n", "line 4, column 't': time must increase, but 1 follows 1"),
+    "nearly equal": (b"t,u\n0,1\n1,2\n1.00000000000001,3\n3,4\n5,6\n9,9\n", "nearly coincide"),
+    "zero bytes": (b"t,u\n0,1\n\0\0\0,2\n", "no text file"),
+    "half UTF-16": (codecs.BOM_UTF16_LE + "t,u\n0,1\n".encode("utf-16-le")[:-1], "not whole utf-16"),
+    "open quote": (b't,u\n0,1\n1,"2\n2,3\n', "quotation mark"),
+    "prose": (b"Dear all,\nplease find the data attached.\nYours\n", "no column that looks like time"),
+    "a picture": (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "no text file"),
+}  # fmt: skip
+
+
+def dataset_of(data, roles=None):
+    from gode.discovery.api import make_dataset
+
+    found = runs_of_tables([parse_table(data, "data.csv")], roles or Roles())
+    columns = [found.column(name) for name in ("t", "u", "velocity", "acceleration", "force")]
+    return make_dataset(*(None if c is None else (c[0] if len(c) == 1 else c) for c in columns), None)
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_a_bad_file_is_one_clear_sentence(name):
+    data, sentence = BAD[name]
+    with pytest.raises(GodeError, match=sentence) as caught:
+        dataset_of(data)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_directory_is_no_file(tmp_path):
+    with pytest.raises(GodeError, match="is a directory; name a file in it"):
+        read_table(tmp_path)
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path):
+    with pytest.raises(GodeError, match=r"nowhere.csv cannot be read \(No such file"):
+        read_table(tmp_path / "nowhere.csv")
+
+
+def test_a_file_that_shrinks_while_it_is_read_is_refused(tmp_path, monkeypatch):
+    path = tmp_path / "data.csv"
+    path.write_text(written(ROWS))
+    size, fstat = path.stat().st_size, os.fstat
+
+    def cut_after(handle):
+        before = fstat(handle)
+        os.truncate(path, size // 2)
+        return before
+
+    monkeypatch.setattr(os, "fstat", cut_after)
+    with pytest.raises(GodeError, match=f"had {size} bytes when it was opened, but {size // 2}"):
+        read_table(path)
+
+
+def test_a_file_cut_at_any_moment_is_whole_or_refused(tmp_path):
+    path = tmp_path / "data.csv"
+    text = "t,u\n" + "".join(f"{i},{i % 7}\n" for i in range(60_000))
+    for delay in (0.0, 0.0002, 0.001, 0.004):
+        path.write_text(text)
+        timer = threading.Timer(delay, lambda: os.truncate(path, len(text) // 3))
+        timer.start()
+        table, sentence = outcome(lambda: read_table(path))
+        timer.join()
+        assert table or "being written" in sentence
+        assert not table or table.n_rows in (60_000, table_of(text[: len(text) // 3]).n_rows)
+
+
+@pytest.mark.parametrize("n", [50_000, pytest.param(1_000_000, marks=pytest.mark.slow)])
+def test_long_tables_keep_every_digit(n):
+    t, u = np.arange(n) * 1e-3, np.sin(np.arange(n) * 1e-3)
+    lines = map("{!r},{!r}".format, t.tolist(), u.tolist())
+    data = ("t,u\n" + "\n".join(lines)).encode()
+    start = time.process_time()
+    table = parse_table(data, "data.csv")
+    assert time.process_time() - start < 10
+    np.testing.assert_array_equal(table.numbers("u"), u)
+    assert table.n_rows == n
+
+
+def test_a_dataframe_is_a_table():
+    frame = pd.DataFrame({"u": [1.0, 2.0, None]}, index=pd.Index([0.0, 0.5, 1.0], name="t"))
+    table = frame_table(frame)
+    assert table.names == ("t", "u")
+    np.testing.assert_array_equal(table.numbers("u"), [1, 2, np.nan])
+    with pytest.raises(GodeError, match="is empty"):
+        frame_table(pd.DataFrame())
+    with pytest.raises(GodeError, match="two columns of the same name"):
+        frame_table(pd.DataFrame([[1, 2]], columns=["u", "u"]))
+    with pytest.raises(GodeError, match="line 1, column 'u': expected a number, got 'x'"):
+        frame_table(pd.DataFrame({"u": [1, "x"]})).numbers("u")
+
+
+PER_EXAMPLE = 50
+CELLS = [
+    "",
+    "nan",
+    "1",
+    "-2.5",
+    "3,5",
+    "1e400",
+    "1e-320",
+    "inf",
+    "x",
+    '"',
+    '"a',
+    "'",
+    "\0",
+    "é",
+    "1_0",
+    "0x1",
+]
+CELLS += ["#", " ", "2024-01-01", "u''", "∞", "٣"]
+HEADS = ["t", "time", "u", "u [m]", "x (mm)", "v", "a", "force", "run", "", '"u"', "5", "#", "[", "t t", "é"]
+PIECES = [*',;\t |\n\r"#%.-e\ufeff\x0b\u2028', "\r\n", "//"]
+
+
+def random_file(rng):
+    """A table with some of everything that goes wrong."""
+    delimiter, decimal = rng.choice([",", ";", "\t", " ", "|", "  ", ", "]), rng.choice(".,")
+    width, height = rng.randint(0, 5), rng.choice([0, 1, 2, 3, 7, 12])
+    lines = [delimiter.join(rng.choice(HEADS) for _ in range(width))] * (rng.random() < 0.7)
+    step = rng.choice([0.0, 1e-13, 0.1, 1.0, 1e11, -1.0])
+    for i in range(height):
+        cells = [f"{(i * step):.12g}", *(f"{rng.gauss(0, 1e3):.5g}" for _ in range(width - 1))][:width]
+        cells = [rng.choice(CELLS) if rng.random() < 0.06 else c.replace(".", decimal) for c in cells]
+        lines.append(delimiter.join(cells))
+    text = rng.choice(["\n", "\r\n", "\r"]).join(lines) + rng.choice(["", "\n"])
+    for _ in range(rng.choice([0, 0, 0, 1, 3])):
+        at = rng.randint(0, len(text))
+        text = text[:at] + rng.choice(PIECES) + text[at + rng.randint(0, 2) :]
+    data = text.encode(rng.choice(["utf-8", "utf-8", "utf-8-sig", "utf-16", "cp1252"]), errors="replace")
+    return data if rng.random() < 0.9 else data[: rng.randint(0, len(data))]
+
+
+def random_roles(rng):
+    names = ("time", "u", "velocity", "acceleration", "force", "run")
+    return Roles(**{n: rng.choice([*HEADS, "1", "2", "none", "\0"]) for n in names if rng.random() < 0.12})
+
+
+def outcome(call):
+    """What a call returns, or the sentence of the error it raises."""
+    try:
+        return call(), ""
+    except GodeError as error:
+        return None, str(error)
+
+
+def check_file(data, roles):
+    dataset, sentence = outcome(lambda: dataset_of(data, roles))
+    assert dataset or (sentence and "\n" not in sentence), data
+    for run in dataset.runs if dataset else ():
+        assert np.isfinite(run.t).all()
+        assert (np.diff(run.t) > 0).all()
+        assert not np.isinf(run.observed).any()
+
+
+def check_random_files(seed):
+    rng = random.Random(seed)
+    for _ in range(PER_EXAMPLE):
+        check_file(random_file(rng), random_roles(rng))
+
+
+@settings(max_examples=24, deadline=None, derandomize=True)
+@given(st.integers(0, 2**32))
+def test_random_files_give_a_dataset_or_one_sentence(seed):
+    check_random_files(seed)
+
+
+@pytest.mark.slow
+@settings(max_examples=250, deadline=None)
+@given(st.integers(0, 2**64))
+def test_twelve_thousand_random_files_give_a_dataset_or_one_sentence(seed):
+    check_random_files(seed)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.binary(max_size=200))
+def test_any_bytes_are_a_table_or_one_sentence(data):
+    check_file(data, Roles())

@@ -1,0 +1,67 @@
+import signal
+import threading
+
+import pytest
+
+import gode
+from examples_found import SMALL
+from gode.data.example import load_example
+from gode.discovery.interrupts import Interrupts
+
+
+def press():
+    signal.raise_signal(signal.SIGINT)
+
+
+def test_ctrl_c_waits_for_the_next_check():
+    with Interrupts() as interrupts:
+        interrupts.check()
+        press()
+        with pytest.raises(KeyboardInterrupt):
+            interrupts.check()
+        interrupts.check()
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_the_second_ctrl_c_does_not_wait():
+    with Interrupts():
+        press()
+        with pytest.raises(KeyboardInterrupt):
+            press()
+
+
+def test_another_thread_and_another_handler_are_left_alone():
+    seen = []
+
+    def elsewhere():
+        with Interrupts() as interrupts:
+            interrupts.check()
+            seen.append(signal.getsignal(signal.SIGINT))
+
+    thread = threading.Thread(target=elsewhere)
+    thread.start()
+    thread.join()
+    assert seen == [signal.default_int_handler]
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with Interrupts():
+            assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.parametrize("stage", ["library", "latent space", "trajectories", "neighbours"])
+def test_ctrl_c_in_any_stage_returns_the_best_so_far(stage):
+    example = load_example("growth")
+    pressed = []
+
+    def on_step(step):
+        if step.stage == stage and not pressed:
+            pressed.append(step)
+            press()
+
+    found = gode.discover(example.t, example.u, on_step=on_step, **SMALL)
+    assert pressed
+    assert found.interrupted
+    assert found.order[0].rms > 0
+    assert found.simulate().failure is None

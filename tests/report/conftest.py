@@ -1,0 +1,69 @@
+"""Discoveries to report on: fitted, not searched, so that they cost little."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from gode.data.example import load_example
+from gode.discovery import Discovery, fit
+from gode.equation import parse_equation
+from gode.selection import ranked
+from gode.solve import solve
+
+
+def noisy(text, t, initial, noise, seed=0, **options):
+    solved = solve(parse_equation(text), t, initial, **options)
+    assert solved.failure is None
+    return solved.u + noise * np.random.default_rng(seed).standard_normal(len(t))
+
+
+def joined(*found: Discovery, grammar: str) -> Discovery:
+    """One discovery out of several fits to the same data."""
+    order = ranked([candidate for each in found for candidate in each.order])
+    settings = replace(found[0].settings, grammar=grammar, implicit=True)
+    return replace(found[0], order=order, settings=settings)
+
+
+@pytest.fixture(scope="session")
+def growth() -> Discovery:
+    """The example `growth` with the logistic equation (0.62, -0.053913), two near ties and a bad one."""
+    example = load_example("growth")
+    texts = ("u' = C*u + C*u^2", "u' = C*u + C*u^2 + C", "u' = C*u + C*u^C", "u' = C*u + C")
+    return joined(*(fit(text, example.t, example.u) for text in texts), grammar="first-order")
+
+
+@pytest.fixture(scope="session")
+def pendulum() -> Discovery:
+    """u'' = -0.2 u' - 4 sin(u) from (2, 0)."""
+    t = np.linspace(0.0, 20.0, 150)
+    u = noisy("u'' = -0.2*u' - 4*sin(u)", t, [2.0, 0.0], 0.02)
+    return fit("u'' = C*u' + C*sin(u)", t, u)
+
+
+@pytest.fixture(scope="session")
+def duffing() -> Discovery:
+    """u'' + 0.3 u' + u + 0.5 u^3 = F with F as samples."""
+    t = np.linspace(0.0, 20.0, 240)
+    force = 2 * np.sin(1.1 * t) + np.cos(2.3 * t) * np.exp(-0.1 * t)
+    u = noisy("u'' + 0.3*u' + u + 0.5*u^3 = F", t, [0.5, 0.0], 0.01, inputs={"F": force})
+    return fit("C*u'' + C*u' + C*u + C*u^3 = F", t, u, force=force)
+
+
+@pytest.fixture(scope="session")
+def driven() -> Discovery:
+    """u' = -0.5 u + F with F as a formula, and two runs."""
+    t, formula = np.linspace(0.0, 12.0, 90), "2*sin(3*t)/(1 + t^2)"
+    u = [
+        noisy("u' = -0.5*u + F", t, [start], 0.01, seed=i, inputs={"F": formula})
+        for i, start in enumerate((1.0, 3.0))
+    ]
+    return fit("u' = C*u + C*F", [t, t], u, force=formula)
+
+
+@pytest.fixture(scope="session")
+def implicit() -> Discovery:
+    """u'^2 + 1.5 u = 1.5 from 0.1 on the rising branch."""
+    t = np.linspace(0.0, 1.5, 60)
+    u = noisy("u'^2 + 1.5*u = 1.5", t, [0.1], 0.003, guide=np.full(60, 1.0))
+    return fit("u'^2 + C*u = C", t, u)

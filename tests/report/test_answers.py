@@ -1,0 +1,110 @@
+import numpy as np
+import pytest
+
+from gode.discovery import fit
+from gode.equation import parse_equation
+from gode.report.equilibria import Value, find_equilibria
+
+NOTHING = np.zeros((9, 9))
+
+
+def equilibria(text, low=-2.0, high=2.0):
+    equation = parse_equation(text)
+    n = len(equation.constants)
+    return find_equilibria(equation, NOTHING[:n, :n], low, high)
+
+
+def holds(value, truth):
+    return abs(value.value - truth) < 4 * value.error
+
+
+def test_pendulum_has_its_frequency_damping_and_saddles(pendulum):
+    found = pendulum.answers()
+    assert [round(e.u.value, 3) for e in found.equilibria] == [-3.142, 0.0, 3.142]
+    low, rest, high = found.equilibria
+    assert holds(rest.frequency, 2.0)
+    assert holds(rest.damping, 0.05)
+    assert rest.stability == "stable, oscillating"
+    assert rest.observed
+    assert low.stability == high.stability == "unstable (a saddle)"
+    assert not high.observed
+    assert holds(high.time_constant, 1 / (-0.1 + np.sqrt(0.01 + 4)))
+    assert found.gain > 3
+    assert "times as large" in str(found)
+
+
+def test_growth_has_two_equilibria_and_their_time_constants(growth):
+    rest, full = growth.answers().equilibria
+    assert (rest.stability, full.stability) == ("unstable", "stable")
+    assert holds(full.u, 0.62 / 0.053913)
+    assert holds(full.time_constant, 1 / 0.62)
+    assert full.frequency is None
+
+
+def test_error_bars_agree_with_drawing_the_constants(pendulum, rng):
+    constants = pendulum.equation.constants
+    drawn = rng.multivariate_normal([c.value for c in constants], pendulum.equation.covariance, 4000)
+    frequencies = np.sqrt(-drawn[:, [c.place for c in constants].index("sin(u)")])
+    rest = pendulum.answers().equilibria[1]
+    assert rest.frequency.error == pytest.approx(np.std(frequencies), rel=0.1)
+
+
+@pytest.mark.parametrize(
+    ("text", "stability"),
+    [
+        ("u'' = -4*u", "a centre: no damping within the error bar"),
+        ("u'' = 0.1*u' - 4*u", "unstable (motions grow)"),
+        ("u'' = -9*u' - 4*u", "stable, without oscillation"),
+        ("u'' = 4*u", "unstable (a saddle)"),
+        ("u'' = -u' - u^3", "nothing pulls back"),
+        ("u' = -2*u", "stable"),
+        ("u' = 2*u", "unstable"),
+        ("u' = -u^3", "neutral within the error bar"),
+        ("u'^2 = u^2", "its stability does not follow from small motions"),
+    ],
+)
+def test_stability_is_named(text, stability):
+    assert [e.stability for e in equilibria(text)] == [stability]
+
+
+def test_doubt_about_the_sign_is_told():
+    equation = parse_equation("u' = -0.1*u")
+    (found,) = find_equilibria(equation, np.array([[0.01]]), -1.0, 1.0)
+    assert found.stability == "neutral within the error bar"
+
+
+def test_a_pole_is_no_equilibrium_and_undefined_places_are_passed_over():
+    assert equilibria("u' = 1/u") == []
+    (only,) = equilibria("u' = log(u)")
+    assert only.u.value == pytest.approx(1.0)
+    assert [e.u.value for e in equilibria("u' = u^2 - 2")] == pytest.approx([-(2**0.5), 2**0.5])
+
+
+def test_equations_that_change_with_time_have_none(rng):
+    t = np.linspace(0.0, 6.0, 60)
+    u = np.exp(-t) + np.sin(2 * t) + 0.01 * rng.standard_normal(60)
+    found = fit("u' = C*u + C*sin(2*t) + C*cos(2*t)", t, u).answers()
+    assert found.equilibria == ()
+    assert found.notes == (
+        "The equation changes with time, so it has no equilibria.",
+        "The equation is linear itself.",
+    )
+
+
+def test_the_linear_model_may_use_the_force(duffing, driven):
+    found = duffing.answers()
+    assert "F" in found.linear
+    assert found.gain > 5
+    assert "Equilibria are those without the force." in found.notes
+    assert driven.answers().gain is None
+
+
+def test_implicit_equation_has_its_equilibrium(implicit):
+    (only,) = implicit.answers().equilibria
+    assert holds(only.u, 1.0)
+
+
+def test_values_are_written_with_their_errors():
+    assert str(Value(1.23456, 0.012)) == "1.235 ± 0.012"
+    assert str(Value(2.0, 0.0)) == "2"
+    assert str(Value(1e-17, 0.01)) == "0 ± 0.01"

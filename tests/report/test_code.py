@@ -1,0 +1,260 @@
+import re
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from gode.discovery import fit
+from gode.equation import parse_equation, parse_tree
+from gode.equation.skeleton import Term
+from gode.equation.tape import COLUMNS, compile_tape, evaluate
+from gode.errors import ConfigError, DataError, EquationError
+from gode.report.code import LANGUAGES, code, suffix
+from gode.report.expressions import write
+from gode.report.languages import PYTHON, C
+from gode.solve import SolveConfig, solve
+
+EXPLICIT = ("growth", "pendulum", "duffing", "driven")
+COMPILER = shutil.which("gcc") or shutil.which("cc")
+
+
+def reference(found, run=0):
+    """Our own solution at the times that the programs print."""
+    best, data = found.order[0], found.prepared.dataset.runs[run]
+    t = np.linspace(data.t[0], data.t[-1], 201)
+    inputs = {k: (data.t, v) if isinstance(v, np.ndarray) else v for k, v in data.inputs.items()}
+    config = SolveConfig(rtol=1e-11, max_steps=200_000)
+    guide = np.interp(t, data.t, found.prepared.smooths[run].values[found.settings.order])
+    solved = solve(best.equation, t, best.initial[run], inputs=inputs, guide=guide, config=config)
+    return np.column_stack([t, solved.u, solved.du][: 1 + found.settings.order])
+
+
+def table(text):
+    return np.array([[float(x) for x in line.split(",")] for line in text.splitlines()])
+
+
+def output(*command, **options):
+    done = subprocess.run([*map(str, command)], capture_output=True, text=True, check=False, **options)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def compiled(text, folder):
+    source, program = folder / "model.c", folder / "model"
+    source.write_text(text, encoding="utf-8")
+    strict = ["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", "-O2"]
+    output(COMPILER, *strict, source, "-lm", "-o", program)
+    return program
+
+
+@pytest.mark.parametrize("name", EXPLICIT)
+def test_python_program_gives_our_solution(name, request, tmp_path):
+    found = request.getfixturevalue(name)
+    path = tmp_path / "model.py"
+    path.write_text(found.export("python"), encoding="utf-8")
+    assert np.allclose(
+        table(output(sys.executable, "-W", "error", path)), reference(found), rtol=0, atol=1e-6
+    )
+
+
+@pytest.mark.skipif(COMPILER is None, reason="no C compiler here")
+@pytest.mark.parametrize("name", EXPLICIT)
+def test_c_program_compiles_without_warning_and_gives_our_solution(name, request, tmp_path):
+    found = request.getfixturevalue(name)
+    printed = table(output(compiled(code(found, "c"), tmp_path)))
+    assert np.allclose(printed, reference(found), rtol=0, atol=1e-6)
+
+
+@pytest.mark.skipif(COMPILER is None, reason="no C compiler here")
+def test_program_of_another_run_starts_from_its_own_initial_values(driven, tmp_path):
+    printed = table(output(compiled(code(driven, "c", run=1), tmp_path)))
+    assert printed[0, 1] == pytest.approx(3.0, abs=0.05)
+    assert np.allclose(printed, reference(driven, 1), rtol=0, atol=1e-6)
+
+
+@pytest.mark.skipif(shutil.which("octave") is None, reason="no Octave here")
+@pytest.mark.parametrize("name", [*EXPLICIT, "implicit"])
+def test_matlab_program_gives_our_solution_in_octave(name, request, tmp_path):
+    found = request.getfixturevalue(name)
+    (tmp_path / "gode_model.m").write_text(code(found, "matlab"), encoding="utf-8")
+    show = "[t, y] = gode_model(); printf([repmat('%.12g,', 1, columns(y)) '%.12g\\n'], [t y]');"
+    printed = table(output("octave-cli", "--quiet", "--eval", show, cwd=tmp_path))
+    assert np.allclose(printed, reference(found), rtol=0, atol=1e-5)
+
+
+@pytest.mark.skipif(shutil.which("julia") is None, reason="no Julia here")
+@pytest.mark.parametrize("name", EXPLICIT)
+def test_julia_program_gives_our_solution(name, request, tmp_path):
+    found = request.getfixturevalue(name)
+    path = tmp_path / "model.jl"
+    path.write_text(code(found, "julia"), encoding="utf-8")
+    assert np.allclose(table(output("julia", path)), reference(found), rtol=0, atol=1e-6)
+
+
+@pytest.mark.skipif(shutil.which("omc") is None, reason="no OpenModelica here")
+@pytest.mark.parametrize("name", [*EXPLICIT, "implicit"])
+def test_modelica_model_gives_our_solution(name, request, tmp_path):
+    found = request.getfixturevalue(name)
+    (tmp_path / "GodeModel.mo").write_text(code(found, "modelica"), encoding="utf-8")
+    script = 'loadFile("GodeModel.mo"); simulate(GodeModel, outputFormat="csv"); getErrorString();'
+    (tmp_path / "run.mos").write_text(script, encoding="utf-8")
+    output("omc", "run.mos", cwd=tmp_path)
+    lines = (tmp_path / "GodeModel_res.csv").read_text(encoding="utf-8").splitlines()
+    names = [name.strip('"') for name in lines[0].split(",")]
+    rows = table("\n".join(lines[1:]))
+    wanted = reference(found)
+    u = np.interp(wanted[:, 0], rows[:, names.index("time")], rows[:, names.index("u")])
+    assert np.allclose(u, wanted[:, 1], rtol=0, atol=1e-4)
+
+
+# Where no interpreter is at hand, the line that counts is read back by our own parser.
+LAST_LINE = {
+    "julia": r"dy\[{order}\] = (.*)",
+    "matlab": r"dy\({order}, 1\) = (.*);",
+    "modelica": r"der\({state}\) = (.*);\n  annotation",
+}
+PARAMETER = {
+    "julia": r"const (c\d+) = (\S+)",
+    "matlab": r"  (c\d+) = (\S+);",
+    "modelica": r"parameter Real (c\d+) = (\S+) ",
+}
+
+
+@pytest.mark.parametrize("language", sorted(LAST_LINE))
+@pytest.mark.parametrize("name", EXPLICIT)
+def test_the_derivative_reads_back_as_the_right_hand_side(name, language, request, rng):
+    found = request.getfixturevalue(name)
+    skeleton = found.order[0].equation.skeleton
+    text = code(found, language)
+    state = "uv"[skeleton.order - 1]
+    (line,) = re.findall(LAST_LINE[language].format(order=skeleton.order, state=state), text)
+    for parameter, value in re.findall(PARAMETER[language], text):
+        line = re.sub(rf"\b{parameter}\b", f"({value})", line)
+    line = re.sub(r"\bv\b", "u'", line)
+    line = re.sub(r"\bforce(\(t\))?", "F", line).replace("time", "t")
+    columns = (*COLUMNS, "F")
+    x = rng.uniform(0.5, 2.0, (5, 20))
+    read = evaluate(compile_tape([Term(1.0, None, parse_tree(line))], columns, 0), [], x).value
+    wanted = compile_tape(skeleton.rhs_terms, columns, skeleton.n_constants)
+    assert np.allclose(read, evaluate(wanted, found.order[0].equation.constants, x).value, rtol=1e-12)
+
+
+@pytest.mark.parametrize("language", sorted(LANGUAGES))
+@pytest.mark.parametrize("name", EXPLICIT)
+def test_brackets_and_blocks_are_balanced(name, language, request):
+    text = code(request.getfixturevalue(name), language)
+    for left, right in ("()", "[]", "{}"):
+        assert text.count(left) == text.count(right)
+    if language in ("julia", "matlab"):
+        opened = len(re.findall(r"^ *(?:function|for|if|while)\b", text, re.MULTILINE))
+        assert opened == len(re.findall(r"\bend$", text, re.MULTILINE))
+    assert "$" not in text
+
+
+@pytest.mark.parametrize(
+    ("language", "line"),
+    [
+        ("julia", r"r\[1\] = dy\[1\]\^2 \+ c1\*u \+ c2"),
+        ("matlab", r"r\(1, 1\) = dy\(1\)\^2 \+ c1\*u \+ c2;"),
+        ("modelica", r"der\(u\)\^2 \+ c1\*u \+ c2 = 0;"),
+    ],
+)
+def test_implicit_equation_becomes_a_residual_that_vanishes(implicit, language, line):
+    text = code(implicit, language)
+    assert re.search(line, text), text
+    values = dict(re.findall(r"(c\d) = (-?\d+\.\d+)", text))
+    start = implicit.order[0].initial[0, 0]
+    slope = implicit.simulate().du[0]
+    assert slope**2 + float(values["c1"]) * start + float(values["c2"]) == pytest.approx(0.0, abs=1e-6)
+    if language != "modelica":
+        assert f"{slope!r}" in text or f"{float(slope)!r}" in text
+
+
+@pytest.mark.parametrize("language", ["python", "c"])
+def test_implicit_equation_gets_a_sentence_where_no_solver_is(implicit, language):
+    with pytest.raises(EquationError, match="export it to one of julia, matlab, modelica"):
+        code(implicit, language)
+
+
+def test_unknown_language_and_run_get_a_sentence(growth):
+    with pytest.raises(
+        ConfigError, match="language must be one of python, c, julia, matlab, modelica, got 'R'"
+    ):
+        growth.export("R")
+    with pytest.raises(ConfigError, match="language must be one of"):
+        suffix("cobol")
+    with pytest.raises(DataError, match="run must be a number from 0 to 0, got 3"):
+        growth.export("c", run=3)
+    assert code(growth, "octave") == code(growth, "MATLAB")
+    assert suffix("jl") == ".jl"
+
+
+TRICKY = (
+    "u' = -2*u^2/(1 + u^2) - 3",
+    "u' = t*u^(-2) - 1/u",
+    "u' = u/(t*u) - 2/(3*t)",
+    "u'' = -abs(u')*u' - 2*sign(u)",
+    "u' = exp(-u)*log(2 + u^2)",
+    "u' = (u - 1)^3/(t + 2)^2",
+    "u' = 2^u - u^0.5",
+    "u' = -(tanh(u)^2)*cos(t)",
+    "u' = (u^2 + 1)^1.5 - u^(t - 1)",
+    "u'' = tan(u/5) - u'*(u'^2 - 1)*(2 - u)",
+    "u' = 3 - (2 - (1 - u))",
+    "u' = -1e-12*u + 2.5e8*u^7 - (-2)*u",
+    "u' = sin(-u)^2 + (1 + u)^(-0.5)",
+)
+
+
+def values_of(equation, x):
+    tape = compile_tape(equation.skeleton.rhs_terms, COLUMNS, equation.skeleton.n_constants)
+    return evaluate(tape, equation.constants, x).value
+
+
+def right_side(equation):
+    return parse_tree(equation.rhs(None))
+
+
+@pytest.mark.parametrize("language", ["python", "c"])
+def test_tricky_expressions_mean_the_same(language, tmp_path, rng):
+    if language == "c" and COMPILER is None:
+        pytest.skip("no C compiler here")
+    equations = [parse_equation(text) for text in TRICKY]
+    x = rng.uniform(0.3, 2.0, (4, 7))
+    if language == "python":
+        rows = [f"[{write(right_side(e), PYTHON.dialect)} for t, u, v in points]" for e in equations]
+        points = [tuple(map(float, p)) for p in x[:3].T]
+        lines = ["import numpy as np", f"points = {points!r}", f"rows = [{', '.join(rows)}]"]
+        text = "\n".join([*lines, "for row in rows:", "    print(*(repr(float(y)) for y in row), sep=',')"])
+        path = tmp_path / "tricky.py"
+        path.write_text(text, encoding="utf-8")
+        printed = table(output(sys.executable, path))
+    else:
+        calls = [f'printf("%.17g,", {write(right_side(e), C.dialect)});' for e in equations]
+        heads = ["#include <math.h>", "#include <stdio.h>"]
+        heads += ["static double sign(double x) { return (x > 0) - (x < 0); }"]
+        values = ", ".join(f"{{{t!r}, {u!r}, {v!r}}}" for t, u, v in x[:3].T.tolist())
+        loop = "for (int i = 0; i < 7; i++) { const double t = p[i][0], u = p[i][1], v = p[i][2];"
+        main = [
+            "int main(void) {",
+            f"const double p[7][3] = {{{values}}};",
+            loop,
+            *calls,
+            r'printf("0\n"); }',
+        ]
+        printed = table(output(compiled("\n".join([*heads, *main, "return 0; }", ""]), tmp_path)))[:, :-1].T
+    wanted = np.array([values_of(e, x) for e in equations])
+    assert np.all(np.isfinite(wanted))
+    assert np.allclose(printed, wanted, rtol=1e-11)
+
+
+def test_a_callable_force_becomes_a_table(tmp_path):
+    t = np.linspace(0.0, 6.0, 60)
+    u = solve(parse_equation("u' = -u + F"), t, [1.0], inputs={"F": np.cos}).u
+    found = fit("u' = C*u + C*F", t, u, force=lambda s: float(np.cos(s)))
+    path = tmp_path / "model.py"
+    path.write_text(code(found, "python"), encoding="utf-8")
+    printed = table(output(sys.executable, path))
+    assert np.allclose(printed[:, 1], np.interp(printed[:, 0], t, u), atol=2e-3)

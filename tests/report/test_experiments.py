@@ -1,0 +1,54 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from gode.discovery import fit
+from gode.report.experiments import separations
+from gode.selection import SelectionConfig, ranked
+
+
+def test_a_source_term_shows_when_starting_from_nothing(growth):
+    single, _ = separations(growth)
+    advice = {str(s.rivals[0].equation.skeleton): s for s in single}
+    source = advice["u' = C*u + C*u^2 + C"]
+    assert source.decisive
+    assert "start from u = 0" in source.experiment.words
+    assert source.words.startswith("They would differ by")
+    power = next(s for name, s in advice.items() if "^C" in name)
+    assert not power.decisive
+    assert "either will do" in power.words
+
+
+def test_one_experiment_for_all_is_no_stronger_than_each(growth):
+    single, common = separations(growth)
+    assert len(common.rivals) == len(single) == len(growth.ties) - 1
+    assert common.strength <= min(s.strength for s in single) + 1e-12
+
+
+def test_the_strength_is_the_distance_of_the_solutions_in_units_of_noise(growth):
+    separation = next(s for s in separations(growth)[0] if s.decisive)
+    scenario = separation.experiment.scenario
+    best = growth.simulate(scenario.t, scenario.initial).u
+    rival = replace(growth, order=[separation.rivals[0]]).simulate(scenario.t, scenario.initial).u
+    plain = np.max(np.abs(best - rival)) / growth.noise[0]
+    assert 0.2 * plain < separation.strength <= plain * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("force", ["cos(1.3*t)", "samples", np.cos])
+def test_another_force_is_an_experiment(force, rng):
+    t = np.linspace(0.0, 15.0, 120)
+    u = 0.4 * np.sin(t) + 0.01 * rng.standard_normal(120)
+    known = np.cos(1.3 * t) if force == "samples" else force
+    found = [fit(text, t, u, force=known) for text in ("u'' = C*u + C*F", "u'' = C*u + C*F + C*u^3")]
+    config = SelectionConfig(tie=1e9)
+    both = replace(found[0], order=ranked([f.order[0] for f in found]))
+    both = replace(both, settings=replace(both.settings, selection=config))
+    ((only,), common) = separations(both)
+    assert common is None
+    assert np.isfinite(only.strength)
+    assert only.strength > 0
+
+
+def test_nothing_is_said_where_nothing_is_undecided(pendulum):
+    assert separations(pendulum) == ([], None)

@@ -1,0 +1,143 @@
+import re
+import xml.etree.ElementTree as ET
+from collections import Counter
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+from gode.discovery import fit
+from gode.errors import FileError
+from gode.report import write_page
+from gode.report.page import page, summary
+
+EVIL = "<script>alert(1)</script>"
+WORSE = "a\"b'<img src=http://evil.example/x onerror=alert(1)> $x$ & [m]"
+XMLNS = re.compile(r'xmlns(:\w+)?="[^"]*"')
+
+
+class Reader(HTMLParser):
+    """Collects tags, attributes and text of a page."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.attributes, self.text, self.ids = Counter(), [], [], []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.tags[tag] += 1
+        self.attributes += attrs
+        self.ids += [value for name, value in attrs if name == "id"]
+
+    def handle_data(self, data):
+        self.text.append(data)
+
+    @property
+    def words(self):
+        return " ".join(self.text)
+
+
+def labelled(found, **labels):
+    dataset = replace(found.prepared.dataset, labels=labels)
+    return replace(found, prepared=replace(found.prepared, dataset=dataset))
+
+
+@pytest.fixture(scope="module")
+def text(growth):
+    return page(growth, title="Yeast in a flask")
+
+
+def test_page_asks_for_nothing_from_outside(text):
+    read = Reader(text)
+    assert not {"script", "link", "img", "iframe", "object", "embed", "base"} & set(read.tags)
+    places = [v for name, v in read.attributes if name.split(":")[-1] in ("href", "src", "action", "data")]
+    assert places  # the marks of the pictures
+    assert all(place.startswith("#") for place in places)
+    assert not re.search(r"url\((?!#)|@import", text)
+    assert "//" not in XMLNS.sub("", re.sub(r"<pre>.*?</pre>", "", text, flags=re.DOTALL))
+    assert "default-src 'none'" in text
+
+
+def test_page_is_well_formed(text):
+    read = Reader(text)
+    assert len(read.ids) == len(set(read.ids)), "ids of different pictures meet"
+    for piece in re.findall(r"<(?:svg|math)\b.*?</(?:svg|math)>", text, re.DOTALL):
+        ET.fromstring(piece)
+    references = set(re.findall(r'(?:href="|url\()#([^")]+)', text))
+    assert references <= set(read.ids)
+    assert read.tags["svg"] == 4
+    assert "viewport" in text
+
+
+def test_page_says_what_was_found(growth, text):
+    words = Reader(text).words
+    assert "Yeast in a flask" in words
+    assert str(growth.equation) in words
+    for heading in ("Constants", "What the data cannot decide", "Residuals", "Smoothing", "To repeat it"):
+        assert heading in words
+    for constant in growth.equation.constants:
+        assert f"{constant.error:.2g}" in words
+    for rival in growth.ties[1:]:
+        assert f"{rival.candidate.rms:.3f} noise" in words
+    assert "gode.discover(t, u, order=1" in words
+    assert "gode discover data.csv --order 1" in words
+    assert "strongly correlated" in words
+
+
+def test_all_text_is_escaped(growth):
+    found = labelled(growth, time=EVIL, u=WORSE)
+    text = page(found, title=EVIL)
+    read = Reader(text)
+    assert not {"script", "img"} & set(read.tags)
+    assert not [name for name, _ in read.attributes if name.startswith("on")]
+    assert read.words.count(EVIL) >= 3  # title, heading, summary, axis
+    assert WORSE in read.words
+    for piece in re.findall(r"<(?:svg|math)\b.*?</(?:svg|math)>", text, re.DOTALL):
+        ET.fromstring(piece)
+
+
+@pytest.mark.parametrize("name", ["pendulum", "duffing", "driven", "implicit"])
+def test_every_kind_of_discovery_gets_a_page(name, request, tmp_path):
+    found = request.getfixturevalue(name)
+    path = found.report(tmp_path / "deep" / "out.html")
+    words = Reader(path.read_text(encoding="utf-8")).words
+    assert str(found.equation) in words
+    assert "no other explains these data" in words
+    assert "gode.fit(" in words
+
+
+def test_acceleration_alone_and_exact_data_get_a_page(tmp_path):
+    t = np.linspace(0.0, 10.0, 100)
+    found = fit("u'' = C*u", t, acceleration=-4 * np.cos(2 * t), initial=[1.0, 0.0])
+    words = Reader(write_page(found, tmp_path / "a.html").read_text(encoding="utf-8")).words
+    assert "as well as numbers can tell" in words
+    assert "--acceleration acceleration --initial 1,0" in words
+
+
+def test_a_path_that_cannot_be_written_gets_a_sentence(growth, tmp_path):
+    with pytest.raises(FileError, match=r"cannot be written: .*; choose another path"):
+        growth.report(tmp_path)
+
+
+def test_notebook_summary_shows_equation_constants_and_rivals(growth, pendulum):
+    text = summary(growth)
+    assert text.startswith("<div>")
+    assert "<math" in text
+    assert f"cannot tell it from {len(growth.ties) - 1} other equations" in text
+    assert "cannot tell" not in summary(pendulum)
+    assert growth._repr_html_() == text
+    assert growth._repr_latex_() == rf"$\displaystyle {growth.equation.latex()}$"
+
+
+def test_unknown_error_bars_are_called_unknown(growth):
+    best = growth.order[0]
+    blind = replace(
+        best, covariance=np.full_like(best.covariance, np.nan), errors=np.full(2, np.nan), rms=np.inf
+    )
+    text = page(replace(growth, order=[blind, *growth.order[1:]]), title="blind")
+    words = Reader(text).words
+    assert words.count("unknown") >= 2
+    assert "No linear model could be compared" in words
+    assert "± nan" not in words

@@ -1,0 +1,178 @@
+import json
+import os
+import random
+import resource
+import stat
+import subprocess
+import sys
+from copy import deepcopy
+
+import numpy as np
+import pytest
+
+import gode
+from examples_found import fitted_oscillator, found_growth
+from gode.errors import FileError, GodeError
+from gode.report.record import KEPT, discovery_of, record_of, replacing
+
+
+@pytest.fixture(params=[found_growth, fitted_oscillator], ids=["growth", "oscillator"])
+def pair(request, tmp_path):
+    """A discovery, and what comes back from its file."""
+    fresh = request.param()
+    fresh.save(tmp_path / "record.json")
+    return fresh, gode.load(tmp_path / "record.json")
+
+
+def test_a_loaded_discovery_says_the_same(pair):
+    fresh, loaded = pair
+    assert str(loaded) == str(fresh)
+    assert loaded.equation.constants == fresh.equation.constants
+    assert loaded.equations.equals(fresh.equations)
+    assert [str(each) for each in loaded.ties] == [str(each) for each in fresh.ties]
+    assert loaded.settings == fresh.settings
+    assert (loaded.n_fitted, loaded.interrupted) == (fresh.n_fitted, fresh.interrupted)
+    np.testing.assert_array_equal(loaded.noise, fresh.noise)
+
+
+def test_a_loaded_discovery_solves_to_the_same(pair):
+    fresh, loaded = pair
+    for run in range(len(fresh.prepared.dataset.runs)):
+        ours, theirs = loaded.simulate(run=run), fresh.simulate(run=run)
+        np.testing.assert_allclose(ours.u, theirs.u, rtol=1e-4)  # a callable input becomes a spline
+    with_force = loaded.simulate(np.linspace(0.0, 9.0, 10), force="sin(t)")
+    np.testing.assert_allclose(
+        with_force.u, fresh.simulate(np.linspace(0.0, 9.0, 10), force="sin(t)").u, rtol=1e-9
+    )
+
+
+def test_a_saved_record_is_saved_again_bit_by_bit(pair, tmp_path):
+    _, loaded = pair
+    loaded.save(tmp_path / "again.json")
+    assert (tmp_path / "again.json").read_bytes() == (tmp_path / "record.json").read_bytes()
+
+
+def test_the_first_fifty_the_front_and_the_ties_are_kept(pair):
+    fresh, loaded = pair
+    first = [str(c.equation) for c in fresh.order[:KEPT]]
+    assert [str(c.equation) for c in loaded.order[: len(first)]] == first
+    assert len(loaded.order) <= len(fresh.order)
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "sentence"),
+    [
+        (["format"], "other", "format 'gode record'"),
+        (["version"], 99, "its version is 99, and 1 is the newest known"),
+        (["version"], "1", "version must be a whole number"),
+        (["settings", "order"], 3, "order must be 1 or 2"),
+        (["settings", "effort"], "huge", "effort must be one of"),
+        (["settings", "shell"], "rm", "settings holds 'shell'"),
+        (["candidates"], [], "candidates must be a list with entries"),
+        (["candidates", 0, "equation", "residual"], "u' - __import__", "unknown"),
+        (["candidates", 0, "equation", "residual"], "(" * 5000, "nested|too long"),
+        (["candidates", 0, "equation", "residual"], "u'' - C*u - C*u^2", "of order 2, but 1 was sought"),
+        (["candidates", 0, "equation", "constants"], [1.0], "has 2 constants, got 1 values"),
+        (["candidates", 0, "equation", "constants"], [None, "inf"], "must be finite"),
+        (["candidates", 0, "covariance"], {"shape": [1, 1], "values": [1.0]}, "covariance has the shape"),
+        (["candidates", 0, "rms"], None, "not finite"),
+        (["runs"], {}, "runs must be a list"),
+        (["runs", 0, "t", "values", 3], -9.0, "time must increase"),
+        (["runs", 0, "t", "shape"], [2**40], "do not make the shape"),
+        (["runs", 0, "observed"], {"shape": [3, 1], "values": [1, 1, 1]}, "observed has the shape"),
+        (["runs", 0, "inputs"], {"F": "__import__('os')"}, "no meaning|unknown"),
+        (["smooths", 0, "values", "values", 0], None, "not finite"),
+        (["smooths"], [1, 2], "smooths has 2 entries, but 1 are expected"),
+        (["labels"], {"u": 3}, "labels must be an object of texts"),
+        (["n_fitted"], 1.5, "n_fitted must be a whole number"),
+        (["interrupted"], 0, "interrupted must be true or false"),
+    ],
+)
+def test_a_hostile_record_is_refused_with_a_sentence(path, value, sentence, tmp_path):
+    data = deepcopy(record_of(found_growth()))
+    place = data
+    for step in path[:-1]:
+        place = place[step]
+    place[path[-1]] = value
+    (tmp_path / "bad.json").write_text(json.dumps(data))
+    with pytest.raises(FileError, match=sentence):
+        gode.load(tmp_path / "bad.json")
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (b"", "not complete JSON"),
+        (b'{"format": "gode record", ', "not complete JSON"),
+        (b"\xff\xfe\0", "not text"),
+        (b"[1, 2]", "no record"),
+        (b"[" * 200_000, "not complete JSON"),
+        (b'{"format": "gode record", "version": ' + b"9" * 5000 + b"}", "not complete JSON|its version"),
+    ],
+)
+def test_a_file_that_is_no_record_is_refused(content, sentence, tmp_path):
+    (tmp_path / "bad.json").write_bytes(content)
+    with pytest.raises(FileError, match=sentence):
+        gode.load(tmp_path / "bad.json")
+
+
+def test_a_missing_file_is_named(tmp_path):
+    with pytest.raises(FileError, match=r"nowhere.json cannot be read \(No such file"):
+        gode.load(tmp_path / "nowhere.json")
+
+
+def test_random_damage_never_gives_a_traceback():
+    rng = random.Random(3)
+    text = json.dumps(record_of(fitted_oscillator()))
+    n_refused = 0
+    for _ in range(60):
+        at = rng.randrange(len(text))
+        damaged = (
+            text[:at] + rng.choice(['"', "9", "-", "null", "[", "}", "e9"]) + text[at + rng.randint(1, 9) :]
+        )
+        try:
+            discovery_of(json.loads(damaged))
+        except (json.JSONDecodeError, GodeError):
+            n_refused += 1
+    assert n_refused > 30
+
+
+def test_a_failed_write_leaves_the_earlier_file(tmp_path):
+    path = tmp_path / "record.json"
+    path.write_text("earlier")
+    with pytest.raises(FileError, match=r"cannot be written .*unchanged"), replacing(path) as draft:
+        (draft / "below").write_text("half")
+    assert path.read_text() == "earlier"
+    assert os.listdir(tmp_path) == ["record.json"]
+
+
+def test_a_full_disk_leaves_the_earlier_record_and_says_so(tmp_path):
+    path = tmp_path / "record.json"
+    fitted_oscillator().save(path)
+    before = path.read_bytes()
+    program = (
+        "import resource, sys, gode; d = gode.load(sys.argv[1]);"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096)); d.save(sys.argv[1])"
+    )
+    done = subprocess.run([sys.executable, "-c", program, path], capture_output=True, text=True, check=False)
+    assert "FileError" in done.stderr
+    assert "File too large" in done.stderr.splitlines()[-1]
+    assert path.read_bytes() == before
+    assert os.listdir(tmp_path) == ["record.json"]
+    assert resource.getrlimit(resource.RLIMIT_FSIZE)[0] != 4096
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_read_only_folder_is_one_sentence(tmp_path):
+    tmp_path.chmod(stat.S_IRUSR | stat.S_IXUSR)
+    try:
+        with pytest.raises(FileError, match="Permission denied"):
+            fitted_oscillator().save(tmp_path / "record.json")
+    finally:
+        tmp_path.chmod(stat.S_IRWXU)
+
+
+def test_a_folder_that_cannot_be_written_is_one_sentence(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(FileError, match=r"record.json cannot be written \(Not a directory\)"):
+        fitted_oscillator().save(tmp_path / "file" / "record.json")
