@@ -135,11 +135,16 @@ def _peer(name: str) -> Callable[[Task], str]:
     """Return a method that gives a peer the columns that gode itself works on."""
 
     def work(task: Task) -> str:
-        columns = prepare(_dataset(task.data), task.data.order, 1e-4).columns
+        order = task.data.order
+        prepared = prepare(_dataset(task.data), order, 1e-4)
+        columns = prepared.columns
         t, u, du, d2u = (np.ascontiguousarray(row) for row in columns.matrix[:4])
         force = columns.matrix[4] if task.data.force else None
-        given = PeerTask(t, u, du, d2u, force, task.data.order, task.seed, len(columns.starts) > 2)
-        return PEERS[name].find(given)
+        measured = prepared.noise[order]  # of the derivative itself, if that was measured
+        smoothed = np.sqrt(np.mean([np.mean(s.deviations[order] ** 2) for s in prepared.smooths]))
+        deviation = float(measured if np.isfinite(measured) else smoothed)
+        several = len(task.data.t) > 1
+        return PEERS[name].find(PeerTask(t, u, du, d2u, force, order, task.seed, deviation, several))
 
     return work
 
