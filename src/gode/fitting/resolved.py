@@ -34,13 +34,17 @@ def _has_constant(node: Node) -> bool:
 def _keeps_off_zero(base: Node, equation: Equation, columns: Columns) -> bool:
     """Tell whether a denominator has one sign and never falls to a tenth from one sample to the next."""
     before, after = _neighbours(base, equation, columns)
-    return bool(np.all(before * after > 0) and np.all(np.abs(np.log10(after / before)) < 1))
+    with np.errstate(all="ignore"):  # what overflows is not resolved either
+        share = after / before
+        return bool(np.all((share > 0.1) & (share < 10)))
 
 
 def _change(argument: Node, equation: Equation, columns: Columns) -> float:
     """Return the median change of `argument` between neighbouring samples."""
     before, after = _neighbours(argument, equation, columns)
-    return float(np.median(np.abs(after - before)))
+    with np.errstate(all="ignore"):
+        change = float(np.median(np.abs(after - before)))
+    return change if np.isfinite(change) else np.inf
 
 
 def _neighbours(node: Node, equation: Equation, columns: Columns) -> tuple[Float, Float]:
