@@ -22,10 +22,15 @@ from gode.equation import parse_equation
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# The colours of Okabe and Ito, which the colour-blind can tell apart; marks and lines differ, too.
+# The colours of Okabe and Ito and of Tol, which the colour-blind can tell apart; marks and lines differ, too.
 COLOURS = {
     "gode": "#0072B2",
     "gode-grammar": "#56B4E9",
+    "gode-random": "#332288",
+    "gode-latent": "#88CCEE",
+    "gode-moves": "#44AA99",
+    "gode-integral": "#117733",
+    "gode-derivative": "#999933",
     "gode-paper": "#009E73",
     "pysindy": "#CC79A7",
     "pyoperon": "#D55E00",
@@ -35,7 +40,7 @@ COLOURS = {
     "floor": "#000000",
     "floor-derivatives": "#777777",
 }
-MARKS = "osD^vPX*<>"
+MARKS = "osD^vPX*<>dphH8"
 LINES = ("-", "--", "-.", ":")
 SMALLEST = 1e-6  # errors below are drawn there
 LABELS = {"noise": "noise", "samples": "samples", "dropped": "share of dropped samples", "runs": "runs"}
