@@ -1,5 +1,6 @@
 # Needs Python 3.11 or newer and nothing else: everything is installed into .venv.
 #   make demo        install gode and watch it at work
+#   make docs        build the pages into docs/_build/html
 #   make test        format, lint, types, tests (TORCH=1 installs torch too)
 PYTHON ?= python3
 TORCH ?= 0
@@ -9,10 +10,14 @@ BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 DEV := $(if $(filter 1,$(TORCH)),dev-torch,dev)
 
-.PHONY: demo test test-slow lint format coverage train-env clean clean-cache
+.PHONY: demo docs test test-slow lint format coverage train-env clean clean-cache
 
 demo: $(VENV)/.installed
 	@$(BIN)/gode demo
+
+docs: $(VENV)/.installed-docs
+	@$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
+	@echo "open docs/_build/html/index.html"
 
 test: lint
 	@echo "Running the tests ..."
@@ -40,7 +45,7 @@ clean-cache: # compiled kernels that are called by others keep their old form ot
 	find src -name '*.nb[ic]' -delete
 
 clean: clean-cache
-	rm -rf $(VENV) build dist .coverage htmlcov .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) docs/_build build dist .coverage htmlcov .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # One stamp per set of extras; each is renewed when pyproject.toml changes.
@@ -48,8 +53,9 @@ $(VENV)/.installed: EXTRAS :=
 $(VENV)/.installed-dev: EXTRAS := [dev]
 $(VENV)/.installed-dev-torch: EXTRAS := [dev,train]
 $(VENV)/.installed-train: EXTRAS := [train]
+$(VENV)/.installed-docs: EXTRAS := [docs]
 
-$(VENV)/.installed $(VENV)/.installed-dev $(VENV)/.installed-dev-torch $(VENV)/.installed-train: pyproject.toml
+$(VENV)/.installed $(VENV)/.installed-dev $(VENV)/.installed-dev-torch $(VENV)/.installed-train $(VENV)/.installed-docs: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "gode needs Python 3.11 or newer; name one with: make PYTHON=python3.12 ..."; exit 1; }
 	@echo "Installing gode$(EXTRAS) into $(VENV), which takes a minute or two the first time ..."

@@ -222,8 +222,17 @@ class ODERegressor:
         if not from_start or not len(t):
             return t, force
         before = run.t < t[0]
+        _check_gap(run.t[before], t[0], 3 * float(np.max(np.diff(run.t))))
         known = np.asarray(run.inputs[INPUT], np.float64)
         return np.concatenate([run.t[before], t]), np.concatenate([known[before], force])
+
+
+def _check_gap(known: Float, first: float, most: float) -> None:
+    if len(known) and first - known[-1] > most:
+        raise DataError(
+            f"the input is unknown between {known[-1]:g} and {first:g}; "
+            "pass rows from there on, or initial= with the values at the first of your times"
+        )
 
 
 def _rows(X: "ArrayLike | pd.DataFrame") -> _Rows:
