@@ -5,7 +5,7 @@ from importlib.metadata import PackageNotFoundError, version
 try:
     release = version("gode-engine")
 except PackageNotFoundError:  # built from a tree that is not installed
-    from gode import __version__ as release
+    from gode import __version__ as release  # noqa: F401  Sphinx reads it
 
 project = "gode"
 author = "the gode authors"

@@ -112,9 +112,13 @@ def _check_times(t: Float, where: str) -> None:
 
 
 def _numbers(values: ArrayLike, name: str, where: str, length: int | None) -> Float:
+    if np.ma.isMaskedArray(values):
+        values = np.ma.filled(np.ma.asarray(values, np.float64), np.nan)
     try:
+        if np.iscomplexobj(values):
+            raise TypeError
         row = np.asarray(values, np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise DataError(f"{where}{name} must be numbers, got {_kind(values)}; convert it first") from None
     if row.ndim == 2 and name == "u" and row.shape[1] > 1:
         raise DataError(

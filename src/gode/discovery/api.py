@@ -1,6 +1,7 @@
 """discover() and fit(): the calls on which everything else is built."""
 
 from collections.abc import Callable, MutableMapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -13,11 +14,11 @@ from gode.discovery.paper import discover_by_paper, paper_grammar
 from gode.discovery.prepare import Prepared, prepare, retraced
 from gode.discovery.progress import Progress, Step
 from gode.discovery.result import Discovery
-from gode.discovery.settings import GRAMMARS, IMPLICIT, Settings
+from gode.discovery.settings import GRAMMARS, IMPLICIT, Settings, check_start, whole, words
 from gode.discovery.stages import Territory, explore, make_vocabulary, refine
 from gode.discovery.workers import Workers
 from gode.equation import Skeleton, parse_skeleton
-from gode.errors import ConfigError, DataError
+from gode.errors import ConfigError, DataError, GrammarError
 from gode.fitting import Form, fit_constants
 from gode.model import LatentSpace, load_model
 from gode.search import Objective, ObjectiveConfig, Scored
@@ -70,7 +71,7 @@ def discover(
         >>> print(d.equation)  # doctest: +SKIP
     """
     by_paper = preset == "paper"
-    usual = paper_grammar(order, forced=force is not None) if by_paper else GRAMMARS.get(order, "")
+    usual = paper_grammar(order, forced=force is not None) if by_paper else GRAMMARS.get(whole(order), "")
     settings = Settings(
         order=order,
         grammar=grammar or usual,
@@ -78,10 +79,11 @@ def discover(
         preset=preset,
         effort=effort,
         start=start,
-        without=(without,) if isinstance(without, str) else tuple(without),
+        without=words(without),
         seed=seed,
     )
     dataset = make_dataset(t, u, velocity, acceleration, force, initial)
+    check_start(settings, dataset.inputs)
     if by_paper:
         with threadpool_limits(1):
             return discover_by_paper(
@@ -211,14 +213,22 @@ def make_dataset(
     initial: ArrayLike | Sequence[ArrayLike] | None,
 ) -> Dataset:
     """Return the checked runs of what a user passed: arrays for one run, lists of arrays for several."""
-    several = isinstance(t, list | tuple) and len(t) > 0 and np.ndim(t[0]) > 0
-    if not several:
+    if not _holds_runs(t):
         return Dataset((_run(t, u, velocity, acceleration, force, initial, label=""),))
     assert isinstance(t, list | tuple)
     named = {"u": u, "velocity": velocity, "acceleration": acceleration, "force": force, "initial": initial}
     parts = {name: _per_run(values, name, len(t)) for name, values in named.items()}
     runs = [_run(times, *(part[i] for part in parts.values()), label=f"run {i}") for i, times in enumerate(t)]
     return Dataset(tuple(runs))
+
+
+def _holds_runs(t: object) -> bool:
+    if not isinstance(t, list | tuple) or len(t) == 0:
+        return False
+    try:
+        return np.ndim(t[0]) > 0
+    except ValueError:  # a list of unequal lists, which is refused where numbers are read
+        return True
 
 
 def _per_run(values: object, name: str, n: int) -> list[object]:
@@ -252,9 +262,14 @@ def _run(
 
 
 def spaces_of(settings: Settings, inputs: tuple[str, ...]) -> list[LatentSpace]:
-    """Return the latent spaces to search: that of the grammar, and the implicit one if wanted."""
-    names = [settings.grammar, *([IMPLICIT] if settings.implicit else [])]
-    return [_space(name, settings, inputs) for name in names]
+    """Return the space of the grammar, and that of implicit equations where one is left and wanted."""
+    spaces = [_space(settings.grammar, settings, inputs)]
+    if settings.implicit:
+        known = load_model(IMPLICIT).grammar.terminals
+        fewer = replace(settings, without=tuple(word for word in settings.without if word in known))
+        with suppress(GrammarError):  # nothing implicit can be written without them
+            spaces.append(_space(IMPLICIT, fewer, inputs))
+    return spaces
 
 
 def _space(name: str, settings: Settings, inputs: tuple[str, ...]) -> LatentSpace:
