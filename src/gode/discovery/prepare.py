@@ -130,7 +130,7 @@ def _sampled(name: str, signal: object, t: Float) -> Float:
 
 
 def _one_number(value: object, name: str) -> float:
-    if np.ndim(value) == 0 and isinstance(value, SupportsFloat):
+    if np.ndim(value) == 0 and isinstance(value, SupportsFloat):  # type: ignore[arg-type]
         return float(value)
     raise DataError(f"the input {name} must be one number at each time, got {type(value).__name__}")
 
