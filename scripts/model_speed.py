@@ -18,7 +18,7 @@ import numpy as np
 
 from gode.model import load_model, model_names
 
-BATCH, PASSES = 256, 3
+BATCH, PASSES = 256, 8
 
 
 def best_of(calls) -> float:

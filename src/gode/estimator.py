@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from inspect import signature
 from numbers import Integral
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -189,9 +189,9 @@ class ODERegressor:
 
     def _found(self, t: Float, y: Float, force: object) -> Discovery:
         name = self.signal
-        channels = {key: y if key == name else None for key in SIGNALS}
+        channels: dict[str, Any] = {key: y if key == name else None for key in SIGNALS}
         if self.equation is not None:
-            return fit(self.equation, t, force=force, initial=self.initial, **channels)  # type: ignore[arg-type]
+            return fit(self.equation, t, force=force, initial=self.initial, **channels)
         return discover(
             t,
             **channels,

@@ -5,8 +5,11 @@ import pty
 import resource
 import signal
 import struct
+import subprocess
+import sys
 import termios
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -52,9 +55,12 @@ def test_killed_and_started_again_it_ends_the_same(uninterrupted, tmp_path):
 
 
 @pytest.mark.slow
-def test_killed_a_hundred_times_it_ends_the_same(uninterrupted, tmp_path):
-    for seed in range(20):
-        kill_and_finish(uninterrupted[0], tmp_path / str(seed), np.random.default_rng(seed + 9), kills=5)
+def test_killed_a_hundred_times_it_ends_the_same(tmp_path):
+    script = Path(__file__).parents[1] / "killing.py"
+    words = [sys.executable, script, GROWTH, tmp_path, "100", *QUICK]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert int(done.stderr.split()[-2]) >= 100
 
 
 def kill_and_finish(record, out, rng, *, kills):

@@ -16,6 +16,7 @@ from gode.errors import DataError
 Input = str | Callable[[float], float] | Float
 CHANNELS = ("u", "u'", "u''")
 MIN_POINTS = 5
+MAX_SIZE = 1e100  # of a value
 
 
 @dataclass(frozen=True)
@@ -111,9 +112,13 @@ def _check_times(t: Float, where: str) -> None:
 
 
 def _numbers(values: ArrayLike, name: str, where: str, length: int | None) -> Float:
+    if np.ma.isMaskedArray(values):
+        values = np.ma.filled(np.ma.asarray(values, np.float64), np.nan)
     try:
+        if np.iscomplexobj(values):
+            raise TypeError
         row = np.asarray(values, np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise DataError(f"{where}{name} must be numbers, got {_kind(values)}; convert it first") from None
     if row.ndim == 2 and name == "u" and row.shape[1] > 1:
         raise DataError(
@@ -127,6 +132,9 @@ def _numbers(values: ArrayLike, name: str, where: str, length: int | None) -> Fl
     if np.any(np.isinf(row)):
         i = int(np.argmax(np.isinf(row)))
         raise DataError(f"{where}{name} is infinite at row {i}; drop that row or write NaN for not observed")
+    if np.any(np.abs(row) > MAX_SIZE):
+        i = int(np.argmax(np.abs(row) > MAX_SIZE))
+        raise DataError(f"{where}{name} is {row[i]:g} at row {i}, too large to square; use other units")
     return row
 
 

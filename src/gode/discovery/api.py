@@ -1,6 +1,7 @@
 """discover() and fit(): the calls on which everything else is built."""
 
 from collections.abc import Callable, MutableMapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -13,11 +14,11 @@ from gode.discovery.paper import discover_by_paper, paper_grammar
 from gode.discovery.prepare import Prepared, prepare, retraced
 from gode.discovery.progress import Progress, Step
 from gode.discovery.result import Discovery
-from gode.discovery.settings import EFFORTS, GRAMMARS, IMPLICIT, Settings
+from gode.discovery.settings import GRAMMARS, IMPLICIT, Settings, check_start, whole, words
 from gode.discovery.stages import Territory, explore, make_vocabulary, refine
 from gode.discovery.workers import Workers
 from gode.equation import Skeleton, parse_skeleton
-from gode.errors import ConfigError, DataError
+from gode.errors import ConfigError, DataError, GrammarError
 from gode.fitting import Form, fit_constants
 from gode.model import LatentSpace, load_model
 from gode.search import Objective, ObjectiveConfig, Scored
@@ -70,7 +71,7 @@ def discover(
         >>> print(d.equation)  # doctest: +SKIP
     """
     by_paper = preset == "paper"
-    usual = paper_grammar(order, forced=force is not None) if by_paper else GRAMMARS.get(order, "")
+    usual = paper_grammar(order, forced=force is not None) if by_paper else GRAMMARS.get(whole(order), "")
     settings = Settings(
         order=order,
         grammar=grammar or usual,
@@ -78,10 +79,11 @@ def discover(
         preset=preset,
         effort=effort,
         start=start,
-        without=(without,) if isinstance(without, str) else tuple(without),
+        without=words(without),
         seed=seed,
     )
     dataset = make_dataset(t, u, velocity, acceleration, force, initial)
+    check_start(settings, dataset.inputs)
     if by_paper:
         with threadpool_limits(1):
             return discover_by_paper(
@@ -104,9 +106,9 @@ def discover_in(
 ) -> Discovery:
     """Find the equation behind `dataset`: smooth, search by cheap scores, decide on the trajectory."""
     rng = np.random.default_rng(settings.seed)
-    spaces = _spaces(settings, dataset.inputs)
+    spaces = spaces_of(settings, dataset.inputs)
     prepared = prepare(dataset, settings.order, settings.selection.floor)
-    lands = _territories(spaces, prepared, settings, interrupts)
+    lands = territories(spaces, prepared, settings, interrupts)
     interrupted = False
     with Workers(prepared, settings, _processes(n_jobs, dataset)) as workers:
         progress = Progress(
@@ -117,7 +119,7 @@ def discover_in(
             refine(lands, progress)
             again = retraced(prepared, progress.ranked()[0]) if progress.ranked() else None
             if again is not None:
-                lands = _territories(spaces, again, settings, interrupts)
+                lands = territories(spaces, again, settings, interrupts)
                 progress.forget_failures()
                 explore(lands, progress, rng)
                 refine(lands, progress)
@@ -147,7 +149,7 @@ def _processes(n_jobs: int, dataset: Dataset) -> int:
     return n_jobs if plain else 1
 
 
-def _territories(
+def territories(
     spaces: Sequence[LatentSpace], prepared: Prepared, settings: Settings, interrupts: Interrupts
 ) -> list[Territory]:
     """Return what is searched in each grammar; the second one is implicit and known by residuals only."""
@@ -158,7 +160,7 @@ def _territories(
     for number, space in enumerate(spaces):
         problems = residual if number else prepared.problems
         objective = Objective(problems, config=config, fit=settings.constants, check=interrupts.check)
-        vocabulary = make_vocabulary(space, prepared.dataset.inputs, EFFORTS[settings.effort].vocabulary)
+        vocabulary = make_vocabulary(space, prepared.dataset.inputs, settings.budget.vocabulary)
         lands.append(Territory(space, vocabulary, objective, (IMPLICIT_SHARE if number else 1.0) / passes))
     return lands
 
@@ -211,14 +213,22 @@ def make_dataset(
     initial: ArrayLike | Sequence[ArrayLike] | None,
 ) -> Dataset:
     """Return the checked runs of what a user passed: arrays for one run, lists of arrays for several."""
-    several = isinstance(t, list | tuple) and len(t) > 0 and np.ndim(t[0]) > 0
-    if not several:
+    if not _holds_runs(t):
         return Dataset((_run(t, u, velocity, acceleration, force, initial, label=""),))
     assert isinstance(t, list | tuple)
     named = {"u": u, "velocity": velocity, "acceleration": acceleration, "force": force, "initial": initial}
     parts = {name: _per_run(values, name, len(t)) for name, values in named.items()}
     runs = [_run(times, *(part[i] for part in parts.values()), label=f"run {i}") for i, times in enumerate(t)]
     return Dataset(tuple(runs))
+
+
+def _holds_runs(t: object) -> bool:
+    if not isinstance(t, list | tuple) or len(t) == 0:
+        return False
+    try:
+        return np.ndim(t[0]) > 0
+    except ValueError:  # a list of unequal lists, which is refused where numbers are read
+        return True
 
 
 def _per_run(values: object, name: str, n: int) -> list[object]:
@@ -251,9 +261,15 @@ def _run(
     )
 
 
-def _spaces(settings: Settings, inputs: tuple[str, ...]) -> list[LatentSpace]:
-    names = [settings.grammar, *([IMPLICIT] if settings.implicit else [])]
-    return [_space(name, settings, inputs) for name in names]
+def spaces_of(settings: Settings, inputs: tuple[str, ...]) -> list[LatentSpace]:
+    """Return the space of the grammar, and that of implicit equations where one is left and wanted."""
+    spaces = [_space(settings.grammar, settings, inputs)]
+    if settings.implicit:
+        known = load_model(IMPLICIT).grammar.terminals
+        fewer = replace(settings, without=tuple(word for word in settings.without if word in known))
+        with suppress(GrammarError):  # nothing implicit can be written without them
+            spaces.append(_space(IMPLICIT, fewer, inputs))
+    return spaces
 
 
 def _space(name: str, settings: Settings, inputs: tuple[str, ...]) -> LatentSpace:

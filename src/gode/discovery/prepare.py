@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import SupportsFloat
 
 import numpy as np
 
@@ -10,7 +11,7 @@ from gode.data import Columns, Dataset, Run, Smooth, columns_of_run, join_runs, 
 from gode.data.runs import cycles
 from gode.equation import Term, parse_tree
 from gode.equation.tape import COLUMNS, compile_tape, evaluate
-from gode.equation.tree import TIME, variables
+from gode.equation.tree import TIME, has_constant, variables
 from gode.errors import DataError
 from gode.fitting import Problem, integral_problem, residual_problem
 from gode.fitting.shooting import Target
@@ -112,13 +113,13 @@ def input_values(run: Run, t: Float) -> dict[str, Float]:
 def _sampled(name: str, signal: object, t: Float) -> Float:
     if isinstance(signal, str):
         tree = parse_tree(signal, inputs=())
-        if variables(tree) - {TIME}:
-            raise DataError(f"the input {name} = {signal!r} may depend on t alone")
+        if variables(tree) - {TIME} or has_constant(tree):
+            raise DataError(f"the input {name} = {signal!r} may depend on t alone, and has no free C")
         x = np.zeros((len(COLUMNS), len(t)))
         x[0] = t
         values = evaluate(compile_tape([Term(1.0, None, tree)], COLUMNS, 0), [], x).value
     elif callable(signal):
-        values = np.array([float(signal(float(s))) for s in t])
+        values = np.array([_one_number(signal(float(s)), name) for s in t])
     else:
         values = np.asarray(signal, np.float64)
     if not np.all(np.isfinite(values)):
@@ -126,6 +127,12 @@ def _sampled(name: str, signal: object, t: Float) -> Float:
             f"the input {name} is not finite at every time of the data; restrict the data or fix it"
         )
     return values
+
+
+def _one_number(value: object, name: str) -> float:
+    if np.ndim(value) == 0 and isinstance(value, SupportsFloat):  # type: ignore[arg-type]
+        return float(value)
+    raise DataError(f"the input {name} must be one number at each time, got {type(value).__name__}")
 
 
 def known_values(run: Run, order: int) -> Float:

@@ -1,7 +1,9 @@
 """What the user may choose about a discovery, and what each effort means."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from gode.equation import parse_skeleton
 from gode.errors import ConfigError
 from gode.fitting import ConstantsConfig
 from gode.fitting.shooting import ShootConfig
@@ -42,6 +44,18 @@ EFFORTS = {
     ),
 }
 PRESETS = ("default", "paper")
+# What the parts of the search contribute, each with as many fits as "normal" has in all.
+PARTS = {
+    "random": Effort(
+        library=1900, latent=0, climbers=0, moves=0, vocabulary=60, per_size=10, rounds=0, per_round=0
+    ),
+    "latent": Effort(
+        library=300, latent=1600, climbers=15, moves=0, vocabulary=60, per_size=10, rounds=0, per_round=0
+    ),
+    "moves": Effort(
+        library=300, latent=0, climbers=0, moves=1600, vocabulary=60, per_size=10, rounds=8, per_round=14
+    ),
+}
 GRAMMARS = {1: "first-order", 2: "second-order"}
 IMPLICIT = "implicit"
 
@@ -64,11 +78,54 @@ class Settings:
     selection: SelectionConfig = field(default_factory=SelectionConfig)
 
     def __post_init__(self) -> None:
-        if self.order not in (1, 2):
+        if whole(self.order) not in (1, 2):
             raise ConfigError(f"order must be 1 or 2, got {self.order!r}")
-        if self.preset not in PRESETS:
+        if not isinstance(self.preset, str) or self.preset not in PRESETS:
             raise ConfigError(f"preset must be one of {', '.join(PRESETS)}, got {self.preset!r}")
-        if self.effort not in EFFORTS:
+        if not isinstance(self.effort, str) or self.effort not in EFFORTS | PARTS:
             raise ConfigError(f"effort must be one of {', '.join(EFFORTS)}, got {self.effort!r}")
-        if isinstance(self.seed, bool) or not isinstance(self.seed, int) or self.seed < 0:
+        if whole(self.seed) < 0:
             raise ConfigError(f"seed must be a whole number from 0 on, got {self.seed!r}")
+
+    @property
+    def budget(self) -> Effort:
+        """How many skeletons go through each stage."""
+        return (EFFORTS | PARTS)[self.effort]
+
+
+def whole(value: object) -> int:
+    """Return a whole number as it is, and -1, which no option may be, for anything else."""
+    return value if isinstance(value, int) and not isinstance(value, bool) else -1
+
+
+def words(value: object) -> tuple[str, ...]:
+    """Return one symbol or several as a tuple.
+
+    Raises:
+        ConfigError: if they are not text.
+    """
+    given = [value] if isinstance(value, str) else list(value) if isinstance(value, Iterable) else [value]
+    if not all(isinstance(word, str) for word in given):
+        raise ConfigError(f"without must be symbols as text, such as ['log', 't'], got {value!r}")
+    return tuple(given)
+
+
+def check_start(settings: Settings, inputs: tuple[str, ...]) -> None:
+    """See to it that the guess, if there is one, can be an answer.
+
+    Raises:
+        ConfigError: if it has another order, or an input that is not given.
+        EquationError: if it is no equation.
+    """
+    if settings.start is None or settings.start == "":
+        return
+    guess = parse_skeleton(settings.start)
+    if guess.order != settings.order:
+        raise ConfigError(
+            f"start is of order {guess.order}, but order={settings.order} was asked for; change one of them"
+        )
+    missing = [name for name in guess.inputs if name not in inputs]
+    if missing:
+        raise ConfigError(
+            f"start has the input {missing[0]}, which is not given; pass force= or leave it out"
+        )

@@ -15,7 +15,7 @@ from scipy.interpolate import CubicSpline
 
 from gode.arrays import Float, Int
 from gode.equation import Node, Term, parse_tree
-from gode.equation.tree import TIME, variables
+from gode.equation.tree import TIME, has_constant, variables
 from gode.errors import DataError
 
 Signal = str | Callable[[float], float] | ArrayLike | tuple[ArrayLike, ArrayLike]
@@ -84,7 +84,7 @@ def split_formulas(
         text = given[name]
         if isinstance(text, str):
             formulas[name] = parse_tree(text, inputs=())
-            others = variables(formulas[name]) - {TIME}
+            others = variables(formulas[name]) - {TIME} | ({"C"} if has_constant(formulas[name]) else set())
             if others:
                 raise DataError(
                     f"the input {name} = {text!r} may depend on t alone, not on {sorted(others)[0]}"

@@ -1,0 +1,111 @@
+"""Does gode invent equations? The share of series without any that it calls supported.
+
+    python benchmarks/false_discoveries.py [--series 200] [--effort quick] [--out out/false.jsonl]
+
+A series is white noise about a level, or about a straight line, of 60 to 120 points; first and second
+order are asked for in turn. A false discovery is a result with `supported` true. The file is resumable:
+series that it already holds are not done again. `margin` is by how much the equation beat the better of
+constant and straight line, in units of the criterion, before `SelectionConfig.support` is taken off.
+"""
+
+import argparse
+import json
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+import gode
+from gode.discovery import Discovery
+from gode.errors import GodeError
+from gode.selection import is_supported
+
+GOAL = 0.02
+
+
+def series(number: int) -> tuple[np.ndarray, np.ndarray, int, str]:
+    """Return times, values, the order to ask for, and the kind of a series without an equation."""
+    rng = np.random.default_rng([7, number])
+    n = int(rng.integers(60, 121))
+    t = np.linspace(0.0, float(rng.choice([1.0, 10.0, 50.0])), n)
+    level, slope = rng.choice([0.0, 1.0, 20.0]), rng.choice([-1.0, 0.3, 3.0])
+    line = number % 4 >= 2
+    u = level + (slope * t / t[-1] if line else 0.0) + 0.3 * rng.standard_normal(n)
+    return t, u, 1 + number % 2, "line" if line else "level"
+
+
+def margin(found: Discovery) -> float:
+    """Return the largest support that the best equation has over a constant and a straight line."""
+    order = sorted(found.order, key=lambda c: c.criterion)
+    low, high = -1000.0, 1000.0
+    while high - low > 0.01:
+        middle = (low + high) / 2
+        config = replace(found.settings.selection, support=middle)
+        if is_supported(order, found.prepared.whole, config):
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+def one_series(number: int, effort: str) -> dict[str, object]:
+    """Return what gode says of one series."""
+    t, u, order, kind = series(number)
+    row: dict[str, object] = {"series": number, "kind": kind, "order": order, "n": len(t), "effort": effort}
+    begun = time.process_time()
+    try:
+        found = gode.discover(t, u, order=order, effort=effort)
+        row |= {"supported": found.supported, "margin": round(margin(found), 2), "best": str(found.equation)}
+    except GodeError as error:
+        row |= {"supported": False, "margin": None, "best": str(error)}
+    return {**row, "seconds": round(time.process_time() - begun, 2)}
+
+
+def rows_of(path: Path) -> list[dict[str, object]]:
+    """Return what an earlier call has measured; a last line cut short is left out."""
+    rows = []
+    for line in path.read_text().splitlines() if path.exists() else []:
+        try:
+            rows.append(json.loads(line))
+        except json.JSONDecodeError:
+            continue
+    return rows
+
+
+def tell(rows: list[dict[str, object]]) -> float:
+    """Print the shares and return that of all series."""
+    for kind in ("level", "line"):
+        for order in (1, 2):
+            here = [r for r in rows if r["kind"] == kind and r["order"] == order]
+            wrong = sum(bool(r["supported"]) for r in here)
+            print(f"{kind:6s} order {order}: {wrong} of {len(here)} false")
+    margins = sorted((r["margin"] for r in rows if r["margin"] is not None), reverse=True)
+    print(f"largest margins: {margins[:10]}")
+    share = sum(bool(r["supported"]) for r in rows) / max(len(rows), 1)
+    print(f"all: {len(rows)} series, false discoveries {share:.1%}")
+    return share
+
+
+def main() -> None:
+    """Measure what is missing, then tell the shares; exit code 1 if there are too many."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--series", type=int, default=200)
+    parser.add_argument("--effort", default="quick")
+    parser.add_argument("--out", type=Path, default=Path("out/false.jsonl"))
+    given = parser.parse_args()
+    given.out.parent.mkdir(parents=True, exist_ok=True)
+    rows = [r for r in rows_of(given.out) if r["effort"] == given.effort and r["series"] < given.series]
+    done = {r["series"] for r in rows}
+    for number in range(given.series):
+        if number not in done:
+            rows.append(one_series(number, given.effort))
+            with given.out.open("a") as file:
+                file.write(json.dumps(rows[-1]) + "\n")
+    raise SystemExit(0 if tell(rows) <= GOAL else 1)
+
+
+if __name__ == "__main__":
+    main()

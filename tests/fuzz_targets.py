@@ -1,0 +1,75 @@
+"""What a fuzzer throws bytes at: the four readers of what people write. Only our own errors may come out."""
+
+import json
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from gode.data.read import parse_table
+from gode.data.roles import Roles, runs_of_tables
+from gode.discovery.api import make_dataset
+from gode.equation import parse_equation, parse_skeleton
+from gode.errors import GodeError
+from gode.grammar import Grammar, generate, sample
+from gode.report.record import discovery_of
+
+
+def expression(data: bytes) -> None:
+    """Read an equation, and read what is written of it again."""
+    text = data.decode("utf-8", "replace")
+    try:
+        parse_skeleton(text)
+        equation = parse_equation(text)
+    except GodeError:
+        return
+    assert all(math.isfinite(c) for c in equation.constants), text
+    parse_equation(str(equation))
+    equation.latex()
+
+
+def grammar(data: bytes) -> None:
+    """Read a grammar, write it, draw a sentence of it."""
+    try:
+        found = Grammar.from_text(data.decode("utf-8", "replace"), source="fuzzed")
+        derivation = sample(found, rng=np.random.default_rng(0))
+    except GodeError:
+        return
+    assert Grammar.from_text(found.text(), source="again").rules == found.rules
+    generate(found, derivation)
+
+
+def table(data: bytes) -> None:
+    """Read a table of measurements and make runs of it."""
+    try:
+        found = runs_of_tables([parse_table(data, "fuzzed.csv")], Roles())
+        columns = [found.column(name) for name in ("t", "u", "velocity", "acceleration", "force")]
+        plain = (None if c is None else (c[0] if len(c) == 1 else c) for c in columns)
+        dataset = make_dataset(*plain, None)
+    except GodeError:
+        return
+    for run in dataset.runs:
+        assert np.all(np.diff(run.t) > 0)
+        assert not np.isinf(run.observed).any()
+
+
+def record(data: bytes) -> None:
+    """Read a saved discovery and simulate what it holds."""
+    try:
+        content = json.loads(data)
+    except (ValueError, RecursionError):
+        return
+    try:
+        found = discovery_of(content)
+    except GodeError:
+        return
+    str(found)
+    found.simulate()
+
+
+TARGETS: dict[str, Callable[[bytes], None]] = {
+    "expression": expression,
+    "grammar": grammar,
+    "table": table,
+    "record": record,
+}

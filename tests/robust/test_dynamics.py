@@ -1,0 +1,146 @@
+"""Hard dynamics: stiff, exploding, chaotic, discontinuous, nothing at all. A sound result or one sentence."""
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+
+from gode import Discovery
+from robust_cases import PLAIN, flaw, outcome
+
+
+def solved(rhs, initial, end, n):
+    t = np.linspace(0.0, end, n)
+    return t, solve_ivp(rhs, (0.0, end), initial, t_eval=t, method="LSODA", rtol=1e-8, atol=1e-10).y[0]
+
+
+def stiff():
+    """A relaxation oscillator: slow for long, then a jump."""
+    return solved(lambda t, y: [y[1], 40 * (1 - y[0] ** 2) * y[1] - y[0]], (2.0, 0.0), 100.0, 80)
+
+
+def fast_layer():
+    """All that happens is over after two of eighty points."""
+    t = np.linspace(0.0, 10.0, 80)
+    return t, np.exp(-20 * t)
+
+
+def exploding():
+    """u' = u^2 up to just before it has no value."""
+    t = np.linspace(0.0, 0.999, 60)
+    return t, 1 / (1 - t)
+
+
+def growing_by_forty_decades():
+    t = np.linspace(0.0, 1.0, 60)
+    return t, np.exp(92 * t)
+
+
+def chaotic():
+    """The first coordinate of the Lorenz equations, which has no equation of its own."""
+
+    def rhs(t, y):
+        return [10 * (y[1] - y[0]), y[0] * (28 - y[2]) - y[1], y[0] * y[1] - 8 / 3 * y[2]]
+
+    return solved(rhs, (1.0, 1.0, 1.0), 12.0, 120)
+
+
+def square_wave():
+    t = np.linspace(0.0, 10.0, 80)
+    return t, np.sign(np.sin(1.5 * t + 0.1))
+
+
+def step():
+    t = np.linspace(0.0, 10.0, 60)
+    return t, np.where(t > 4, 1.0, 0.0)
+
+
+def saw():
+    t = np.linspace(0.0, 10.0, 60)
+    return t, t % 2.3
+
+
+def one_outlier():
+    t = np.linspace(0.0, 10.0, 60)
+    return t, np.where(np.arange(60) == 30, 1e6, np.exp(-t))
+
+
+def five_points():
+    return np.arange(5.0), np.array([1.0, 2.0, 4.0, 8.0, 16.0])
+
+
+def one_gap():
+    """Two bursts of points, far apart."""
+    t = np.concatenate([np.linspace(0.0, 1.0, 15), np.linspace(1e5, 1e5 + 1, 15)])
+    return t, np.cos(t)
+
+
+HARD = (
+    stiff,
+    fast_layer,
+    exploding,
+    growing_by_forty_decades,
+    chaotic,
+    square_wave,
+    step,
+    saw,
+    one_outlier,
+    five_points,
+    one_gap,
+)
+
+
+def asked(series, order, *, plain):
+    t, u = series
+    small = (
+        {"grammar": {1: "first-order", 2: "second-order"}[order], "without": PLAIN[order]} if plain else {}
+    )
+    return outcome({"t": t, "u": u, "order": order, "effort": "quick", **small})
+
+
+@pytest.mark.parametrize("order", [1, 2])
+@pytest.mark.parametrize("make", HARD, ids=lambda make: make.__name__)
+def test_hard_dynamics_give_a_sound_result_or_one_sentence(make, order):
+    assert flaw(asked(make(), order, plain=True)) is None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("order", [1, 2])
+@pytest.mark.parametrize("make", HARD, ids=lambda make: make.__name__)
+def test_hard_dynamics_in_the_whole_grammar(make, order):
+    assert flaw(asked(make(), order, plain=False)) is None
+
+
+def test_what_explodes_is_found_all_the_same():
+    found = asked(exploding(), 1, plain=True)
+    assert isinstance(found, Discovery)
+    assert np.allclose(found.simulate().u, exploding()[1], rtol=0.05)
+
+
+def level(rng):
+    return np.full(60, 4.2)
+
+
+def nothing(rng):
+    return np.zeros(60)
+
+
+def line(rng):
+    return 3.0 - 0.5 * np.linspace(0.0, 10.0, 60)
+
+
+def noisy_level(rng):
+    return 4.2 + 0.3 * rng.standard_normal(60)
+
+
+def noisy_line(rng):
+    return line(rng) + 0.3 * rng.standard_normal(60)
+
+
+@pytest.mark.parametrize("order", [1, 2])
+@pytest.mark.parametrize(
+    "make", [level, nothing, line, noisy_level, noisy_line], ids=lambda make: make.__name__
+)
+def test_no_equation_is_supported_by_a_constant_or_a_straight_line(make, order, rng):
+    found = asked((np.linspace(0.0, 10.0, 60), make(rng)), order, plain=True)
+    assert flaw(found) is None
+    assert str(found).startswith("no equation is supported by these data")
