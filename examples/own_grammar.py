@@ -29,7 +29,7 @@ def train(folder: Path) -> Path:
     """Train a space in `folder` with the command that a user would give."""
     (folder / "population.grammar").write_text(GRAMMAR, encoding="utf-8")
     command = ["train", folder / "population.grammar", "--out", folder, "--order", "1"]
-    sizes = ["--size", "400", "--latent", "8", "--epochs", "20"]
+    sizes = ["--size", "400", "--latent", "8", "--epochs", "8"]
     program = "from gode.cli import main; main(prog_name='gode')"
     subprocess.run([sys.executable, "-c", program, *map(str, command), *sizes], check=True)
     return folder / "population"
