@@ -1,13 +1,9 @@
 """How Sphinx builds these pages; `make docs` does it."""
 
-from importlib.metadata import PackageNotFoundError, version
-
-try:
-    release = version("gode-engine")
-except PackageNotFoundError:  # built from a tree that is not installed
-    from gode import __version__ as release  # noqa: F401  Sphinx reads it
+from gode import __version__
 
 project = "gode"
+release = __version__
 author = "the gode authors"
 copyright = "the gode authors"
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.mathjax"]

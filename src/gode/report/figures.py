@@ -150,7 +150,7 @@ def _draw_fit(axes: "Axes", discovery: Discovery, channel: Channel) -> None:
         )
         axes.plot(series.t, series.fit, color=ORANGE, lw=1.6, label="equation, ±2 noise" if last else None)
     _draw_ahead(axes, discovery, channel)
-    axes.set(xlabel=_name(discovery, "t"), ylabel=_name(discovery, channel.name), title="data and solution")
+    axes.set(xlabel=_name(discovery, "t"), ylabel=_name(discovery, channel.name), title="solution")
     _legend(axes)
 
 
@@ -230,7 +230,7 @@ def _draw_front(axes: "Axes", discovery: Discovery) -> None:
         if seen:
             axes.plot(x, y, mark, color=colour, ms=size, lw=1, label=name)
     axes.axhline(1.0, color=GREY, lw=0.8, ls=":")
-    axes.set(xlabel="complexity", ylabel="rms residual / noise", title="accuracy against complexity")
+    axes.set(xlabel="complexity", ylabel="rms residual / noise", title="front")
     if all(c.rms > 0 for c in discovery.order) and np.isfinite(discovery.order[0].rms):
         axes.set_yscale("log")
     _legend(axes)
