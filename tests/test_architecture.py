@@ -26,7 +26,7 @@ LAYERS = (
         "selection": {"equation", "data", "solve", "fitting"},
     },
     {"discovery": {"*"}},
-    {"report": {"*"}, "benchmarks": {"*"}},
+    {"report": {"*"}, "benchmarks": {"*"}, "estimator": {"*"}},
     {"cli": {"*"}, "web": {"*"}},  # "*": everything below
 )
 RANK = {part: rank for rank, parts in enumerate(LAYERS) for part in parts}
@@ -54,7 +54,8 @@ DOORS = {
     "multiprocessing": ("discovery/workers.py", "benchmarks/run.py", "benchmarks/worker.py"),
     "concurrent": ("discovery/workers.py",),
     "threadpoolctl": ("discovery/",),
-    "pandas": ("data/read.py", "discovery/result.py"),
+    "pandas": ("data/read.py", "discovery/result.py", "estimator.py"),
+    "sklearn": ("estimator.py",),  # its tags, when it asks for them
     "matplotlib": ("report/figures.py", "benchmarks/figures.py"),
     "symengine": ("benchmarks/baselines.py",),
     "pysindy": ("benchmarks/peers/sindy.py",),

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from gode.discovery import Discovery, discover, fit
     from gode.equation import Equation, Skeleton, parse_equation, parse_skeleton
     from gode.errors import GodeError
+    from gode.estimator import ODERegressor
     from gode.grammar import Grammar, load_grammar
     from gode.library import Library, draw_library
     from gode.model import LatentSpace, load_model
@@ -24,6 +25,7 @@ __all__ = [
     "Grammar",
     "LatentSpace",
     "Library",
+    "ODERegressor",
     "Skeleton",
     "discover",
     "draw_library",
@@ -42,6 +44,7 @@ _HOMES = {
     "Grammar": "gode.grammar",
     "LatentSpace": "gode.model",
     "Library": "gode.library",
+    "ODERegressor": "gode.estimator",
     "Skeleton": "gode.equation",
     "discover": "gode.discovery",
     "draw_library": "gode.library",

@@ -35,6 +35,10 @@ class ModelError(GodeError, ValueError):
     """A latent space or its weights cannot be used."""
 
 
+class NotFittedError(GodeError, ValueError, AttributeError):
+    """An estimator was asked before it was fitted; scikit-learn's error of this name has the same parents."""
+
+
 class Failure(StrEnum):
     """The ways a candidate may fail without being an error."""
 

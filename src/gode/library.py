@@ -77,13 +77,13 @@ def skeleton_of(grammar: Grammar, derivation: Derivation) -> Skeleton:
 
 def sentence_skeleton(grammar: Grammar, tokens: tuple[str, ...]) -> Skeleton:
     """Return what a sentence means in the grammar's template."""
-    frame = _frame(grammar.template)
+    frame, numbered = _frame(grammar.template)
     terms, n_constants = [], 0
     for sign, term in term_tokens(tokens):
         tree, n_constants = _numbered_term(sign, term, n_constants)
         terms.append(tree)
     filled = _filled(frame, add(*terms))
-    return Skeleton(renumber(filled) if has_constant(frame) else filled)
+    return Skeleton(renumber(filled) if numbered else filled)
 
 
 def term_tokens(tokens: tuple[str, ...]) -> list[tuple[str, tuple[str, ...]]]:
@@ -115,14 +115,18 @@ def _numbered_term(sign: str, tokens: tuple[str, ...], start: int) -> tuple[Node
 
 
 @lru_cache(maxsize=64)
-def _frame(template: str) -> Node:
-    return parse_tree(template.replace("{sentence}", PLACE), inputs=("F", PLACE))
+def _frame(template: str) -> tuple[Node, bool]:
+    """Return the tree of a template, and whether it has constants of its own."""
+    frame = parse_tree(template.replace("{sentence}", PLACE), inputs=("F", PLACE))
+    return frame, has_constant(frame)
 
 
 def _filled(frame: Node, sentence: Node) -> Node:
     if frame.value == PLACE:
         return sentence
-    return frame._replace(args=tuple(_filled(arg, sentence) for arg in frame.args))
+    if not frame.args:
+        return frame
+    return Node(frame.op, frame.value, tuple([_filled(arg, sentence) for arg in frame.args]))
 
 
 def draw_library(

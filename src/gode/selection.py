@@ -30,7 +30,7 @@ class SelectionConfig:
     mention: float = 2.0  # differences below this are not worth a mention: the simplest equation is first
     tie: float = 6.0  # candidates this close to the best cannot be told apart by these data
     support: float = 10.0  # by how much an equation must beat a constant and a straight line
-    floor: float = 1e-4  # errors below this share of the signal are as good as none
+    floor: float = 1e-5  # errors below this share of the signal are as good as none
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ def headline_first(order: Sequence[Candidate], config: SelectionConfig) -> list[
 def is_misfit(order: Sequence[Candidate]) -> bool:
     """Tell whether even the most accurate candidates leave more than noise."""
     best = order[0]
-    return _independent(order) < 0.8 * best.n_values and best.rms > 3 * best.floor
+    return _independent(order) < 0.6 * best.n_values and best.rms > 3 * best.floor
 
 
 def by_forecast(order: Sequence[Candidate], target: Target, config: ShootConfig) -> list[Candidate]:

@@ -19,7 +19,7 @@ COLUMN = np.linspace(1.0, 2.0, 5)
 
 
 def task(order: int, force=None) -> PeerTask:
-    return PeerTask(COLUMN, COLUMN + 1, COLUMN + 2, COLUMN + 3, force, order, 0)
+    return PeerTask(COLUMN, COLUMN + 1, COLUMN + 2, COLUMN + 3, force, order, 0, 0.1)
 
 
 def test_a_task_regresses_the_highest_derivative_on_what_may_explain_it():

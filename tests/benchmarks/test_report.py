@@ -5,8 +5,9 @@ from xml.etree import ElementTree
 import pytest
 
 from gode.benchmarks import problem
-from gode.benchmarks.figures import svg, violins
+from gode.benchmarks.figures import COLOURS, MARKS, svg, violins
 from gode.benchmarks.jobs import Job
+from gode.benchmarks.methods import METHODS
 from gode.benchmarks.records import Record, open_store, read_records
 from gode.benchmarks.report import make_report, markdown, remember_command, write_report
 from gode.benchmarks.score import failed, score
@@ -83,6 +84,11 @@ def test_markdown_holds_commands_versions_dates_and_tables(report):
 def test_pictures_are_the_same_for_the_same_runs(report, folder):
     records = [r for r in read_records(folder) if r.job.study == "b1"]
     assert svg(violins(records)) == next(iter(report.sections[0].pictures.values()))
+
+
+def test_every_method_has_a_colour_and_a_mark_of_its_own():
+    assert set(COLOURS) == set(METHODS)
+    assert len(set(COLOURS.values())) == len(METHODS) <= len(set(MARKS))
 
 
 def test_runs_of_several_versions_are_pointed_out(tmp_path, report):

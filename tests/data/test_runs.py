@@ -43,3 +43,8 @@ def test_rows_without_time_or_value_are_dropped():
 def test_bad_data_get_a_sentence(arguments, sentence):
     with pytest.raises(DataError, match=sentence):
         make_run(**arguments)
+
+
+def test_a_number_too_large_to_square_is_named():
+    with pytest.raises(DataError, match=r"u is 1e\+200 at row 2, too large to square; use other units"):
+        make_run(np.arange(6.0), u=[1.0, 2.0, 1e200, 3.0, 4.0, 5.0])

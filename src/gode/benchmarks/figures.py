@@ -22,9 +22,25 @@ from gode.equation import parse_equation
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# The colours of Okabe and Ito, which the colour-blind can tell apart; marks and lines differ, too.
-PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#777777")
-MARKS = "osD^vPX*"
+# The colours of Okabe and Ito and of Tol, which the colour-blind can tell apart; marks and lines differ, too.
+COLOURS = {
+    "gode": "#0072B2",
+    "gode-grammar": "#56B4E9",
+    "gode-random": "#332288",
+    "gode-latent": "#88CCEE",
+    "gode-moves": "#44AA99",
+    "gode-integral": "#117733",
+    "gode-derivative": "#999933",
+    "gode-paper": "#009E73",
+    "pysindy": "#CC79A7",
+    "pyoperon": "#D55E00",
+    "gplearn": "#E69F00",
+    "pysr": "#F0E442",
+    "odeformer": "#882255",
+    "floor": "#000000",
+    "floor-derivatives": "#777777",
+}
+MARKS = "osD^vPX*<>dphH8"
 LINES = ("-", "--", "-.", ":")
 SMALLEST = 1e-6  # errors below are drawn there
 LABELS = {"noise": "noise", "samples": "samples", "dropped": "share of dropped samples", "runs": "runs"}
@@ -197,11 +213,11 @@ def _place(method: str) -> int:
 
 
 def _colour(method: str) -> str:
-    return PALETTE[_place(method) % len(PALETTE)]
+    return COLOURS[method]
 
 
 def _mark(method: str) -> str:
-    return MARKS[_place(method) % len(MARKS)]
+    return MARKS[_place(method)]
 
 
 def _line(method: str) -> str:

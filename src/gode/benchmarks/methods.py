@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gode.benchmarks.ablation import selected_cheaply
 from gode.benchmarks.measure import Measured
 from gode.benchmarks.peers import PEERS, PeerTask
 from gode.data import Dataset
@@ -17,7 +18,7 @@ from gode.equation import Skeleton
 from gode.equation.sums import from_sum, to_sum
 from gode.equation.tree import unlabelled
 from gode.errors import ConfigError
-from gode.fitting import ConstantsConfig, fit_constants, residual_problem
+from gode.fitting import ConstantsConfig, Form, fit_constants, residual_problem
 
 
 @dataclass(frozen=True)
@@ -66,13 +67,15 @@ def method(name: str) -> Method:
     return METHODS[name]
 
 
-def _gode(task: Task, *, preset: str = "default", grammar: str | None = None) -> str:
+def _gode(
+    task: Task, *, preset: str = "default", grammar: str | None = None, effort: str | None = None
+) -> str:
     found = discover(
         **_arguments(task.data),  # type: ignore[arg-type]
         order=task.data.order,
         grammar=grammar,
         preset=preset,
-        effort=task.effort,
+        effort=effort or task.effort,
         seed=task.seed,
     )
     return found.equation.equation.text(None)
@@ -118,15 +121,30 @@ def _dataset(data: Measured) -> Dataset:
     return make_dataset(*(given.get(name) for name in names))  # type: ignore[arg-type]
 
 
+def _cheaply(form: Form) -> Callable[[Task], str]:
+    """Return gode with its decision taken on a cheap score instead of the trajectory."""
+    return lambda task: selected_cheaply(_dataset(task.data), task.data.order, task.effort, task.seed, form)
+
+
+def _part(name: str) -> Callable[[Task], str]:
+    """Return gode with one part of its search alone."""
+    return lambda task: _gode(task, effort=name)
+
+
 def _peer(name: str) -> Callable[[Task], str]:
     """Return a method that gives a peer the columns that gode itself works on."""
 
     def work(task: Task) -> str:
-        columns = prepare(_dataset(task.data), task.data.order, 1e-4).columns
+        order = task.data.order
+        prepared = prepare(_dataset(task.data), order, 1e-4)
+        columns = prepared.columns
         t, u, du, d2u = (np.ascontiguousarray(row) for row in columns.matrix[:4])
         force = columns.matrix[4] if task.data.force else None
-        given = PeerTask(t, u, du, d2u, force, task.data.order, task.seed, len(columns.starts) > 2)
-        return PEERS[name].find(given)
+        measured = prepared.noise[order]  # of the derivative itself, if that was measured
+        smoothed = np.sqrt(np.mean([np.mean(s.deviations[order] ** 2) for s in prepared.smooths]))
+        deviation = float(measured if np.isfinite(measured) else smoothed)
+        several = len(task.data.t) > 1
+        return PEERS[name].find(PeerTask(t, u, du, d2u, force, order, task.seed, deviation, several))
 
     return work
 
@@ -134,6 +152,11 @@ def _peer(name: str) -> Callable[[Task], str]:
 METHODS: dict[str, Method] = {
     "gode": Method("gode", _gode),
     "gode-grammar": Method("gode, the paper's grammar", lambda task: _gode(task, grammar=task.suite)),
+    "gode-random": Method("gode, random sentences alone", _part("random")),
+    "gode-latent": Method("gode, latent search alone", _part("latent")),
+    "gode-moves": Method("gode, moves alone", _part("moves")),
+    "gode-integral": Method("gode, decided on integrals", _cheaply(Form.INTEGRAL)),
+    "gode-derivative": Method("gode, decided on derivatives", _cheaply(Form.RESIDUAL)),
     "gode-paper": Method("gode, preset paper", lambda task: _gode(task, preset="paper"), weight=20.0),
     **{
         name: Method(peer.title, _peer(name), peer.needs, peer.package, peer.weight)

@@ -27,7 +27,7 @@ def bench() -> None:
 
     \b
     Example:
-      gode bench b1 --seeds 0 1 2 3 4 --methods gode floor --jobs 2 --out out/bench
+      gode bench b1 --seeds 0 1 2 --methods gode floor --out out/bench
       gode bench report out/bench
     """
 

@@ -1,5 +1,6 @@
 """The example measurements that come with the package."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 
@@ -11,15 +12,24 @@ from gode.errors import DataError
 
 @dataclass(frozen=True)
 class Example:
-    """An example: its data, and the truth it was made from."""
+    """An example: its columns by name, and the truth it was made from."""
 
-    t: Float
-    u: Float
+    columns: Mapping[str, Float]
     truth: str
+
+    @property
+    def t(self) -> Float:
+        """The times."""
+        return self.columns["t"]
+
+    @property
+    def u(self) -> Float:
+        """The signal; the example of a pendulum has accelerations instead, in `columns`."""
+        return self.columns["u"]
 
 
 def load_example(name: str) -> Example:
-    """Return the example called `name`.
+    """Return the example called `name`: growth, pendulum, shaker or bubble.
 
     Raises:
         DataError: if there is none.
@@ -29,6 +39,6 @@ def load_example(name: str) -> Example:
     if not path.is_file():
         known = sorted(f.name.removesuffix(".csv") for f in folder.iterdir() if f.name.endswith(".csv"))
         raise DataError(f"there is no example {name!r}; known are {', '.join(known)}")
-    comment, _, *rows = path.read_text(encoding="utf-8").splitlines()
+    comment, header, *rows = path.read_text(encoding="utf-8").splitlines()
     table = np.array([[float(x) for x in row.split(",")] for row in rows])
-    return Example(table[:, 0], table[:, 1], comment.removeprefix("# "))
+    return Example(dict(zip(header.split(","), table.T, strict=True)), comment.removeprefix("# "))

@@ -107,7 +107,8 @@ def smooth_gp(run: Run, *, known: Float | None = None, at: Float | None = None) 
 
 def _ringing(number: float) -> list[tuple[float, float, float, float]]:
     """Return starts whose length suits a signal with this number of cycles."""
-    return [(float(shift - np.log(2 * np.pi * number)), 0.0, -3.0, 0.0) for shift in (0.0, 0.7, 1.4)]
+    lengths = [float(shift - np.log(2 * np.pi * number)) for shift in (0.0, 0.7, 1.4)]
+    return [(length, 0.5, noise, 0.0) for length in lengths for noise in (-3.0, -6.0)]
 
 
 def smooth_blocks(run: Run, known: Float, size: int) -> Smooth:

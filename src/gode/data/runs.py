@@ -16,6 +16,7 @@ from gode.errors import DataError
 Input = str | Callable[[float], float] | Float
 CHANNELS = ("u", "u'", "u''")
 MIN_POINTS = 5
+MAX_SIZE = 1e100  # of a value
 
 
 @dataclass(frozen=True)
@@ -131,6 +132,9 @@ def _numbers(values: ArrayLike, name: str, where: str, length: int | None) -> Fl
     if np.any(np.isinf(row)):
         i = int(np.argmax(np.isinf(row)))
         raise DataError(f"{where}{name} is infinite at row {i}; drop that row or write NaN for not observed")
+    if np.any(np.abs(row) > MAX_SIZE):
+        i = int(np.argmax(np.abs(row) > MAX_SIZE))
+        raise DataError(f"{where}{name} is {row[i]:g} at row {i}, too large to square; use other units")
     return row
 
 

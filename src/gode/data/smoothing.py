@@ -14,8 +14,8 @@ from gode.data.gp import Smooth, smooth_blocks, smooth_gp
 from gode.data.runs import Run, cycles, lowest_channel
 
 MAX_POINTS = 450  # of one process
-MAX_CYCLES = 25  # of one process, whose hyperparameters are tuned on 160 points
-PER_CYCLE = 16  # points that averaging leaves
+MAX_CYCLES = 12  # of one process, whose hyperparameters are tuned on 160 points
+PER_CYCLE = 64  # points that averaging leaves: fewer would flatten the peaks
 BLOCK = 200
 
 

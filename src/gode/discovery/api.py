@@ -14,7 +14,7 @@ from gode.discovery.paper import discover_by_paper, paper_grammar
 from gode.discovery.prepare import Prepared, prepare, retraced
 from gode.discovery.progress import Progress, Step
 from gode.discovery.result import Discovery
-from gode.discovery.settings import EFFORTS, GRAMMARS, IMPLICIT, Settings, check_start, whole, words
+from gode.discovery.settings import GRAMMARS, IMPLICIT, Settings, check_start, whole, words
 from gode.discovery.stages import Territory, explore, make_vocabulary, refine
 from gode.discovery.workers import Workers
 from gode.equation import Skeleton, parse_skeleton
@@ -106,9 +106,9 @@ def discover_in(
 ) -> Discovery:
     """Find the equation behind `dataset`: smooth, search by cheap scores, decide on the trajectory."""
     rng = np.random.default_rng(settings.seed)
-    spaces = _spaces(settings, dataset.inputs)
+    spaces = spaces_of(settings, dataset.inputs)
     prepared = prepare(dataset, settings.order, settings.selection.floor)
-    lands = _territories(spaces, prepared, settings, interrupts)
+    lands = territories(spaces, prepared, settings, interrupts)
     interrupted = False
     with Workers(prepared, settings, _processes(n_jobs, dataset)) as workers:
         progress = Progress(
@@ -119,7 +119,7 @@ def discover_in(
             refine(lands, progress)
             again = retraced(prepared, progress.ranked()[0]) if progress.ranked() else None
             if again is not None:
-                lands = _territories(spaces, again, settings, interrupts)
+                lands = territories(spaces, again, settings, interrupts)
                 progress.forget_failures()
                 explore(lands, progress, rng)
                 refine(lands, progress)
@@ -149,7 +149,7 @@ def _processes(n_jobs: int, dataset: Dataset) -> int:
     return n_jobs if plain else 1
 
 
-def _territories(
+def territories(
     spaces: Sequence[LatentSpace], prepared: Prepared, settings: Settings, interrupts: Interrupts
 ) -> list[Territory]:
     """Return what is searched in each grammar; the second one is implicit and known by residuals only."""
@@ -160,7 +160,7 @@ def _territories(
     for number, space in enumerate(spaces):
         problems = residual if number else prepared.problems
         objective = Objective(problems, config=config, fit=settings.constants, check=interrupts.check)
-        vocabulary = make_vocabulary(space, prepared.dataset.inputs, EFFORTS[settings.effort].vocabulary)
+        vocabulary = make_vocabulary(space, prepared.dataset.inputs, settings.budget.vocabulary)
         lands.append(Territory(space, vocabulary, objective, (IMPLICIT_SHARE if number else 1.0) / passes))
     return lands
 
@@ -261,7 +261,7 @@ def _run(
     )
 
 
-def _spaces(settings: Settings, inputs: tuple[str, ...]) -> list[LatentSpace]:
+def spaces_of(settings: Settings, inputs: tuple[str, ...]) -> list[LatentSpace]:
     """Return the space of the grammar, and that of implicit equations where one is left and wanted."""
     spaces = [_space(settings.grammar, settings, inputs)]
     if settings.implicit:

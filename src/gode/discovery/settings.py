@@ -44,6 +44,18 @@ EFFORTS = {
     ),
 }
 PRESETS = ("default", "paper")
+# What the parts of the search contribute, each with as many fits as "normal" has in all.
+PARTS = {
+    "random": Effort(
+        library=1900, latent=0, climbers=0, moves=0, vocabulary=60, per_size=10, rounds=0, per_round=0
+    ),
+    "latent": Effort(
+        library=300, latent=1600, climbers=15, moves=0, vocabulary=60, per_size=10, rounds=0, per_round=0
+    ),
+    "moves": Effort(
+        library=300, latent=0, climbers=0, moves=1600, vocabulary=60, per_size=10, rounds=8, per_round=14
+    ),
+}
 GRAMMARS = {1: "first-order", 2: "second-order"}
 IMPLICIT = "implicit"
 
@@ -70,10 +82,15 @@ class Settings:
             raise ConfigError(f"order must be 1 or 2, got {self.order!r}")
         if not isinstance(self.preset, str) or self.preset not in PRESETS:
             raise ConfigError(f"preset must be one of {', '.join(PRESETS)}, got {self.preset!r}")
-        if not isinstance(self.effort, str) or self.effort not in EFFORTS:
+        if not isinstance(self.effort, str) or self.effort not in EFFORTS | PARTS:
             raise ConfigError(f"effort must be one of {', '.join(EFFORTS)}, got {self.effort!r}")
         if whole(self.seed) < 0:
             raise ConfigError(f"seed must be a whole number from 0 on, got {self.seed!r}")
+
+    @property
+    def budget(self) -> Effort:
+        """How many skeletons go through each stage."""
+        return (EFFORTS | PARTS)[self.effort]
 
 
 def whole(value: object) -> int:

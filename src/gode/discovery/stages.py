@@ -7,7 +7,7 @@ import numpy as np
 
 from gode.arrays import Float
 from gode.discovery.progress import Progress
-from gode.discovery.settings import EFFORTS, Settings
+from gode.discovery.settings import Settings
 from gode.equation import Equation, Node, Skeleton, parse_skeleton
 from gode.equation.tree import depends_on
 from gode.errors import EquationError, ModelError
@@ -57,7 +57,7 @@ def explore(territories: Sequence[Territory], progress: Progress, rng: np.random
 def _explore(
     land: Territory, settings: Settings, rng: np.random.Generator, count: Callable[[str], None]
 ) -> None:
-    effort, objective, space = EFFORTS[settings.effort], land.objective, land.space
+    effort, objective, space = settings.budget, land.objective, land.space
     library_rng, latent_rng = rng.spawn(2)
     for skeleton in random_skeletons(space, round(land.share * effort.library), library_rng):
         objective.score(skeleton)
@@ -80,7 +80,7 @@ def _explore(
 
 def refine(territories: Sequence[Territory], progress: Progress) -> None:
     """Fit the best of every size to the trajectory, then their neighbours, until nothing gets better."""
-    effort = EFFORTS[progress.settings.effort]
+    effort = progress.settings.budget
     for number, land in enumerate(territories):
         chosen = land.objective.best(max(round(land.share * effort.per_size), 1))
         for scored in chosen:

@@ -14,6 +14,7 @@ from threadpoolctl import threadpool_limits
 
 from gode.discovery.prepare import Prepared
 from gode.discovery.settings import Settings
+from gode.fitting.resolved import is_resolved
 from gode.fitting.shooting import Target, shoot
 from gode.search import Scored
 from gode.selection import Candidate, judge
@@ -62,6 +63,8 @@ class Workers:
         """Return the candidate of one skeleton, None if it has no solution along the data."""
         target = self.prepared.whole if whole else self.prepared.target
         shot = shoot(scored.skeleton, scored.equation.constants, target, config=self.settings.shooting)
+        if shot.equation is not None and not is_resolved(shot.equation, self.prepared.columns):
+            return None
         return judge(shot, self.prepared.floor, self.settings.selection)
 
     def _spread(self, several: Sequence[Scored]) -> Iterator[Candidate | None]:

@@ -134,7 +134,7 @@ def joint_covariance(
     now = shooter.residuals(p, 1.0, slopes=True)
     if now is None:
         return np.zeros((len(p), len(p))), shooter.free
-    return shooter.covariance(float(now[0] @ now[0]), now[1] @ now[1].T), shooter.free
+    return shooter.covariance(p, float(now[0] @ now[0]), now[1] @ now[1].T), shooter.free
 
 
 class _Shooter:
@@ -247,14 +247,15 @@ class _Shooter:
     def shot(self, p: Float, sse: float, normal: Float) -> Shot:
         """Return the result at the minimum, with the covariance of the constants."""
         equation = Equation(self.skeleton, tuple(p[: self.k].tolist()))
-        part = self.covariance(sse, normal)[: self.k, : self.k]
         independent = self._independent(p)
+        part = self.covariance(p, sse, normal)[: self.k, : self.k]
         return Shot(self.skeleton, equation, self.initial(p), sse, self.n_values, len(p), part, independent)
 
-    def covariance(self, sse: float, normal: Float) -> Float:
-        """Return the covariance of all fitted numbers."""
+    def covariance(self, p: Float, sse: float, normal: Float) -> Float:
+        """Return the covariance of all fitted numbers; wider where the residuals are not white."""
         freedom = max(self.n_values - len(normal), 1)
-        return np.asarray(np.linalg.pinv(normal, rcond=1e-13, hermitian=True) * sse / freedom)
+        drift = self.n_values / self._independent(p)
+        return np.asarray(np.linalg.pinv(normal, rcond=1e-13, hermitian=True) * sse / freedom * drift)
 
     def _independent(self, p: Float) -> float:
         """Return how many independent values the residuals at `p` are worth."""

@@ -16,8 +16,8 @@ def worth(residuals: Float) -> float:
     if n < 8 or power == 0:
         return float(n)
     spectrum = np.abs(np.fft.rfft(residuals, 2 * n)) ** 2
-    shares = np.fft.irfft(spectrum)[1 : n // 2] / power
-    shares[np.abs(shares) < 3 / np.sqrt(n)] = 0.0
+    shares = np.fft.irfft(spectrum)[1 : max(n // 4, 3)] / power
+    shares[np.abs(shares) < 2.5 / np.sqrt(n)] = 0.0
     end = np.flatnonzero(shares <= 0)
     drift = shares[: end[0] if len(end) else len(shares)].sum()
     return float(max(n / (1 + 2 * max(drift, shares @ shares)), min(n, 8.0)))

@@ -155,8 +155,9 @@ def _draw_fit(axes: "Axes", discovery: Discovery, channel: Channel) -> None:
 
 
 def _legend(axes: "Axes") -> None:
-    """Put the legend beside the title, where it hides no data."""
-    axes.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=4)
+    """Put the legend between title and axes, where it hides no data."""
+    axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=4)
+    axes.set_title(axes.get_title(loc="left"), pad=18)
 
 
 def _draw_ahead(axes: "Axes", discovery: Discovery, channel: Channel) -> None:

@@ -96,9 +96,9 @@ class Objective:
                 found.setdefault(hash(scored.skeleton.key), scored)
         return sorted(found.values(), key=lambda s: s.score)
 
-    def leaders(self, n: int) -> list[Scored]:
-        """Return the `n` best by the first problem's score."""
-        heaps = (heap for (problem, _), heap in self._best.items() if problem == 0)
+    def leaders(self, n: int, problem: int = 0) -> list[Scored]:
+        """Return the `n` best by the score of one problem, the first by default."""
+        heaps = (heap for (number, _), heap in self._best.items() if number == problem)
         everyone = sorted((s for heap in heaps for _, _, s in heap), key=lambda s: s.score)
         return everyone[:n]
 

@@ -24,7 +24,7 @@ def find(task: PeerTask) -> str:
         population_size=1000,
         pool_size=1000,
         model_selection_criterion="minimum_description_length",
-        uncertainty=[0.05 * size],
+        uncertainty=[max(task.deviation, 1e-3 * size)],
         n_threads=1,
         random_state=task.seed + 1,
     )

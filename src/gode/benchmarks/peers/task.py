@@ -22,6 +22,7 @@ class PeerTask:
     force: Float | None
     order: int
     seed: int
+    deviation: float  # standard deviation of the highest derivative, as far as the smoother knows
     several: bool = False  # more than one run
 
     @property

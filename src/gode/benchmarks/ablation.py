@@ -1,0 +1,35 @@
+"""What each part of the method contributes: searches with one part alone, selection by a cheap score."""
+
+import numpy as np
+
+from gode.data import Dataset
+from gode.discovery.api import spaces_of, territories
+from gode.discovery.interrupts import Interrupts
+from gode.discovery.prepare import prepare
+from gode.discovery.progress import Progress
+from gode.discovery.settings import GRAMMARS, Settings
+from gode.discovery.stages import explore
+from gode.discovery.workers import Workers
+from gode.errors import DataError
+from gode.fitting import Form
+
+
+def selected_cheaply(dataset: Dataset, order: int, effort: str, seed: int, form: Form) -> str:
+    """Return the equation that the search finds best by a cheap score, without looking at a trajectory.
+
+    Raises:
+        DataError: if these data do not pose that problem.
+    """
+    settings = Settings(order=order, grammar=GRAMMARS[order], effort=effort, seed=seed)
+    prepared = prepare(dataset, order, settings.selection.floor)
+    chosen = [p for p in prepared.problems if p.form is form]
+    if not chosen:
+        raise DataError(f"the {form} form needs u to be observed")
+    interrupts = Interrupts()
+    lands = territories(spaces_of(settings, dataset.inputs), prepared, settings, interrupts)
+    progress = Progress(prepared, settings, None, Workers(prepared, settings), interrupts, {})
+    explore(lands, progress, np.random.default_rng(seed))
+    best = lands[0].objective.leaders(1, prepared.problems.index(chosen[0]))
+    if not best:
+        raise DataError("no skeleton could be fitted")
+    return best[0].equation.text(None)

@@ -1,0 +1,285 @@
+"""ODERegressor: discover() and fit() behind the conventions of scikit-learn, which need not be installed."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from inspect import signature
+from numbers import Integral
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from gode.arrays import Float
+from gode.data.read import frame_table, listed
+from gode.data.roles import GUESSES
+from gode.discovery import Discovery, discover, fit
+from gode.discovery.api import INPUT
+from gode.discovery.result import Finding
+from gode.errors import ConfigError, DataError, NotFittedError
+
+SIGNALS = {"u": "u", "velocity": "du", "acceleration": "d2u"}  # of a measurement -> of a solution
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """The rows of X: times, the samples of the input if there are any, names of the columns if they have."""
+
+    t: Float
+    force: Float | None
+    names: tuple[str, ...] | None
+
+    @property
+    def n_features(self) -> int:
+        return 1 if self.force is None else 2
+
+
+class ODERegressor:
+    """The equation behind a signal, as a regressor: times in, values of its solution out.
+
+    X holds times, as (n,) or (n, 1), and the samples of a known input in a second column if there is one; or
+    it is a DataFrame with a column called t or time and perhaps one called force. y is the signal; NaN where
+    nothing was observed. The rows of one run may come in any order.
+
+    Args:
+        order: of the equation, 1 or 2.
+        equation: one whose constants C are to be fitted; None to discover it.
+        signal: what y is, u, velocity or acceleration.
+        force: a known input as a formula in t or a callable; samples are a column of X.
+        initial: known initial values, [u(t0)] or [u(t0), u'(t0)].
+        grammar, preset, effort, start, without, n_jobs: as in `gode.discover`.
+        random_state: a whole number or a generator; None is 0, so that every fit repeats.
+
+    After `fit`, `equation_` is the equation with its error bars, `discovery_` all that `gode.discover`
+    returns, `n_features_in_` the number of columns of X.
+
+    Example:
+        >>> model = ODERegressor(order=1, effort="quick").fit(t, u)  # doctest: +SKIP
+        >>> model.predict(later)  # doctest: +SKIP
+    """
+
+    _estimator_type = "regressor"
+
+    def __init__(
+        self,
+        *,
+        order: int = 1,
+        equation: str | None = None,
+        signal: str = "u",
+        force: str | Callable[[float], float] | None = None,
+        initial: Sequence[float] | None = None,
+        grammar: str | None = None,
+        preset: str = "default",
+        effort: str = "normal",
+        start: str | None = None,
+        without: Sequence[str] = (),
+        n_jobs: int = 1,
+        random_state: object = None,
+    ) -> None:
+        self.order = order
+        self.equation = equation
+        self.signal = signal
+        self.force = force
+        self.initial = initial
+        self.grammar = grammar
+        self.preset = preset
+        self.effort = effort
+        self.start = start
+        self.without = without
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(self, X: "ArrayLike | pd.DataFrame", y: ArrayLike) -> Self:
+        """Find the equation, or the constants of the one given; returns itself.
+
+        Raises:
+            DataError, ConfigError: with a sentence that says what to do.
+        """
+        if self.signal not in SIGNALS:
+            raise ConfigError(f"signal must be one of {', '.join(SIGNALS)}, got {self.signal!r}")
+        rows, values = _rows(X), _target(y)
+        if len(values) != len(rows.t):
+            raise DataError(f"y has {len(values)} values, but X has {len(rows.t)} rows; give one per row")
+        if rows.force is not None and self.force is not None:
+            raise ConfigError("the input is given twice: force= and the second column of X; drop one of them")
+        order = np.argsort(rows.t, kind="stable")
+        force = self.force if rows.force is None else rows.force[order]
+        self.discovery_ = self._found(rows.t[order], values[order], force)
+        self.equation_: Finding = self.discovery_.equation
+        self.n_features_in_ = rows.n_features
+        if rows.names is not None:
+            self.feature_names_in_ = np.array(rows.names, dtype=object)
+        return self
+
+    def predict(self, X: "ArrayLike | pd.DataFrame", initial: Sequence[float] | None = None) -> Float:
+        """Return the signal at the times of X, also beyond the data; NaN where the solution has failed.
+
+        The solution starts where the data of `fit` do, or at the first of these times if `initial` is given.
+        Samples of the input in X replace those of `fit` over the span of X.
+
+        Raises:
+            DataError: if X does not have the columns that `fit` was given.
+            NotFittedError: before `fit`.
+        """
+        found, rows = self._fitted(), _rows(X)
+        if rows.n_features != self.n_features_in_:
+            raise DataError(
+                f"X has {rows.n_features} columns, but fit was given {self.n_features_in_}; "
+                "pass the times, and the input if there was one"
+            )
+        t, place = np.unique(rows.t, return_inverse=True)
+        solved = found.simulate(t, initial, self._force(rows, initial is None))
+        return np.asarray(getattr(solved, SIGNALS[self.signal])[place])
+
+    def score(
+        self, X: "ArrayLike | pd.DataFrame", y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> float:
+        """Return R² of the prediction, 1 at best, over what was observed; -inf where the solution fails."""
+        true, guess = _target(y), self.predict(X)
+        weight = np.ones(len(true)) if sample_weight is None else np.asarray(sample_weight, np.float64)
+        if not len(true) == len(guess) == len(weight):
+            raise DataError(f"y has {len(true)} values, but X has {len(guess)} rows; give one per row")
+        seen = np.isfinite(true)
+        true, guess, weight = true[seen], guess[seen], weight[seen]
+        if not len(true):
+            raise DataError("y holds no number to compare with; pass what was observed")
+        if not np.all(np.isfinite(guess)):
+            return -np.inf
+        missed = float(np.sum(weight * (true - guess) ** 2))
+        total = float(np.sum(weight * (true - np.average(true, weights=weight)) ** 2))
+        if total == 0:
+            return 1.0 if missed == 0 else 0.0
+        return 1.0 - missed / total
+
+    def get_params(self, deep: bool = True) -> dict[str, object]:
+        """Return the arguments of the constructor; `deep` is there for scikit-learn."""
+        return {name: getattr(self, name) for name in signature(type(self)).parameters}
+
+    def set_params(self, **params: object) -> Self:
+        """Change arguments of the constructor; returns itself.
+
+        Raises:
+            ConfigError: if there is no such argument.
+        """
+        known = signature(type(self)).parameters
+        for name, value in params.items():
+            if name not in known:
+                raise ConfigError(f"ODERegressor has no parameter {name!r}; it has {', '.join(known)}")
+            setattr(self, name, value)
+        return self
+
+    def __repr__(self) -> str:
+        usual = {name: each.default for name, each in signature(type(self)).parameters.items()}
+        told = [f"{k}={v!r}" for k, v in self.get_params().items() if v is not usual[k] and v != usual[k]]
+        return f"ODERegressor({', '.join(told)})"
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "discovery_" in vars(self)
+
+    def __sklearn_tags__(self) -> object:
+        """Return what scikit-learn wants to know of an estimator; only it calls this."""
+        from sklearn.utils import InputTags, RegressorTags, Tags, TargetTags
+
+        return Tags(
+            estimator_type="regressor",
+            target_tags=TargetTags(required=True),
+            regressor_tags=RegressorTags(),
+            input_tags=InputTags(one_d_array=True),
+        )
+
+    def _found(self, t: Float, y: Float, force: object) -> Discovery:
+        name = self.signal
+        channels: dict[str, Any] = {key: y if key == name else None for key in SIGNALS}
+        if self.equation is not None:
+            return fit(self.equation, t, force=force, initial=self.initial, **channels)
+        return discover(
+            t,
+            **channels,
+            force=force,
+            order=self.order,
+            initial=self.initial,
+            grammar=self.grammar,
+            preset=self.preset,
+            effort=self.effort,
+            start=self.start,
+            without=self.without,
+            seed=_seed(self.random_state),
+            n_jobs=self.n_jobs,
+        )
+
+    def _fitted(self) -> Discovery:
+        if not self.__sklearn_is_fitted__():
+            raise NotFittedError("this ODERegressor has found no equation yet; call fit(X, y) first")
+        return self.discovery_
+
+    def _force(self, rows: _Rows, from_start: bool) -> tuple[Float, Float] | None:
+        """Return the samples of the input: those of X, before them those of `fit`."""
+        if rows.force is None:
+            return None
+        t, first = np.unique(rows.t, return_index=True)
+        force = rows.force[first]
+        run = self.discovery_.prepared.dataset.runs[0]
+        if not from_start or not len(t):
+            return t, force
+        before = run.t < t[0]
+        known = np.asarray(run.inputs[INPUT], np.float64)
+        return np.concatenate([run.t[before], t]), np.concatenate([known[before], force])
+
+
+def _rows(X: "ArrayLike | pd.DataFrame") -> _Rows:
+    if isinstance(X, pd.DataFrame):
+        return _rows_of_frame(X)
+    table = _numbers(X, "X")
+    if table.ndim == 1:
+        return _Rows(table, None, None)
+    if table.ndim != 2 or table.shape[1] not in (1, 2):
+        raise DataError(
+            f"X must hold times, and an input perhaps, so (n,), (n, 1) or (n, 2), got {table.shape}"
+        )
+    return _Rows(table[:, 0], table[:, 1] if table.shape[1] == 2 else None, None)
+
+
+def _rows_of_frame(frame: pd.DataFrame) -> _Rows:
+    """Return the columns of time and input: by their names, else the first and the second."""
+    table = frame_table(frame, "X")
+    names = list(table.names)
+    time = _named(names, GUESSES["time"]) or names[0]
+    left = [name for name in names if name != time]
+    force = _named(left, GUESSES["force"]) or (left[0] if len(left) == 1 else None)
+    if len(left) > 1:
+        raise DataError(f"X must have columns t and perhaps force, but has {listed(names)}; drop the others")
+    values = None if force is None else table.numbers(force)
+    return _Rows(table.numbers(time), values, (time,) if force is None else (time, force))
+
+
+def _named(names: Sequence[str], words: str) -> str | None:
+    return next((name for word in words.split() for name in names if name.lower() == word), None)
+
+
+def _target(y: ArrayLike) -> Float:
+    values = _numbers(y, "y")
+    if values.ndim == 2 and values.shape[1] == 1:
+        values = values[:, 0]
+    if values.ndim != 1:
+        raise DataError(f"y must hold one signal, so (n,) or (n, 1), got shape {values.shape}")
+    return values
+
+
+def _numbers(values: ArrayLike, name: str) -> Float:
+    try:
+        return np.asarray(values, np.float64)
+    except (TypeError, ValueError):
+        raise DataError(f"{name} must be numbers, got {type(values).__name__}; convert it first") from None
+
+
+def _seed(random_state: object) -> int:
+    """Return a seed; a generator gives another one each time it is asked."""
+    if random_state is None:
+        return 0
+    if isinstance(random_state, Integral) and not isinstance(random_state, bool):
+        return int(random_state)
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**31))
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**31 - 1))
+    raise ConfigError(f"random_state must be a whole number, a generator or None, got {random_state!r}")

@@ -1,0 +1,56 @@
+"""Whether the samples resolve an equation: what oscillates or jumps between two of them was not measured."""
+
+import numpy as np
+
+from gode.arrays import Float
+from gode.data import Columns
+from gode.equation import Equation, Node, Term
+from gode.equation.tape import compile_tape, evaluate
+from gode.equation.tree import number, walk
+
+MOST = {
+    "sin": 1.2,
+    "cos": 1.2,
+    "tan": 1.2,
+    "exp": 5.0,
+    "tanh": 5.0,
+}  # change of the argument from sample to sample
+
+
+def is_resolved(equation: Equation, columns: Columns) -> bool:
+    """Tell whether every function with constants inside changes slowly enough along these samples."""
+    nodes = list(walk(equation.skeleton.normal))
+    bent = [n for n in nodes if n.op in MOST and _has_constant(n)]
+    poles = [n.args[0] for n in nodes if n.op == "^" and n.args[1].op == "num" and number(n.args[1]) < 0]
+    return all(_change(n.args[0], equation, columns) <= MOST[n.op] for n in bent) and all(
+        _keeps_off_zero(base, equation, columns) for base in poles
+    )
+
+
+def _has_constant(node: Node) -> bool:
+    return any(inner.op == "const" for inner in walk(node.args[0]))
+
+
+def _keeps_off_zero(base: Node, equation: Equation, columns: Columns) -> bool:
+    """Tell whether a denominator has one sign and never falls to a tenth from one sample to the next."""
+    before, after = _neighbours(base, equation, columns)
+    with np.errstate(all="ignore"):  # what overflows is not resolved either
+        share = after / before
+        return bool(np.all((share > 0.1) & (share < 10)))
+
+
+def _change(argument: Node, equation: Equation, columns: Columns) -> float:
+    """Return the median change of `argument` between neighbouring samples."""
+    before, after = _neighbours(argument, equation, columns)
+    with np.errstate(all="ignore"):
+        change = float(np.median(np.abs(after - before)))
+    return change if np.isfinite(change) else np.inf
+
+
+def _neighbours(node: Node, equation: Equation, columns: Columns) -> tuple[Float, Float]:
+    """Return the values of `node` at all samples but the last and but the first of each run."""
+    tape = compile_tape([Term(1.0, None, node)], columns.names, equation.skeleton.n_constants)
+    values = evaluate(tape, equation.constants, columns.matrix).value
+    inside = np.ones(len(values) - 1, bool)
+    inside[columns.starts[1:-1] - 1] = False
+    return values[:-1][inside], values[1:][inside]
