@@ -39,6 +39,11 @@ class NotFittedError(GodeError, ValueError, AttributeError):
     """An estimator was asked before it was fitted; scikit-learn's error of this name has the same parents."""
 
 
+def shortened(text: str, most: int = 400) -> str:
+    """Return a message with its middle left out where it quotes something endless."""
+    return text if len(text) <= most else f"{text[: most // 2]} … {text[-most // 4 :]}"
+
+
 class Failure(StrEnum):
     """The ways a candidate may fail without being an error."""
 

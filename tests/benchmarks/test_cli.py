@@ -1,4 +1,5 @@
 import json
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -8,6 +9,7 @@ from gode.benchmarks.quick import check_quick, quick_jobs
 from gode.benchmarks.records import open_store, read_records
 from gode.benchmarks.worker import broken
 from gode.cli import main
+from gode.cli.bench import bench
 
 
 def run(words: str, *more: str):
@@ -64,6 +66,14 @@ def test_nonsense_is_one_sentence_with_exit_code_2(words, message, tmp_path, mon
 )
 def test_words_that_mean_nothing_are_refused(words):
     assert run(words).exit_code == 2
+
+
+def test_the_commands_of_the_page_are_understood():
+    text = (Path(__file__).parents[2] / "docs" / "benchmarks.md").read_text(encoding="utf-8")
+    commands = [line.split("#")[0].split() for line in text.splitlines() if line.startswith("gode bench ")]
+    assert len(commands) == 8
+    for _, _, name, *words in commands:
+        bench.commands[name].make_context(name, words)
 
 
 def test_methods_are_listed():

@@ -97,7 +97,7 @@ def asked(series, order, *, plain):
     return outcome({"t": t, "u": u, "order": order, "effort": "quick", **small})
 
 
-@pytest.mark.parametrize("order", [1, 2])
+@pytest.mark.parametrize("order", [1, pytest.param(2, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("make", HARD, ids=lambda make: make.__name__)
 def test_hard_dynamics_give_a_sound_result_or_one_sentence(make, order):
     assert flaw(asked(make(), order, plain=True)) is None
@@ -136,7 +136,7 @@ def noisy_line(rng):
     return line(rng) + 0.3 * rng.standard_normal(60)
 
 
-@pytest.mark.parametrize("order", [1, 2])
+@pytest.mark.parametrize("order", [1, pytest.param(2, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     "make", [level, nothing, line, noisy_level, noisy_line], ids=lambda make: make.__name__
 )

@@ -116,8 +116,8 @@ def _code() -> str:
 def _warm_up() -> None:
     """Load what a run loads, so that the clock of the first job does not count it."""
     job = Job(study="b1", problem="ID2", method="floor", samples=12)
-    run_job(job)
-    run_job(replace(job, problem="LODE4"))
+    for name in ("ID2", "LODE4", "NLODE4"):  # first order, second order, implicit
+        run_job(replace(job, problem=name))
 
 
 def _end_with_parent() -> None:

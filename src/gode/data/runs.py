@@ -107,7 +107,7 @@ def _check_times(t: Float, where: str) -> None:
     if np.min(step) < 1e-9 * (t[-1] - t[0]):
         i = int(np.argmin(step)) + 1
         raise DataError(
-            f"{where}row {i}: the times {t[i - 1]!r} and {t[i]!r} nearly coincide; drop one of the rows"
+            f"{where}row {i}: the times {t[i - 1]:.17g} and {t[i]:.17g} nearly coincide; drop one of the rows"
         )
 
 

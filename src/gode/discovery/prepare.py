@@ -21,6 +21,8 @@ from gode.solve import Signal, solve
 SCREENED = 400  # points on which trajectories are screened
 SHORTEST = 60  # points of a run that are kept for it
 CHEAP = 400  # points on which skeletons are scored
+TRUSTED = 0.2  # drift of integrated accelerations, in swings of u, that is borne with
+FEWEST = 50  # points that are kept whatever the drift
 COARSE = 10  # points a cycle, below which integrals over the samples are poor
 
 
@@ -57,7 +59,7 @@ def assemble(dataset: Dataset, smooths: tuple[Smooth, ...], order: int, floor: f
     """Set up the problems of this order on runs that have been smoothed."""
     noise = _noise(dataset, smooths)
     columns = join_runs([_columns(r, s) for r, s in zip(dataset.runs, smooths, strict=True)])
-    problems = _problems(dataset, columns, order)
+    problems = _problems(dataset, _before_drift(dataset, columns, noise), order)
     weights = np.where(np.isfinite(noise), 1.0 / np.where(np.isfinite(noise), noise, 1.0), 0.0)
     scale = max(float(np.abs(s.values[0]).max()) for s in smooths)
     whole = Target(dataset, weights, tuple(s.values for s in smooths), scale)
@@ -164,6 +166,24 @@ def _problems(dataset: Dataset, columns: Columns, order: int) -> tuple[Problem, 
     integral = integral_problem(seen, order, initial=initial, columns=smoothed)
     fast = any(run.n_points < COARSE * cycles(run) for run in dataset.runs)
     return (residual, integral) if fast else (integral, residual)
+
+
+def _before_drift(dataset: Dataset, columns: Columns, noise: Float) -> Columns:
+    """Return the columns, or where only accelerations were measured their part before u drifts away.
+
+    Twice integrated, white noise of the accelerations grows like t^1.5; the part ends where that reaches a
+    share of the swings of u about its own drift.
+    """
+    if any(np.isfinite(run.observed[:2]).any() for run in dataset.runs):
+        return columns
+    pieces = []
+    for run, low, high in zip(dataset.runs, columns.starts[:-1], columns.starts[1:], strict=True):
+        t, u = run.t - run.t[0], columns.matrix[1, low:high]
+        swing = np.std(u - np.polynomial.Polynomial.fit(t, u, 5)(t))
+        drift = noise[2] * np.sqrt(np.median(np.diff(t)) / 3) * t**1.5
+        n = max(int(np.searchsorted(drift, TRUSTED * swing)), min(len(t), FEWEST))
+        pieces.append(Columns(columns.matrix[:, low : low + n], np.array([0, n]), columns.inputs))
+    return join_runs(pieces)
 
 
 def _windows(columns: Columns) -> Columns:

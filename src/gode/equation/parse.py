@@ -26,7 +26,7 @@ from gode.equation.tree import (
     renumber,
     var,
 )
-from gode.errors import EquationError
+from gode.errors import EquationError, shortened
 
 MAX_LENGTH = 20_000
 MAX_DEPTH = 60
@@ -71,7 +71,7 @@ class _Parser:
     def fail(self, reason: str, start: int) -> NoReturn:
         line = re.sub(r"\s", " ", self.text)
         low = max(0, start - 60)
-        raise EquationError(f"{reason}\n  {line[low : low + 120]}\n  {' ' * (start - low)}^")
+        raise EquationError(f"{shortened(reason)}\n  {line[low : low + 120]}\n  {' ' * (start - low)}^")
 
     def _tokens(self) -> list[_Token]:
         tokens = []

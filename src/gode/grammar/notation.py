@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby
 
-from gode.errors import GrammarError
+from gode.errors import GrammarError, shortened
 
 DEFAULT_TEMPLATE = "{sentence} = 0"
 DEFAULT_LIMIT = 40
@@ -81,7 +81,7 @@ def quoted(terminal: str) -> str:
 
 def fault(source: str, line: int, reason: str) -> GrammarError:
     """Return the error for `reason` with its place."""
-    return GrammarError(f"{source}, line {line}: {reason}")
+    return GrammarError(f"{source}, line {line}: {shortened(reason)}")
 
 
 def read_notes(text: str, source: str) -> Notes:

@@ -82,8 +82,8 @@ class Objective:
         """Tell whether `skeleton` is an equation of the kind that is sought."""
         known = self.problems[0].columns.inputs
         right = skeleton.order == self.config.order and skeleton.n_constants <= self.config.max_constants
-        if not right or any(name not in known for name in skeleton.inputs):
-            return False
+        if not right or any(name not in known for name in skeleton.inputs) or len(skeleton.terms) < 2:
+            return False  # a single term is u'' = 0 in disguise
         if any(n.op in ("abs", "sign") and n.args[0].value in self.one_sided for n in walk(skeleton.key)):
             return False  # |u| is u, or -u, in these data
         return self.config.time_alone or holds_state(skeleton)
