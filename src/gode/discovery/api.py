@@ -117,7 +117,7 @@ def discover_in(
         try:
             explore(lands, progress, rng)
             refine(lands, progress)
-            again = retraced(prepared, progress.ranked()[0]) if progress.ranked() else None
+            again = retraced(prepared, progress.leaders()[0]) if progress.leaders() else None
             if again is not None:
                 lands = territories(spaces, again, settings, interrupts)
                 progress.forget_failures()
@@ -125,9 +125,9 @@ def discover_in(
                 refine(lands, progress)
         except KeyboardInterrupt:
             interrupted = True
-            if not progress.ranked():
+            if not progress.leaders():
                 progress.solve(lands[0].objective.leaders(5), "interrupted")
-    found = progress.ranked()
+    found = ranked(progress.leaders())
     if not found and interrupted:
         raise KeyboardInterrupt("before any equation was solved")
     if not found:

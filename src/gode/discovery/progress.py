@@ -9,7 +9,7 @@ from gode.discovery.settings import Settings
 from gode.discovery.workers import Workers
 from gode.equation import Node
 from gode.search import Scored
-from gode.selection import Candidate, ranked
+from gode.selection import Candidate, in_order
 
 KEPT_WHOLE = 12  # equations that go from the first part of a long record to all of it
 
@@ -44,13 +44,13 @@ class Progress:
     def tell(self, stage: str) -> None:
         """Report where the discovery stands."""
         if self.on_step:
-            order = self.ranked()
+            order = self.leaders()
             best = str(order[0].equation) if order else ""
             self.on_step(Step(stage, self.n_fitted, len(self.candidates), best))
 
-    def ranked(self) -> list[Candidate]:
-        """Return the candidates, the best first."""
-        return ranked([c for c in self.candidates.values() if c is not None])
+    def leaders(self) -> list[Candidate]:
+        """Return the candidates, the best first as if all residuals were white: that leads to accuracy."""
+        return in_order([c for c in self.candidates.values() if c is not None])
 
     def solve(self, several: Sequence[Scored], stage: str) -> None:
         """Fit skeletons to the trajectory, each once."""
@@ -65,7 +65,7 @@ class Progress:
         """Go on with whole records, if only their first part was used; the best so far come along."""
         if self.prepared.whole is self.prepared.target:
             return False
-        best = [Scored(c.equation.skeleton, c.equation, c.criterion) for c in self.ranked()[:KEPT_WHOLE]]
+        best = [Scored(c.equation.skeleton, c.equation, c.criterion) for c in self.leaders()[:KEPT_WHOLE]]
         found: dict[Node, Candidate | None] = {}
         self.workers.whole = True
         self._solve_into(found, best, "whole records")

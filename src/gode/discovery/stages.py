@@ -95,7 +95,7 @@ def _spread_out(territories: Sequence[Territory], progress: Progress, rounds: in
     """Go from the leaders on the trajectory to their neighbours, some rounds or until none is new."""
     expanded: set[Node] = set()
     for _ in range(rounds):
-        waiting = [c for c in progress.ranked()[:4] if c.equation.skeleton.key not in expanded]
+        waiting = [c for c in progress.leaders()[:4] if c.equation.skeleton.key not in expanded]
         if not waiting:
             break
         for leader in waiting[:2]:
