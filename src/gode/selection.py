@@ -120,17 +120,13 @@ def is_misfit(order: Sequence[Candidate]) -> bool:
 
 
 def by_forecast(order: Sequence[Candidate], target: Target, config: ShootConfig) -> list[Candidate]:
-    """Return the candidates with the best of them ranked by how well they forecast, before all others."""
+    """Return the best of the candidates, ranked by how well they forecast; all of them if none can."""
     chosen = {id(c): c for c in [*order[:CONTESTANTS], *front(order)[-CONTESTANTS:]]}
     judged = [
         replace(c, forecast=forecast(c.equation, c.initial, target, TRAINED, config=config))
         for c in chosen.values()
     ]
-    able = [c for c in judged if np.isfinite(c.forecast)]
-    if not able:
-        return list(order)
-    names = {c.equation.skeleton for c in able}
-    return [*ranked(able), *(c for c in order if c.equation.skeleton not in names)]
+    return ranked([c for c in judged if np.isfinite(c.forecast)]) or list(order)
 
 
 def is_supported(order: Sequence[Candidate], target: Target, config: SelectionConfig) -> bool:
