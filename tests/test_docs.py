@@ -53,7 +53,8 @@ COMMANDS = sorted({command for _, command in told_commands() if "..." not in com
 
 def accept(line: str) -> None:
     """Go through the command, its options and their types as click does, short of running it."""
-    words, command, context = shlex.split(line)[1:], main, click.Context(main, info_name="gode")
+    words = shlex.split(line, comments=True)[1:]
+    command, context = main, click.Context(main, info_name="gode")
     while isinstance(command, click.Group) and words:
         name = words.pop(0)
         assert name in command.commands, f"{line}: there is no command {name}"
@@ -87,7 +88,7 @@ def test_a_wrong_command_would_be_seen(line: str):
 
 @pytest.mark.parametrize("line", [line for line in COMMANDS if line.startswith(CHEAP)])
 def test_cheap_command_runs(line: str):
-    result = gode(*shlex.split(line)[1:])
+    result = gode(*shlex.split(line, comments=True)[1:])
     assert result.exit_code == 0, result.output
 
 
