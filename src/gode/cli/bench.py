@@ -240,7 +240,7 @@ def _command(ctx: click.Context) -> str:
         value = ctx.params.get(parameter.name or "")
         if isinstance(parameter, click.Argument):
             words.append(str(value))
-        elif value != parameter.get_default(ctx) and isinstance(parameter, click.Option):
+        elif value != () and value != parameter.get_default(ctx) and isinstance(parameter, click.Option):
             values = value if isinstance(value, tuple) else () if value is True else (value,)
             words += [parameter.opts[0], *map(str, values)]
     return shlex.join(words)
