@@ -132,7 +132,7 @@ def _sampled(name: str, signal: object, t: Float) -> Float:
 
 
 def _one_number(value: object, name: str) -> float:
-    if isinstance(value, SupportsFloat) and np.asarray(value).ndim == 0:  # type: ignore[arg-type]
+    if isinstance(value, SupportsFloat) and np.asarray(value).ndim == 0:
         return float(value)
     raise DataError(f"the input {name} must be one number at each time, got {type(value).__name__}")
 
