@@ -61,7 +61,7 @@ def assemble(dataset: Dataset, smooths: tuple[Smooth, ...], order: int, floor: f
     columns = join_runs([_columns(r, s) for r, s in zip(dataset.runs, smooths, strict=True)])
     problems = _problems(dataset, _before_drift(dataset, columns, noise), order)
     weights = np.where(np.isfinite(noise), 1.0 / np.where(np.isfinite(noise), noise, 1.0), 0.0)
-    scale = max(float(np.abs(s.values[0]).max()) for s in smooths)
+    scale = max(float(np.abs(s.values[0]).max()) for s in smooths) or 1.0
     whole = Target(dataset, weights, tuple(s.values for s in smooths), scale)
     target = _first_part(whole)
     return Prepared(
@@ -132,7 +132,7 @@ def _sampled(name: str, signal: object, t: Float) -> Float:
 
 
 def _one_number(value: object, name: str) -> float:
-    if np.ndim(value) == 0 and isinstance(value, SupportsFloat):  # type: ignore[arg-type]
+    if isinstance(value, SupportsFloat) and np.asarray(value).ndim == 0:
         return float(value)
     raise DataError(f"the input {name} must be one number at each time, got {type(value).__name__}")
 
@@ -216,7 +216,7 @@ def _noise(dataset: Dataset, smooths: tuple[Smooth, ...]) -> Float:
     seen = np.isfinite(squares)
     counts = seen.sum(axis=0)
     mean = np.where(counts, np.where(seen, squares, 0.0).sum(axis=0) / np.maximum(counts, 1), np.nan)
-    least = np.array([_size(dataset, i) for i in range(3)]) * 1e-9 + 1e-290
+    least = [1e-9 * _size(dataset, i) + _rounding(dataset, i) for i in range(3)]
     return np.where(np.isfinite(mean), np.maximum(np.sqrt(mean), least), np.nan)
 
 
@@ -226,7 +226,14 @@ def _size(dataset: Dataset, channel: int) -> float:
     return float(np.std(values)) if len(values) else 0.0
 
 
+def _rounding(dataset: Dataset, channel: int) -> float:
+    """Return what a number of the size of the values cannot hold; it is all there is of a constant."""
+    values = np.concatenate([run.observed[channel] for run in dataset.runs])
+    largest = float(np.max(np.abs(values), where=np.isfinite(values), initial=0.0))
+    return float(np.finfo(np.float64).eps) * (largest or 1.0)
+
+
 def _spread(dataset: Dataset, noise: Float) -> float:
-    """Return the spread of the lowest observed channel in units of its noise."""
+    """Return the spread of the lowest observed channel in units of its noise, which is part of it."""
     channel = int(np.flatnonzero(np.isfinite(noise))[0])
-    return float(_size(dataset, channel) / noise[channel])
+    return max(float(_size(dataset, channel) / noise[channel]), 1.0)
