@@ -31,12 +31,10 @@ def test_a_suite_a_sweep_and_their_report(tmp_path):
     assert found["b1", "gode"].score.errors[0] < 0.05
     assert found["b1", "gode"].megabytes > 50
     assert found["b1", "gode"].versions["gode"]
-    commands = [
-        json.loads(line)["command"] for line in (tmp_path / "commands.jsonl").read_text().splitlines()
-    ]
-    assert commands[1] == (
-        f"gode bench sweep noise --problems ID2 --methods floor --seeds 0 --effort quick --jobs 1 --out {out}"
-        " --values 0.0 0.1"
+    lines = (tmp_path / "commands.jsonl").read_text().splitlines()
+    assert json.loads(lines[1])["command"] == (
+        "gode bench sweep noise --problems ID2 --methods floor --seeds 0 --effort quick --jobs 1 "
+        f"--out {out} --values 0.0 0.1"
     )
     shown = run("report", out, "--markdown", str(tmp_path / "docs" / "results.md"))
     assert shown.exit_code == 0, shown.output
