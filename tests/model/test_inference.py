@@ -186,4 +186,5 @@ def check_agreement(card: bytes, content: bytes) -> None:
             ours, theirs = our_logits(space.network, plan, z[:1], twin, torch)
             rounding = 0.0
     np.testing.assert_allclose(space.encode_derivations(derivations), mean, atol=1e-4)
-    np.testing.assert_allclose(ours, theirs, atol=max(1e-4, 2 * rounding))
+    # both round: where torch itself errs by more than 1e-4, the two may differ by a few times that
+    np.testing.assert_allclose(ours, theirs, atol=max(1e-4, 5 * rounding))
