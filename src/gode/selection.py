@@ -103,7 +103,7 @@ def in_order(candidates: Sequence[Candidate]) -> list[Candidate]:
         key = candidate.equation.skeleton
         if key not in best or candidate.criterion < best[key].criterion:
             best[key] = candidate
-    return sorted(best.values(), key=lambda c: (c.criterion, c.complexity, str(c.equation)))
+    return sorted(best.values(), key=lambda c: (c.criterion, c.complexity, c.equation.skeleton.key))
 
 
 def headline_first(order: Sequence[Candidate], config: SelectionConfig) -> list[Candidate]:

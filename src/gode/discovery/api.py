@@ -19,12 +19,16 @@ from gode.discovery.stages import Territory, explore, make_vocabulary, refine
 from gode.discovery.workers import Workers
 from gode.equation import Skeleton, parse_skeleton
 from gode.errors import ConfigError, DataError, GrammarError
-from gode.fitting import Form, fit_constants
+from gode.fitting import ConstantsConfig, Form, fit_constants
 from gode.model import LatentSpace, load_model
 from gode.search import Objective, ObjectiveConfig, Scored
 from gode.selection import Candidate, by_forecast, headline_first, is_misfit, is_supported, ranked
 
 INPUT = "F"
+FITS = (  # how fit() looks for minima: from each of a dozen starts, and from the best of many more
+    *(ConstantsConfig(max_constants=60, n_skipped=i, n_refined=1) for i in range(12)),
+    ConstantsConfig(max_constants=60, n_starts=144, n_frequencies=400, n_refined=16),
+)
 IMPLICIT_SHARE = 0.25  # of the effort, for the implicit grammar
 
 
@@ -182,26 +186,35 @@ def fit(
     """
     skeleton = parse_skeleton(equation)
     settings = Settings(order=skeleton.order, grammar="", effort="quick")
-    settings = replace(settings, constants=replace(settings.constants, max_constants=60))
     dataset = make_dataset(t, u, velocity, acceleration, force, initial)
     with threadpool_limits(1):
         return _fit_in(dataset, skeleton, settings)
 
 
 def _fit_in(dataset: Dataset, skeleton: Skeleton, settings: Settings) -> Discovery:
-    """Return the better of the trajectory fits that start from each cheap problem."""
+    """Return the best of the trajectory fits that start from many minima of the cheap problems."""
     prepared = prepare(dataset, settings.order, settings.selection.floor)
     workers = Workers(prepared, settings)
-    found, failure = [], None
-    for problem in prepared.problems:
-        cheap = fit_constants(skeleton, problem, config=settings.constants)
-        failure = failure or cheap.failure
-        if cheap.equation is not None:
-            found.append(workers.judge_one(Scored(skeleton, cheap.equation, 0.0), whole=True))
-    best = ranked([c for c in found if c is not None])
+    cheap = [fit_constants(skeleton, problem, config=way) for problem in prepared.problems for way in FITS]
+    starts = {fit.equation.constants: fit.equation for fit in cheap if fit.equation is not None}
+    tried = [Scored(skeleton, start, 0.0) for start in starts.values()]
+    best = _judged(workers, tried, whole=False)
+    if prepared.target is not prepared.whole:
+        best = _judged(workers, [Scored(skeleton, c.equation, 0.0) for c in best], whole=True)
     if not best:
-        raise DataError(f"{skeleton} cannot be fitted to these data: {failure or 'its solution diverges'}")
+        failure = next((fit.failure for fit in cheap if fit.failure), "its solution diverges")
+        raise DataError(f"{skeleton} cannot be fitted to these data: {failure}")
     return Discovery(best, prepared, settings, 1)
+
+
+def _judged(workers: Workers, tried: Sequence[Scored], *, whole: bool) -> list[Candidate]:
+    """Return the best trajectory fit, if there is one; one that the samples do not resolve if need be."""
+    for strict in (True, False):
+        found = [workers.judge_one(scored, whole=whole, strict=strict) for scored in tried]
+        best = ranked([c for c in found if c is not None])
+        if best:
+            return best[:1]
+    return []
 
 
 def make_dataset(

@@ -59,11 +59,14 @@ class Workers:
         for scored in several[done:]:
             yield scored, self.judge_one(scored, self.whole)
 
-    def judge_one(self, scored: Scored, whole: bool) -> Candidate | None:
-        """Return the candidate of one skeleton, None if it has no solution along the data."""
+    def judge_one(self, scored: Scored, whole: bool, *, strict: bool = True) -> Candidate | None:
+        """Return the candidate of one skeleton, None if it has no solution along the data.
+
+        With `strict`, also None if it does something between the samples that they do not show.
+        """
         target = self.prepared.whole if whole else self.prepared.target
         shot = shoot(scored.skeleton, scored.equation.constants, target, config=self.settings.shooting)
-        if shot.equation is not None and not is_resolved(shot.equation, self.prepared.columns):
+        if strict and shot.equation is not None and not is_resolved(shot.equation, self.prepared.columns):
             return None
         return judge(shot, self.prepared.floor, self.settings.selection)
 

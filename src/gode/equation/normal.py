@@ -1,6 +1,7 @@
 """Normal form: one way of writing for all skeletons that mean the same up to an overall scale."""
 
 from collections.abc import Iterable
+from functools import lru_cache
 
 from gode.equation.sums import Sum, from_sum, to_sum
 from gode.equation.tree import Node, derivative_order, variables
@@ -19,6 +20,7 @@ def normal_sum(tree: Node) -> Sum:
     return terms
 
 
+@lru_cache(maxsize=20_000)  # a search meets most skeletons more than once
 def normal_tree(tree: Node) -> Node:
     """Return the normal form of the residual `tree`, with unlabelled constants."""
     return from_sum(normal_sum(tree))

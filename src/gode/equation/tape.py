@@ -115,6 +115,13 @@ def compile_scales(terms: Sequence[Term], columns: Sequence[str], n_constants: i
     return Scales(role, compile_tape(neighbours, columns, n_constants))
 
 
+def compile_poles(terms: Sequence[Term], columns: Sequence[str], n_constants: int) -> Tape:
+    """Return the programs of all that these terms divide by."""
+    nodes = dict.fromkeys(node for term in terms for node in walk(term.body) if node.op == "^")
+    bases = [n.args[0] for n in nodes if n.args[1].op == "num" and number(n.args[1]) < 0]
+    return compile_tape([Term(1.0, None, base) for base in bases], columns, n_constants)
+
+
 def _find_roles(node: Node, found: dict[int, tuple[int, Node]], wave: bool) -> None:
     for i, child in enumerate(node.args):
         if child.op == "const":

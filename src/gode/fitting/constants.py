@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from gode.equation import Equation, Skeleton
-from gode.equation.tape import FREQUENCY, compile_scales, compile_tape
+from gode.equation.tape import FREQUENCY, compile_poles, compile_scales, compile_tape
 from gode.errors import ConfigError, DataError, Failure
 from gode.fitting.problem import Form, Problem
 from gode.fitting.varpro import fit_kernel
@@ -22,7 +22,8 @@ class ConstantsConfig:
     max_constants: int = 12
     n_starts: int = 12  # starting values that are scored
     n_frequencies: int = 40  # the same for a skeleton with a wave of unknown frequency in time
-    n_refined: int = 2  # the best of them from which is iterated
+    n_skipped: int = 0  # the best of them, which are passed over: for another minimum
+    n_refined: int = 2  # the best of the others, from which is iterated
     max_iterations: int = 30
     tolerance: float = 1e-4  # relative gain in the sum of squares that counts as progress
 
@@ -73,8 +74,10 @@ def fit_constants(skeleton: Skeleton, problem: Problem, *, config: ConstantsConf
         tape,
         scales.tape,
         scales.role,
+        compile_poles(terms, columns.names, n_constants),
         problem.operator,
         config.n_frequencies if FREQUENCY in scales.role else config.n_starts,
+        config.n_skipped,
         config.n_refined,
         config.max_iterations,
         config.tolerance,

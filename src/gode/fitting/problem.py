@@ -18,6 +18,7 @@ from gode.arrays import Float, Int
 from gode.data import Columns
 from gode.errors import DataError
 
+MARGIN = 0.1  # of the distance from the mean, by which poles must keep away from the data
 STENCIL = 4  # points of the interpolating cubic behind each panel of the quadrature
 
 
@@ -32,6 +33,7 @@ class Operator(NamedTuple):
     """What is done to every column before it is compared with the target; a tuple for compiled code."""
 
     x: Float  # (columns, n)
+    wide: Float  # (columns, n) the same, a little farther from the mean: where no pole may lie
     starts: Int  # (runs + 1,)
     order: int  # how often columns are integrated; 0 in residual form
     target: Float  # (n,)
@@ -53,7 +55,7 @@ def residual_problem(columns: Columns) -> Problem:
     """Return the problem of making the residual vanish on `columns` (eq. 4)."""
     n = columns.n_points
     nothing = np.zeros(n, np.int64), np.zeros((n, STENCIL)), np.zeros((0, n))
-    operator = Operator(columns.matrix, columns.starts, 0, np.zeros(n), *nothing)
+    operator = Operator(columns.matrix, widened(columns), columns.starts, 0, np.zeros(n), *nothing)
     return Problem(columns, Form.RESIDUAL, operator)
 
 
@@ -85,8 +87,17 @@ def integral_problem(
     else:
         basis = _orthonormal(shapes, columns.starts)
         target = _without(u, basis, columns.starts)
-    operator = Operator(columns.matrix, columns.starts, order, target, stencil, weights, basis)
+    operator = Operator(
+        columns.matrix, widened(columns), columns.starts, order, target, stencil, weights, basis
+    )
     return Problem(columns, Form.INTEGRAL, operator)
+
+
+def widened(columns: Columns) -> Float:
+    """Return the columns' values spread out by the margin, but not beyond zero, where 1/u has its pole."""
+    x = columns.matrix
+    wide = x + MARGIN * (x - x.mean(axis=1, keepdims=True))
+    return np.where(wide * x > 0, wide, (1 - MARGIN) * x)
 
 
 def _known_initial(

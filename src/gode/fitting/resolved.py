@@ -1,5 +1,7 @@
 """Whether the samples resolve an equation: what oscillates or jumps between two of them was not measured."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from gode.arrays import Float
@@ -7,6 +9,7 @@ from gode.data import Columns
 from gode.equation import Equation, Node, Term
 from gode.equation.tape import compile_tape, evaluate
 from gode.equation.tree import number, walk
+from gode.fitting.problem import widened
 
 MOST = {
     "sin": 1.2,
@@ -32,11 +35,12 @@ def _has_constant(node: Node) -> bool:
 
 
 def _keeps_off_zero(base: Node, equation: Equation, columns: Columns) -> bool:
-    """Tell whether a denominator has one sign and never falls to a tenth from one sample to the next."""
+    """Tell whether a denominator never falls to a tenth from sample to sample, nor has a zero nearby."""
     before, after = _neighbours(base, equation, columns)
+    one, other = _neighbours(base, equation, replace(columns, matrix=widened(columns)))
     with np.errstate(all="ignore"):  # what overflows is not resolved either
         share = after / before
-        return bool(np.all((share > 0.1) & (share < 10)))
+        return bool(np.all((share > 0.1) & (share < 10)) and np.all(one * other > 0))
 
 
 def _change(argument: Node, equation: Equation, columns: Columns) -> float:

@@ -45,7 +45,7 @@ def starting_values(tape, scale_tape, role, x, n_starts):
         if not (math.isfinite(size) and size > 0.0):
             size = 1.0
         for s in range(n_starts):
-            pick = (s * STRIDES[i % 8]) % 12
+            pick = (s * STRIDES[i % 8] + s // 12 * i) % 12  # after a dozen, other combinations
             if role[i] == FREQUENCY:  # half a cycle more over the record from start to start
                 half = math.pi / (high - low) if high > low else 1.0
                 thetas[s, i] = half * (0.5 + (s * STRIDES[i % 8]) % n_starts)

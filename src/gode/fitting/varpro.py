@@ -12,8 +12,9 @@ from numba import njit
 from gode.equation.interpreter import run_tape, workspace
 from gode.fitting.starts import dot, starting_values
 
-DEPENDENT = 1e-9  # a term this close to the span of the others is dropped
+DEPENDENT = 1e-7  # a term this close to the span of the others is dropped
 NO_PROGRESS = 1e12
+FARTHEST = 100.0  # times the largest start: beyond, 1/(u + C) and such are no more than straight lines
 
 
 @njit(cache=True, error_model="numpy")
@@ -128,10 +129,13 @@ def project_gradients(tape, problem, grads, rows, kept, own, jacobian, scratch):
 
 
 @njit(cache=True, error_model="numpy")
-def fit_kernel(tape, scale_tape, role, problem, n_starts, n_refined, max_iterations, tolerance):
+def fit_kernel(
+    tape, scale_tape, role, poles, problem, n_starts, n_skipped, n_refined, max_iterations, tolerance
+):
     """Return (sum of squares, all constants, evaluations); the sum is inf where nothing finite was found.
 
-    Every start is scored once; from the best few, Levenberg-Marquardt iterates.
+    Every start is scored once; from the best few, Levenberg-Marquardt iterates. Constants for which a
+    denominator changes its sign along a run, so that the solution would meet a pole, are not admitted.
     """
     x = problem.x
     n = x.shape[1]
@@ -148,6 +152,7 @@ def fit_kernel(tape, scale_tape, role, problem, n_starts, n_refined, max_iterati
     zero = n - n  # not a literal, for which numba would compile everything again
     value_work = workspace(n_terms, tape.depth, zero, n)
     work = workspace(n_terms, tape.depth, q, n)
+    pole_work = workspace(len(poles.multiplier), poles.depth, zero, n)
     rows, fixed, residual = np.empty((n_linear, n)), np.empty((1, n)), np.empty((1, n))
     triangle, kept, own = np.zeros((n_linear, n_linear)), np.zeros(n_linear, np.bool_), np.zeros(n_linear)
     scratch, jacobian = np.empty(n), np.empty((q, n))
@@ -159,12 +164,16 @@ def fit_kernel(tape, scale_tape, role, problem, n_starts, n_refined, max_iterati
         thetas = np.ones((1, 0))
     else:
         thetas = starting_values(tape, scale_tape, role, x, n_starts)
+    limits = np.zeros(q)
+    for i in range(q):
+        limits[i] = FARTHEST * np.max(np.abs(thetas[:, i]))
     scores = np.full(n_starts, np.inf)
     evaluations = n_starts
     for s in range(n_starts):
         for i in range(q):
             c[tape.nonlinear[i]] = thetas[s, i]
-        if run_tape(tape, c, x, const_dir, col_dir, tape.multiplier, value_work):
+        met = meets_pole(poles, c, problem, const_dir, col_dir, pole_work)
+        if not met and run_tape(tape, c, x, const_dir, col_dir, tape.multiplier, value_work):
             scores[s] = project_terms(
                 tape, problem, value_work.values, rows, fixed, residual, triangle, kept, own, scratch
             )
@@ -172,6 +181,9 @@ def fit_kernel(tape, scale_tape, role, problem, n_starts, n_refined, max_iterati
             best = scores[s]
             keep_constants(tape, c, own, best_c)
 
+    for _ in range(n_skipped if q > 0 else 0):
+        best = np.inf
+        scores[int(np.argmin(scores))] = np.inf
     for _ in range(n_refined if q > 0 else 0):
         s = int(np.argmin(scores))
         if not math.isfinite(scores[s]):
@@ -184,7 +196,8 @@ def fit_kernel(tape, scale_tape, role, problem, n_starts, n_refined, max_iterati
                 c[tape.nonlinear[i]] = theta[i]
             evaluations += 1
             sse = np.inf
-            if run_tape(tape, c, x, const_dir, col_dir, tape.multiplier, work):
+            met = meets_pole(poles, c, problem, const_dir, col_dir, pole_work)
+            if not met and run_tape(tape, c, x, const_dir, col_dir, tape.multiplier, work):
                 sse = project_terms(
                     tape, problem, work.values, rows, fixed, residual, triangle, kept, own, scratch
                 )
@@ -212,8 +225,23 @@ def fit_kernel(tape, scale_tape, role, problem, n_starts, n_refined, max_iterati
             if not solve_damped(normal, gradient, damping, theta):
                 break
             for i in range(q):
-                theta[i] += centre[i]
+                theta[i] = min(max(theta[i] + centre[i], -limits[i]), limits[i])
     return best, best_c, evaluations
+
+
+@njit(cache=True, error_model="numpy")
+def meets_pole(poles, c, problem, const_dir, col_dir, work):
+    """Tell whether a denominator changes its sign within a run, or would a little beyond the data."""
+    if len(poles.multiplier) == 0:
+        return False
+    if not run_tape(poles, c, problem.wide, const_dir, col_dir, poles.multiplier, work):
+        return True
+    for j in range(work.values.shape[0]):
+        for r in range(len(problem.starts) - 1):
+            for i in range(problem.starts[r] + 1, problem.starts[r + 1]):
+                if work.values[j, i] * work.values[j, i - 1] <= 0.0:
+                    return True
+    return False
 
 
 @njit(cache=True, error_model="numpy")

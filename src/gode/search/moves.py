@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 
 from gode.equation import Equation, Node, Skeleton, parse_tree
@@ -31,19 +32,26 @@ class Vocabulary:
     bodies: tuple[Node, ...]
     template: str
 
-    @property
+    @cached_property
     def frame(self) -> Node:
         """The equation without its sentence."""
         return parse_tree(self.template.replace("{sentence}", "0"))
+
+    @cached_property
+    def _known(self) -> dict[Bodies, Skeleton]:
+        return {}
 
     def terms_of(self, skeleton: Skeleton) -> Bodies:
         """Return the bodies of `skeleton` that the sentence writes."""
         return frozenset(to_sum(unlabelled(skeleton.key))) - frozenset(to_sum(self.frame))
 
     def skeleton(self, bodies: Bodies) -> Skeleton:
-        """Return the sum of these terms, each with a free constant."""
-        terms = [mul(const(0), body) for body in sorted(bodies)]
-        return Skeleton(renumber(add(self.frame, *terms)))
+        """Return the sum of these terms, each with a free constant; neighbours ask for most of them again."""
+        found = self._known.get(bodies)
+        if found is None:
+            terms = [mul(const(0), body) for body in sorted(bodies)]
+            found = self._known[bodies] = Skeleton(renumber(add(self.frame, *terms)))
+        return found
 
 
 def borrowed(skeleton: Skeleton, near: Equation, other: Sequence[float]) -> Equation:
