@@ -1,27 +1,78 @@
-"""Is it the same equation? Terms, factors and functions must agree, and numbers up to a tolerance."""
+"""Is it the same equation? Terms, factors and functions must agree, and numbers up to a tolerance.
+
+Or, where the forms differ, as u^2/(u^2 + 1) and 1 - 1/(u^2 + 1) do: with as many constants, some choice of
+them must give the other right-hand side at random points.
+"""
 
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from gode.equation import Equation, Node
+import numpy as np
+from scipy.optimize import least_squares
+
+from gode.arrays import Float
+from gode.equation import Equation, Node, Skeleton
 from gode.equation.normal import normal_sum
 from gode.equation.skeleton import explicit_terms, term_node
 from gode.equation.sums import Coefficient, from_sum, to_sum
-from gode.equation.tree import add, number
+from gode.equation.tape import COLUMNS, Tape, compile_tape, evaluate
+from gode.equation.tree import add, number, unlabelled
 
 Close = Callable[[float, float], bool]
 Part = TypeVar("Part")
 MAX_PASSES = 8
 
 
+AGREED = 1e-6  # of the spread of the right-hand side
+
+
 def same_structure(found: Equation, true: Equation) -> bool:
     """Tell whether the equations differ in their constants only."""
-    return _same(found, true, lambda a, b: True)
+    return _agree(found, true, lambda a, b: True)
 
 
 def same_equation(found: Equation, true: Equation, tolerance: float) -> bool:
     """Tell whether the structure is the same and each constant lies within a share of the true one."""
-    return _same(found, true, lambda a, b: abs(a - b) <= tolerance * abs(b))
+    return _agree(found, true, lambda a, b: abs(a - b) <= tolerance * abs(b))
+
+
+def _agree(found: Equation, true: Equation, close: Close) -> bool:
+    return _same(found, true, close) or _same_function(found, true, close)
+
+
+def _same_function(found: Equation, true: Equation, close: Close) -> bool:
+    """Compare the constants with those that make the form that was found the true right-hand side."""
+    form, rest = found.skeleton.rhs_terms, explicit_terms(true.tree, true.skeleton.highest)
+    if form is None or rest is None or found.skeleton.highest != true.skeleton.highest:
+        return False
+    if found.skeleton.inputs or true.skeleton.inputs or _freedom(found) != _freedom(true):
+        return False
+    rng = np.random.default_rng(0)
+    x = np.vstack([rng.uniform(0.3, 6, 200), 10 ** rng.uniform(-1, 1.5, 200), rng.uniform(-2, 2, (2, 200))])
+    wanted = _values(compile_tape(rest, COLUMNS, 0), np.zeros(0), x)
+    usual = np.isfinite(wanted) & (np.abs(wanted) < 1e4)
+    if usual.sum() < 50:
+        return False
+    x, wanted = x[:, usual], wanted[usual]
+    tape = compile_tape(form, COLUMNS, found.skeleton.n_constants)
+    start = np.array(found.constants)
+
+    def misfit(shares: Float) -> Float:
+        return np.nan_to_num(_values(tape, shares * start, x) - wanted, nan=1e6, posinf=1e6, neginf=-1e6)
+
+    fit = least_squares(misfit, np.ones(len(start)), xtol=1e-15, ftol=1e-15, gtol=1e-15)
+    near = np.sqrt(np.mean(fit.fun**2)) <= AGREED * np.std(wanted)
+    return bool(near) and all(map(close, found.constants, fit.x * start))
+
+
+def _freedom(equation: Equation) -> int:
+    """Return the number of constants when coefficients of one are free, too."""
+    return Skeleton(from_sum(dict.fromkeys(to_sum(unlabelled(equation.skeleton.key))))).n_constants
+
+
+def _values(tape: Tape, constants: Float, x: Float) -> Float:
+    """Return the sum of the terms at each point, NaN where it is not finite."""
+    return np.array([evaluate(tape, constants, x[:, i : i + 1]).value[0] for i in range(x.shape[1])])
 
 
 def _same(found: Equation, true: Equation, close: Close) -> bool:
