@@ -1,7 +1,7 @@
-from gode.equation import parse_skeleton
+from gode.equation import parse_equation, parse_skeleton
 from gode.equation.tree import call, const, mul, num, power, var
 from gode.search import Vocabulary, neighbours
-from gode.search.moves import additions, deletions, swaps, unbent
+from gode.search.moves import additions, deletions, rounded, swaps, unbent
 
 U, T = var("u"), var("t")
 SQUARE = power(U, num(2))
@@ -32,3 +32,9 @@ def test_a_bent_term_becomes_two_powers():
     assert frozenset({T, U, SQUARE}) in found
     assert all(T in bodies and bent not in bodies and len(bodies) == 3 for bodies in found)
     assert list(unbent(frozenset({U, SQUARE}))) == []
+
+
+def test_exponents_near_whole_numbers_are_rounded():
+    found = list(rounded(parse_equation("u' = 0.4*u - 0.004*u^2.004 + 2*u^0.5")))
+    assert found == [parse_skeleton("u' = C*u + C*u^2 + C*u^C")]
+    assert list(rounded(parse_equation("u' = u^1.5 + u^0.1 + u^7.9"))) == []

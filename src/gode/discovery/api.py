@@ -20,6 +20,7 @@ from gode.discovery.workers import Workers
 from gode.equation import Skeleton, parse_skeleton
 from gode.errors import ConfigError, DataError, GrammarError
 from gode.fitting import ConstantsConfig, Form, fit_constants
+from gode.fitting.shooting import start_error
 from gode.model import LatentSpace, load_model
 from gode.search import Objective, ObjectiveConfig, Scored
 from gode.selection import Candidate, by_forecast, headline_first, is_misfit, is_supported, ranked
@@ -29,6 +30,8 @@ FITS = (  # how fit() looks for minima: from each of a dozen starts, and from th
     *(ConstantsConfig(max_constants=60, n_skipped=i, n_refined=1) for i in range(12)),
     ConstantsConfig(max_constants=60, n_starts=144, n_frequencies=400, n_refined=16),
 )
+MINIMA = 6  # of these, from which fit() goes on along the trajectory
+RESERVE = 4  # times as many terms, where the usual ones do not explain the data
 IMPLICIT_SHARE = 0.25  # of the effort, for the implicit grammar
 
 
@@ -164,8 +167,9 @@ def territories(
     for number, space in enumerate(spaces):
         problems = residual if number else prepared.problems
         objective = Objective(problems, config=config, fit=settings.constants, check=interrupts.check)
-        vocabulary = make_vocabulary(space, prepared.dataset.inputs, settings.budget.vocabulary)
-        lands.append(Territory(space, vocabulary, objective, (IMPLICIT_SHARE if number else 1.0) / passes))
+        size = settings.budget.vocabulary
+        words, more = (make_vocabulary(space, prepared.dataset.inputs, n) for n in (size, RESERVE * size))
+        lands.append(Territory(space, words, objective, (IMPLICIT_SHARE if number else 1.0) / passes, more))
     return lands
 
 
@@ -197,8 +201,10 @@ def _fit_in(dataset: Dataset, skeleton: Skeleton, settings: Settings) -> Discove
     workers = Workers(prepared, settings)
     cheap = [fit_constants(skeleton, problem, config=way) for problem in prepared.problems for way in FITS]
     starts = {fit.equation.constants: fit.equation for fit in cheap if fit.equation is not None}
-    tried = [Scored(skeleton, start, 0.0) for start in starts.values()]
-    best = _judged(workers, tried, whole=False)
+    errors = [start_error(start, prepared.target, config=settings.shooting) for start in starts.values()]
+    tried = [Scored(skeleton, start, error) for start, error in zip(starts.values(), errors, strict=True)]
+    tried.sort(key=lambda scored: scored.score)
+    best = _judged(workers, tried[:MINIMA], whole=False)
     if prepared.target is not prepared.whole:
         best = _judged(workers, [Scored(skeleton, c.equation, 0.0) for c in best], whole=True)
     if not best:

@@ -23,6 +23,7 @@ SHORTEST = 60  # points of a run that are kept for it
 CHEAP = 400  # points on which skeletons are scored
 TRUSTED = 0.2  # drift of integrated accelerations, in swings of u, that is borne with
 FEWEST = 50  # points that are kept whatever the drift
+CERTAIN = 2.0  # standard deviations from zero at which u has a sign
 COARSE = 10  # points a cycle, below which integrals over the samples are poor
 
 
@@ -150,8 +151,21 @@ def _columns(run: Run, smooth: Smooth) -> Columns:
     seen = np.isfinite(run.observed)
     if not seen[0].any() and seen[2].all():
         values[2] = run.observed[2]
+    if seen[0].any():
+        values[0] = _of_one_sign(values[0], smooth.deviations[0])
     inputs: Mapping[str, Float] = input_values(run, run.t)
     return columns_of_run(run.t, values[0], values[1], values[2], inputs=dict(inputs))
+
+
+def _of_one_sign(u: Float, deviations: Float) -> Float:
+    """Return u without the doubtful signs of a state that is positive, or negative, wherever that is certain.
+
+    A decay to zero is smoothed to values on either side of it, where log(u) and u^C are not defined.
+    """
+    signs = np.unique(np.sign(u[np.abs(u) > CERTAIN * deviations]))
+    if len(signs) != 1:
+        return u
+    return np.asarray(signs[0] * np.maximum(signs[0] * u, 0.1 * deviations))
 
 
 def _problems(dataset: Dataset, columns: Columns, order: int) -> tuple[Problem, ...]:

@@ -1,7 +1,7 @@
 """The stages of a discovery: cheap search, the trajectory, moves on the trajectory."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -17,10 +17,11 @@ from gode.grammar import generate, sample
 from gode.library import sentence_skeleton
 from gode.model import LatentSpace
 from gode.search import Objective, Scored, Vocabulary, neighbours, search_latent
-from gode.search.moves import borrowed, deletions, unbent
-from gode.selection import Candidate
+from gode.search.moves import borrowed, deletions, rounded, unbent
+from gode.selection import Candidate, is_misfit, ranked
 
 MAX_TERMS = 6
+POLISHED = 3  # leaders whose parts are tried last of all
 MAX_RULES = 40  # of a random sentence
 
 
@@ -32,6 +33,7 @@ class Territory:
     vocabulary: Vocabulary
     objective: Objective
     share: float = 1.0
+    reserve: Vocabulary | None = None  # more terms, for data that these do not explain
 
 
 def make_vocabulary(space: LatentSpace, inputs: tuple[str, ...], size: int) -> Vocabulary:
@@ -79,7 +81,10 @@ def _explore(
 
 
 def refine(territories: Sequence[Territory], progress: Progress) -> None:
-    """Fit the best of every size to the trajectory, then their neighbours, until nothing gets better."""
+    """Fit the best of every size to the trajectory, then their neighbours, until nothing gets better.
+
+    Where even the best leave more than noise, rarer terms are tried, too.
+    """
     effort = progress.settings.budget
     for number, land in enumerate(territories):
         chosen = land.objective.best(max(round(land.share * effort.per_size), 1))
@@ -87,8 +92,14 @@ def refine(territories: Sequence[Territory], progress: Progress) -> None:
             progress.homes.setdefault(scored.skeleton.key, number)
         progress.solve(chosen, "trajectories")
     _spread_out(territories, progress, effort.rounds, effort.per_round)
+    found = ranked(progress.leaders())
+    if found and is_misfit(found):
+        larger = [replace(land, vocabulary=land.reserve or land.vocabulary) for land in territories]
+        _spread_out(larger, progress, effort.rounds // 4, effort.per_round)
     if progress.widen():
         _spread_out(territories, progress, 1, effort.per_round // 2)
+    for leader in progress.leaders()[:POLISHED]:
+        _expand(leader, territories, progress, 0)
 
 
 def _spread_out(territories: Sequence[Territory], progress: Progress, rounds: int, limit: int) -> None:
@@ -160,7 +171,9 @@ def _expand(leader: Candidate, territories: Sequence[Territory], progress: Progr
     objective, vocabulary = territories[home].objective, territories[home].vocabulary
     bodies = vocabulary.terms_of(skeleton)
     parts = [vocabulary.skeleton(part) for part in (*deletions(bodies), *unbent(bodies))]
-    others = [vocabulary.skeleton(b) for b in neighbours(bodies, vocabulary.bodies) if len(b) <= MAX_TERMS]
+    parts += rounded(leader.equation)
+    near_ones = neighbours(bodies, vocabulary.bodies) if limit else ()
+    others = [vocabulary.skeleton(b) for b in near_ones if len(b) <= MAX_TERMS]
     before = objective.n_fitted
     scores = [(objective.score(s), i) for i, s in enumerate(others)]
     progress.n_fitted += objective.n_fitted - before

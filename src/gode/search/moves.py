@@ -17,12 +17,14 @@ from gode.equation.tree import (
     num,
     power,
     renumber,
+    replace_constants,
     unlabelled,
     var,
     walk,
 )
 
 Bodies = frozenset[Node]
+MAX_WHOLE, NEAR = 6, 0.3  # exponents that may be meant to be whole numbers, and how near they are
 
 
 @dataclass(frozen=True)
@@ -100,6 +102,17 @@ def unbent(bodies: Bodies) -> Iterator[Bodies]:
         if any(node.op == "const" for node in walk(body)):
             rest = bodies - {body}
             yield from (rest | set(pair) for pair in combinations(plain, 2) if not rest & set(pair))
+
+
+def rounded(equation: Equation) -> Iterator[Skeleton]:
+    """Yield the skeletons with a fitted exponent replaced by the small whole number near it."""
+    tree = equation.skeleton.normal
+    exponents = [index(n.args[1]) for n in walk(tree) if n.op == "^" and n.args[1].op == "const"]
+    for i in exponents:
+        whole = round(equation.constants[i])
+        if whole and abs(whole) <= MAX_WHOLE and abs(equation.constants[i] - whole) < NEAR:
+            new = [num(whole) if j == i else const(j) for j in range(len(equation.constants))]
+            yield Skeleton(renumber(replace_constants(tree, new.__getitem__)))
 
 
 def neighbours(bodies: Bodies, vocabulary: Sequence[Node]) -> Iterator[Bodies]:
