@@ -36,5 +36,5 @@ def test_a_bent_term_becomes_two_powers():
 
 def test_exponents_near_whole_numbers_are_rounded():
     found = list(rounded(parse_equation("u' = 0.4*u - 0.004*u^2.004 + 2*u^0.5")))
-    assert found == [parse_skeleton("u' = C*u + C*u^2 + C*u^C")]
+    assert [near.text() for near in found] == ["u' = 0.4*u - 0.004*u^2 + 2*u^0.5"]
     assert list(rounded(parse_equation("u' = u^1.5 + u^0.1 + u^7.9"))) == []

@@ -57,6 +57,14 @@ class Progress:
         fresh = {s.skeleton.key: s for s in several if s.skeleton.key not in self.candidates}
         self._solve_into(self.candidates, list(fresh.values()), stage)
 
+    def improve(self, several: Sequence[Scored], stage: str) -> None:
+        """Fit skeletons to the trajectory from these constants, and keep what is better than before."""
+        found: dict[Node, Candidate | None] = {}
+        self._solve_into(found, list(several), stage)
+        for key, new in found.items():
+            old = self.candidates.get(key)
+            self.candidates[key] = old if new is None or (old and old.criterion <= new.criterion) else new
+
     def forget_failures(self) -> None:
         """Let skeletons that found no solution try again, from other starts."""
         self.candidates = {key: found for key, found in self.candidates.items() if found is not None}

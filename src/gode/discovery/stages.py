@@ -171,7 +171,6 @@ def _expand(leader: Candidate, territories: Sequence[Territory], progress: Progr
     objective, vocabulary = territories[home].objective, territories[home].vocabulary
     bodies = vocabulary.terms_of(skeleton)
     parts = [vocabulary.skeleton(part) for part in (*deletions(bodies), *unbent(bodies))]
-    parts += rounded(leader.equation)
     near_ones = neighbours(bodies, vocabulary.bodies) if limit else ()
     others = [vocabulary.skeleton(b) for b in near_ones if len(b) <= MAX_TERMS]
     before = objective.n_fitted
@@ -184,6 +183,10 @@ def _expand(leader: Candidate, territories: Sequence[Territory], progress: Progr
             progress.homes.setdefault(near.key, home)
             chosen.append(Scored(near, _start(near, leader.equation, objective, progress), 0.0))
     progress.solve(chosen, "neighbours")
+    whole = [Scored(near.skeleton, near, 0.0) for near in rounded(leader.equation)]
+    for scored in whole:
+        progress.homes.setdefault(scored.skeleton.key, home)
+    progress.improve([s for s in whole if objective.admits(s.skeleton)], "neighbours")
 
 
 def _start(near: Skeleton, leader: Equation, objective: Objective, progress: Progress) -> Equation:

@@ -6,6 +6,7 @@ from functools import cached_property
 from itertools import combinations
 
 from gode.equation import Equation, Node, Skeleton, parse_tree
+from gode.equation.equation import equation_of
 from gode.equation.sums import to_sum
 from gode.equation.tree import (
     ONE,
@@ -104,15 +105,17 @@ def unbent(bodies: Bodies) -> Iterator[Bodies]:
             yield from (rest | set(pair) for pair in combinations(plain, 2) if not rest & set(pair))
 
 
-def rounded(equation: Equation) -> Iterator[Skeleton]:
-    """Yield the skeletons with a fitted exponent replaced by the small whole number near it."""
+def rounded(equation: Equation) -> Iterator[Equation]:
+    """Yield the equations with a fitted exponent replaced by the small whole number near it."""
     tree = equation.skeleton.normal
     exponents = [index(n.args[1]) for n in walk(tree) if n.op == "^" and n.args[1].op == "const"]
     for i in exponents:
         whole = round(equation.constants[i])
         if whole and abs(whole) <= MAX_WHOLE and abs(equation.constants[i] - whole) < NEAR:
-            new = [num(whole) if j == i else const(j) for j in range(len(equation.constants))]
-            yield Skeleton(renumber(replace_constants(tree, new.__getitem__)))
+            values = [num(whole if j == i else c) for j, c in enumerate(equation.constants)]
+            near = equation_of(replace_constants(tree, values.__getitem__))
+            if near.skeleton.n_constants:  # none, where numbers had to stay as they are
+                yield near
 
 
 def neighbours(bodies: Bodies, vocabulary: Sequence[Node]) -> Iterator[Bodies]:
