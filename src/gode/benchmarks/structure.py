@@ -24,6 +24,7 @@ MAX_PASSES = 8
 
 
 AGREED = 1e-6  # of the spread of the right-hand side
+USUAL = 1e4  # values up to which right-hand sides are compared
 
 
 def same_structure(found: Equation, true: Equation) -> bool:
@@ -49,19 +50,18 @@ def _same_function(found: Equation, true: Equation, close: Close) -> bool:
         return False
     rng = np.random.default_rng(0)
     x = np.vstack([rng.uniform(0.3, 6, 200), 10 ** rng.uniform(-1, 1.5, 200), rng.uniform(-2, 2, (2, 200))])
-    wanted = _values(compile_tape(rest, COLUMNS, 0), np.zeros(0), x)
-    usual = np.isfinite(wanted) & (np.abs(wanted) < 1e4)
+    tape, start = compile_tape(form, COLUMNS, found.skeleton.n_constants), np.array(found.constants)
+    wanted, own = _values(compile_tape(rest, COLUMNS, 0), np.zeros(0), x), _values(tape, start, x)
+    usual = (np.abs(wanted) < USUAL) & (np.abs(own) < USUAL)
     if usual.sum() < 50:
         return False
-    x, wanted = x[:, usual], wanted[usual]
-    tape = compile_tape(form, COLUMNS, found.skeleton.n_constants)
-    start = np.array(found.constants)
 
     def misfit(shares: Float) -> Float:
-        return np.nan_to_num(_values(tape, shares * start, x) - wanted, nan=1e6, posinf=1e6, neginf=-1e6)
+        values = evaluate(tape, shares * start, x[:, usual]).value - wanted[usual]
+        return np.clip(np.nan_to_num(values, nan=np.inf), -1e3 * USUAL, 1e3 * USUAL)
 
     fit = least_squares(misfit, np.ones(len(start)), xtol=1e-15, ftol=1e-15, gtol=1e-15)
-    near = np.sqrt(np.mean(fit.fun**2)) <= AGREED * np.std(wanted)
+    near = np.sqrt(np.mean(fit.fun**2)) <= AGREED * np.std(wanted[usual])
     return bool(near) and all(map(close, found.constants, fit.x * start))
 
 
