@@ -9,7 +9,7 @@ import numpy as np
 
 from gode.data.read import parse_table
 from gode.data.roles import Roles, runs_of_tables
-from gode.discovery.api import make_dataset
+from gode.discovery.arguments import make_dataset
 from gode.equation import parse_equation, parse_skeleton
 from gode.errors import GodeError
 from gode.grammar import Grammar, generate, sample

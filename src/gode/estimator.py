@@ -14,7 +14,7 @@ from gode.arrays import Float
 from gode.data.read import frame_table, listed
 from gode.data.roles import GUESSES
 from gode.discovery import Discovery, discover, fit
-from gode.discovery.api import INPUT
+from gode.discovery.arguments import INPUT
 from gode.discovery.result import Finding
 from gode.errors import ConfigError, DataError, NotFittedError
 

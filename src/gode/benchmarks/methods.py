@@ -12,7 +12,7 @@ from gode.benchmarks.measure import Measured
 from gode.benchmarks.peers import PEERS, PeerTask
 from gode.data import Dataset
 from gode.discovery import discover, fit
-from gode.discovery.api import make_dataset
+from gode.discovery.arguments import make_dataset
 from gode.discovery.prepare import prepare
 from gode.equation import Skeleton
 from gode.equation.sums import from_sum, to_sum

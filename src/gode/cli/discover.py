@@ -115,7 +115,7 @@ def _found(
 
 
 def _checkpoint(measured: Measured, options: dict[str, object], out: Path) -> "Checkpoint":
-    from gode.discovery.api import make_dataset
+    from gode.discovery.arguments import make_dataset
     from gode.report.checkpoint import Checkpoint
 
     make_folder(out)

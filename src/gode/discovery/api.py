@@ -1,4 +1,4 @@
-"""discover() and fit(): the calls on which everything else is built."""
+"""discover(): the call on which everything else is built."""
 
 from collections.abc import Callable, MutableMapping, Sequence
 from contextlib import suppress
@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from threadpoolctl import threadpool_limits
 
-from gode.data import Dataset, Run, make_run
+from gode.data import Dataset
+from gode.discovery.arguments import INPUT, make_dataset
 from gode.discovery.interrupts import Interrupts
 from gode.discovery.paper import discover_by_paper, paper_grammar
 from gode.discovery.prepare import Prepared, prepare, retraced
@@ -17,20 +18,12 @@ from gode.discovery.result import Discovery
 from gode.discovery.settings import GRAMMARS, IMPLICIT, Settings, check_start, whole, words
 from gode.discovery.stages import Territory, explore, make_vocabulary, refine
 from gode.discovery.workers import Workers
-from gode.equation import Skeleton, parse_skeleton
 from gode.errors import ConfigError, DataError, GrammarError
-from gode.fitting import ConstantsConfig, Form, fit_constants
-from gode.fitting.shooting import start_error
+from gode.fitting import Form
 from gode.model import LatentSpace, load_model
 from gode.search import Objective, ObjectiveConfig, Scored
 from gode.selection import Candidate, by_forecast, headline_first, is_misfit, is_supported, ranked
 
-INPUT = "F"
-FITS = (  # how fit() looks for minima: from each of a dozen starts, and from the best of many more
-    *(ConstantsConfig(max_constants=60, n_skipped=i, n_refined=1) for i in range(12)),
-    ConstantsConfig(max_constants=60, n_starts=144, n_frequencies=400, n_refined=16),
-)
-MINIMA = 6  # of these, from which fit() goes on along the trajectory
 RESERVE = 4  # times as many terms, where the usual ones do not explain the data
 IMPLICIT_SHARE = 0.25  # of the effort, for the implicit grammar
 
@@ -171,113 +164,6 @@ def territories(
         words, more = (make_vocabulary(space, prepared.dataset.inputs, n) for n in (size, RESERVE * size))
         lands.append(Territory(space, words, objective, (IMPLICIT_SHARE if number else 1.0) / passes, more))
     return lands
-
-
-def fit(
-    equation: str,
-    t: ArrayLike | Sequence[ArrayLike],
-    u: ArrayLike | Sequence[ArrayLike] | None = None,
-    *,
-    velocity: ArrayLike | Sequence[ArrayLike] | None = None,
-    acceleration: ArrayLike | Sequence[ArrayLike] | None = None,
-    force: object = None,
-    initial: ArrayLike | Sequence[ArrayLike] | None = None,
-) -> Discovery:
-    """Fit the constants C of an equation to measurements, on the trajectory; see `discover` for the data.
-
-    Example:
-        >>> g = fit("C*u'' + C*u' + C*u = F", t, u, force=f)  # doctest: +SKIP
-    """
-    skeleton = parse_skeleton(equation)
-    settings = Settings(order=skeleton.order, grammar="", effort="quick")
-    dataset = make_dataset(t, u, velocity, acceleration, force, initial)
-    with threadpool_limits(1):
-        return _fit_in(dataset, skeleton, settings)
-
-
-def _fit_in(dataset: Dataset, skeleton: Skeleton, settings: Settings) -> Discovery:
-    """Return the best of the trajectory fits that start from many minima of the cheap problems."""
-    prepared = prepare(dataset, settings.order, settings.selection.floor)
-    workers = Workers(prepared, settings)
-    cheap = [fit_constants(skeleton, problem, config=way) for problem in prepared.problems for way in FITS]
-    starts = {fit.equation.constants: fit.equation for fit in cheap if fit.equation is not None}
-    errors = [start_error(start, prepared.target, config=settings.shooting) for start in starts.values()]
-    tried = [Scored(skeleton, start, error) for start, error in zip(starts.values(), errors, strict=True)]
-    tried.sort(key=lambda scored: scored.score)
-    best = _judged(workers, tried[:MINIMA], whole=False)
-    if prepared.target is not prepared.whole:
-        best = _judged(workers, [Scored(skeleton, c.equation, 0.0) for c in best], whole=True)
-    if not best:
-        failure = next((fit.failure for fit in cheap if fit.failure), "its solution diverges")
-        raise DataError(f"{skeleton} cannot be fitted to these data: {failure}")
-    return Discovery(best, prepared, settings, 1)
-
-
-def _judged(workers: Workers, tried: Sequence[Scored], *, whole: bool) -> list[Candidate]:
-    """Return the best trajectory fit, if there is one; one that the samples do not resolve if need be."""
-    for strict in (True, False):
-        found = [workers.judge_one(scored, whole=whole, strict=strict) for scored in tried]
-        best = ranked([c for c in found if c is not None])
-        if best:
-            return best[:1]
-    return []
-
-
-def make_dataset(
-    t: ArrayLike | Sequence[ArrayLike],
-    u: ArrayLike | Sequence[ArrayLike] | None,
-    velocity: ArrayLike | Sequence[ArrayLike] | None,
-    acceleration: ArrayLike | Sequence[ArrayLike] | None,
-    force: object,
-    initial: ArrayLike | Sequence[ArrayLike] | None,
-) -> Dataset:
-    """Return the checked runs of what a user passed: arrays for one run, lists of arrays for several."""
-    if not _holds_runs(t):
-        return Dataset((_run(t, u, velocity, acceleration, force, initial, label=""),))
-    assert isinstance(t, list | tuple)
-    named = {"u": u, "velocity": velocity, "acceleration": acceleration, "force": force, "initial": initial}
-    parts = {name: _per_run(values, name, len(t)) for name, values in named.items()}
-    runs = [_run(times, *(part[i] for part in parts.values()), label=f"run {i}") for i, times in enumerate(t)]
-    return Dataset(tuple(runs))
-
-
-def _holds_runs(t: object) -> bool:
-    if not isinstance(t, list | tuple) or len(t) == 0:
-        return False
-    try:
-        return np.ndim(t[0]) > 0
-    except ValueError:  # a list of unequal lists, which is refused where numbers are read
-        return True
-
-
-def _per_run(values: object, name: str, n: int) -> list[object]:
-    if values is None or isinstance(values, str) or callable(values):
-        return [values] * n
-    if not isinstance(values, list | tuple) or len(values) != n:
-        raise DataError(f"t holds {n} runs, so {name} must be a list of {n} arrays, one for each run")
-    return list(values)
-
-
-def _run(
-    t: object,
-    u: object,
-    velocity: object,
-    acceleration: object,
-    force: object,
-    initial: object,
-    *,
-    label: str,
-) -> Run:
-    inputs = {} if force is None else {INPUT: force}
-    return make_run(
-        t,  # type: ignore[arg-type]
-        u=u,  # type: ignore[arg-type]
-        velocity=velocity,  # type: ignore[arg-type]
-        acceleration=acceleration,  # type: ignore[arg-type]
-        inputs=inputs,
-        initial=initial,  # type: ignore[arg-type]
-        label=label,
-    )
 
 
 def spaces_of(settings: Settings, inputs: tuple[str, ...]) -> list[LatentSpace]:

@@ -1,0 +1,68 @@
+"""What a user passed -> checked runs: arrays for one run, lists of arrays for several."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from gode.data import Dataset, Run, make_run
+from gode.errors import DataError
+
+INPUT = "F"
+
+
+def make_dataset(
+    t: ArrayLike | Sequence[ArrayLike],
+    u: ArrayLike | Sequence[ArrayLike] | None,
+    velocity: ArrayLike | Sequence[ArrayLike] | None,
+    acceleration: ArrayLike | Sequence[ArrayLike] | None,
+    force: object,
+    initial: ArrayLike | Sequence[ArrayLike] | None,
+) -> Dataset:
+    """Return the checked runs of what a user passed: arrays for one run, lists of arrays for several."""
+    if not _holds_runs(t):
+        return Dataset((_run(t, u, velocity, acceleration, force, initial, label=""),))
+    assert isinstance(t, list | tuple)
+    named = {"u": u, "velocity": velocity, "acceleration": acceleration, "force": force, "initial": initial}
+    parts = {name: _per_run(values, name, len(t)) for name, values in named.items()}
+    runs = [_run(times, *(part[i] for part in parts.values()), label=f"run {i}") for i, times in enumerate(t)]
+    return Dataset(tuple(runs))
+
+
+def _holds_runs(t: object) -> bool:
+    if not isinstance(t, list | tuple) or len(t) == 0:
+        return False
+    try:
+        return np.ndim(t[0]) > 0
+    except ValueError:  # a list of unequal lists, which is refused where numbers are read
+        return True
+
+
+def _per_run(values: object, name: str, n: int) -> list[object]:
+    if values is None or isinstance(values, str) or callable(values):
+        return [values] * n
+    if not isinstance(values, list | tuple) or len(values) != n:
+        raise DataError(f"t holds {n} runs, so {name} must be a list of {n} arrays, one for each run")
+    return list(values)
+
+
+def _run(
+    t: object,
+    u: object,
+    velocity: object,
+    acceleration: object,
+    force: object,
+    initial: object,
+    *,
+    label: str,
+) -> Run:
+    inputs = {} if force is None else {INPUT: force}
+    return make_run(
+        t,  # type: ignore[arg-type]
+        u=u,  # type: ignore[arg-type]
+        velocity=velocity,  # type: ignore[arg-type]
+        acceleration=acceleration,  # type: ignore[arg-type]
+        inputs=inputs,
+        initial=initial,  # type: ignore[arg-type]
+        label=label,
+    )

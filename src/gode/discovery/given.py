@@ -1,0 +1,75 @@
+"""fit(): the constants of a given equation."""
+
+from collections.abc import Sequence
+
+from numpy.typing import ArrayLike
+from threadpoolctl import threadpool_limits
+
+from gode.data import Dataset
+from gode.discovery.arguments import make_dataset
+from gode.discovery.prepare import prepare
+from gode.discovery.result import Discovery
+from gode.discovery.settings import Settings
+from gode.discovery.workers import Workers
+from gode.equation import Skeleton, parse_skeleton
+from gode.errors import DataError
+from gode.fitting import ConstantsConfig, fit_constants
+from gode.fitting.shooting import start_error
+from gode.search import Scored
+from gode.selection import Candidate, ranked
+
+FITS = (  # how fit() looks for minima: from each of a dozen starts, and from the best of many more
+    *(ConstantsConfig(max_constants=60, n_skipped=i, n_refined=1) for i in range(12)),
+    ConstantsConfig(max_constants=60, n_starts=144, n_frequencies=400, n_refined=16),
+)
+MINIMA = 6  # of these, from which fit() goes on along the trajectory
+
+
+def fit(
+    equation: str,
+    t: ArrayLike | Sequence[ArrayLike],
+    u: ArrayLike | Sequence[ArrayLike] | None = None,
+    *,
+    velocity: ArrayLike | Sequence[ArrayLike] | None = None,
+    acceleration: ArrayLike | Sequence[ArrayLike] | None = None,
+    force: object = None,
+    initial: ArrayLike | Sequence[ArrayLike] | None = None,
+) -> Discovery:
+    """Fit the constants C of an equation to measurements, on the trajectory; see `discover` for the data.
+
+    Example:
+        >>> g = fit("C*u'' + C*u' + C*u = F", t, u, force=f)  # doctest: +SKIP
+    """
+    skeleton = parse_skeleton(equation)
+    settings = Settings(order=skeleton.order, grammar="", effort="quick")
+    dataset = make_dataset(t, u, velocity, acceleration, force, initial)
+    with threadpool_limits(1):
+        return _fit_in(dataset, skeleton, settings)
+
+
+def _fit_in(dataset: Dataset, skeleton: Skeleton, settings: Settings) -> Discovery:
+    """Return the best of the trajectory fits that start from many minima of the cheap problems."""
+    prepared = prepare(dataset, settings.order, settings.selection.floor)
+    workers = Workers(prepared, settings)
+    cheap = [fit_constants(skeleton, problem, config=way) for problem in prepared.problems for way in FITS]
+    starts = {fit.equation.constants: fit.equation for fit in cheap if fit.equation is not None}
+    errors = [start_error(start, prepared.target, config=settings.shooting) for start in starts.values()]
+    tried = [Scored(skeleton, start, error) for start, error in zip(starts.values(), errors, strict=True)]
+    tried.sort(key=lambda scored: scored.score)
+    best = _judged(workers, tried[:MINIMA], whole=False)
+    if prepared.target is not prepared.whole:
+        best = _judged(workers, [Scored(skeleton, c.equation, 0.0) for c in best], whole=True)
+    if not best:
+        failure = next((fit.failure for fit in cheap if fit.failure), "its solution diverges")
+        raise DataError(f"{skeleton} cannot be fitted to these data: {failure}")
+    return Discovery(best, prepared, settings, 1)
+
+
+def _judged(workers: Workers, tried: Sequence[Scored], *, whole: bool) -> list[Candidate]:
+    """Return the best trajectory fit, if there is one; one that the samples do not resolve if need be."""
+    for strict in (True, False):
+        found = [workers.judge_one(scored, whole=whole, strict=strict) for scored in tried]
+        best = ranked([c for c in found if c is not None])
+        if best:
+            return best[:1]
+    return []
