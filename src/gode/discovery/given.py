@@ -68,7 +68,7 @@ def _fit_in(dataset: Dataset, skeleton: Skeleton, settings: Settings) -> Discove
 def _judged(workers: Workers, tried: Sequence[Scored], *, whole: bool) -> list[Candidate]:
     """Return the best trajectory fit, if there is one; one that the samples do not resolve if need be."""
     for strict in (True, False):
-        found = [workers.judge_one(scored, whole=whole, strict=strict) for scored in tried]
+        found = [workers.judge_one(scored, whole=whole, strict=strict, patient=True) for scored in tried]
         best = ranked([c for c in found if c is not None])
         if best:
             return best[:1]

@@ -11,6 +11,7 @@ from gode.equation import Node
 from gode.search import Scored
 from gode.selection import Candidate, in_order
 
+PATIENT = 2.0  # marks the fits that were completed
 KEPT_WHOLE = 12  # equations that go from the first part of a long record to all of it
 
 
@@ -28,7 +29,8 @@ class Step:
 class Progress:
     """The candidates found so far.
 
-    `memo` holds the fits known from before; the score of a key tells whether it was fitted to whole records.
+    `memo` holds the fits known from before; the score of a key tells whether it was fitted to whole records,
+    and patiently.
     """
 
     prepared: Prepared
@@ -58,12 +60,16 @@ class Progress:
         self._solve_into(self.candidates, list(fresh.values()), stage)
 
     def improve(self, several: Sequence[Scored], stage: str) -> None:
-        """Fit skeletons to the trajectory from these constants, and keep what is better than before."""
-        found: dict[Node, Candidate | None] = {}
-        self._solve_into(found, list(several), stage)
-        for key, new in found.items():
-            old = self.candidates.get(key)
-            self.candidates[key] = old if new is None or (old and old.criterion <= new.criterion) else new
+        """Fit skeletons to the trajectory from these constants, patiently, and keep what gets better."""
+        for scored in several:
+            key = replace(scored, score=PATIENT + self.workers.whole)
+            if key not in self.memo:
+                self.memo[key] = self.workers.judge_one(scored, self.workers.whole, patient=True)
+            new, old = self.memo[key], self.candidates.get(scored.skeleton.key)
+            if old is None or (new is not None and new.criterion < old.criterion):
+                self.candidates[scored.skeleton.key] = new
+            self.interrupts.check()
+            self.tell(stage)
 
     def forget_failures(self) -> None:
         """Let skeletons that found no solution try again, from other starts."""

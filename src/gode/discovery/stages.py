@@ -100,6 +100,8 @@ def refine(territories: Sequence[Territory], progress: Progress) -> None:
         _spread_out(territories, progress, 1, effort.per_round // 2)
     for leader in progress.leaders()[:POLISHED]:
         _expand(leader, territories, progress, 0)
+    far = [c for c in progress.leaders()[: 2 * POLISHED] if c.rms > progress.settings.shooting.far]
+    progress.improve([Scored(c.equation.skeleton, c.equation, 0.0) for c in far], "the last digits")
 
 
 def _spread_out(territories: Sequence[Territory], progress: Progress, rounds: int, limit: int) -> None:

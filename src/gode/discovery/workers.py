@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from dataclasses import replace
 from types import TracebackType
 
 from threadpoolctl import threadpool_limits
@@ -59,13 +60,18 @@ class Workers:
         for scored in several[done:]:
             yield scored, self.judge_one(scored, self.whole)
 
-    def judge_one(self, scored: Scored, whole: bool, *, strict: bool = True) -> Candidate | None:
+    def judge_one(
+        self, scored: Scored, whole: bool, *, strict: bool = True, patient: bool = False
+    ) -> Candidate | None:
         """Return the candidate of one skeleton, None if it has no solution along the data.
 
-        With `strict`, also None if it does something between the samples that they do not show.
+        With `strict`, also None if it does something between the samples that they do not show; if
+        `patient`, the fit is completed even where it is far from the data.
         """
-        target = self.prepared.whole if whole else self.prepared.target
-        shot = shoot(scored.skeleton, scored.equation.constants, target, config=self.settings.shooting)
+        target, config = self.prepared.whole if whole else self.prepared.target, self.settings.shooting
+        if patient:
+            config = replace(config, rough=config.tolerance)
+        shot = shoot(scored.skeleton, scored.equation.constants, target, config=config)
         if strict and shot.equation is not None and not is_resolved(shot.equation, self.prepared.columns):
             return None
         return judge(shot, self.prepared.floor, self.settings.selection)

@@ -25,7 +25,10 @@ class ShootConfig:
 
     max_iterations: int = 25
     tolerance: float = 1e-5  # relative gain that counts as progress
-    rtol: float = 1e-6
+    far: float = 3.0  # errors this many times the noise are far from it,
+    rough: float = 1e-3  # where only this gain counts as progress
+    rtol: float = 1e-6  # of the solver; up to ten times as much,
+    noise_share: float = 2e-4  # as long as it is below this share of the noise
     max_steps: int = 4000
     bound: float = 30.0  # a solution this many times larger than the data has diverged
     horizons: tuple[float, ...] = (
@@ -146,7 +149,9 @@ class _Shooter:
         runs = target.dataset.runs
         self.known = np.array([r.initial[: self.order] for r in runs])
         self.free: Bool = ~np.isfinite(self.known)
-        solver = SolveConfig(rtol=config.rtol, max_steps=config.max_steps, bound=config.bound * target.scale)
+        solver = SolveConfig(
+            rtol=_rtol(target, config), max_steps=config.max_steps, bound=config.bound * target.scale
+        )
         self.systems = [
             prepare(skeleton, r.t, inputs=dict(r.inputs), guide=g[self.order], config=solver)
             for r, g in zip(runs, target.guides, strict=True)
@@ -220,7 +225,8 @@ class _Shooter:
             if fresh is None:
                 break
             now, best = fresh, after
-            if gain <= self.config.tolerance * best:
+            far = best > self.config.far**2 * self.n_values
+            if gain <= (self.config.rough if far else self.config.tolerance) * best:
                 break
         return p, best, now[1] @ now[1].T
 
@@ -284,6 +290,14 @@ def forecast(
     marks = np.concatenate([part[seen] for part, seen in zip(late, shooter.seen, strict=True)])
     rest = whole[0][marks]
     return float(np.sqrt(np.mean(rest**2))) if len(rest) else float(np.inf)
+
+
+def _rtol(target: Target, config: ShootConfig) -> float:
+    """Return the tolerance of the solver: looser where the noise drowns its errors anyway."""
+    spreads = np.max([np.std(guide, axis=1) for guide in target.guides], axis=0)
+    seen = target.weights > 0
+    share = np.min(1.0 / (target.weights[seen] * np.maximum(spreads[seen], 1e-300)))
+    return float(np.clip(config.noise_share * share, config.rtol, 10 * config.rtol))
 
 
 def _shortened(system: System, share: float) -> tuple[System, int]:
