@@ -3,7 +3,8 @@ import pytest
 
 from gode.data import Dataset, make_run
 from gode.equation import parse_equation
-from gode.fitting.shooting import Shot, Target
+from gode.fitting.shooting import Shot
+from gode.fitting.target import Target
 from gode.selection import (
     Candidate,
     SelectionConfig,

@@ -15,7 +15,8 @@ import numpy as np
 from gode.arrays import Float
 from gode.equation import Equation
 from gode.equation.tree import burden
-from gode.fitting.shooting import ShootConfig, Shot, Target, forecast
+from gode.fitting.shooting import ShootConfig, Shot, forecast
+from gode.fitting.target import Target
 
 ACCURATE = 1.3  # times the least error: what counts as accurate
 CONTESTANTS = 8  # equations whose forecasts are compared, from the top and from the front

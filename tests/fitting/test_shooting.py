@@ -3,7 +3,8 @@ import pytest
 
 from gode.data import Dataset, make_run
 from gode.equation import parse_equation, parse_skeleton
-from gode.fitting.shooting import ShootConfig, Target, forecast, shoot
+from gode.fitting.shooting import ShootConfig, forecast, shoot
+from gode.fitting.target import Target
 from gode.solve import solve
 
 

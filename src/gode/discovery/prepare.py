@@ -14,7 +14,7 @@ from gode.equation.tape import COLUMNS, compile_tape, evaluate
 from gode.equation.tree import TIME, has_constant, variables
 from gode.errors import DataError
 from gode.fitting import Problem, integral_problem, residual_problem
-from gode.fitting.shooting import Target
+from gode.fitting.target import Target
 from gode.selection import Candidate
 from gode.solve import Signal, solve
 

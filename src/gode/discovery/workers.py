@@ -16,7 +16,8 @@ from threadpoolctl import threadpool_limits
 from gode.discovery.prepare import Prepared
 from gode.discovery.settings import Settings
 from gode.fitting.resolved import is_resolved
-from gode.fitting.shooting import Target, shoot
+from gode.fitting.shooting import shoot
+from gode.fitting.target import Target
 from gode.search import Scored
 from gode.selection import Candidate, judge
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from gode.arrays import Bool, Float
-from gode.data import Dataset
 from gode.equation import Equation, Skeleton
 from gode.errors import Failure
+from gode.fitting.target import Target
 from gode.fitting.whiteness import worth
 from gode.solve import SolveConfig, System, prepare, run
 
@@ -38,31 +38,6 @@ class ShootConfig:
         0.5,
         0.75,
     )  # shares of the record to fit first if the whole fails
-
-
-@dataclass(frozen=True)
-class Target:
-    """What a trajectory is compared with: the runs, the weight of each channel, the guides of branches."""
-
-    dataset: Dataset
-    weights: Float  # (3,) one over the noise of each channel
-    guides: tuple[Float, ...]  # (3, n) of each run: smoothed u, u', u''
-    scale: float  # size of u
-
-    def starts(self, order: int) -> list[Float]:
-        """Return guesses (runs, order) of the initial values: the smoothed ones, and with plainer slopes.
-
-        At the edge of a record the smoothed slope is the least certain of all numbers.
-        """
-        first = np.array([g[:2, 0] for g in self.guides])
-        out = [first]
-        for gap in (1, 3):
-            slopes = [
-                (g[0, min(gap, r.n_points - 1)] - g[0, 0]) / (r.t[min(gap, r.n_points - 1)] - r.t[0])
-                for g, r in zip(self.guides, self.dataset.runs, strict=True)
-            ]
-            out.append(np.column_stack([first[:, 0], slopes]))
-        return [start[:, :order] for start in (out if order > 1 else out[:1])]
 
 
 @dataclass(frozen=True)
@@ -149,9 +124,8 @@ class _Shooter:
         runs = target.dataset.runs
         self.known = np.array([r.initial[: self.order] for r in runs])
         self.free: Bool = ~np.isfinite(self.known)
-        solver = SolveConfig(
-            rtol=_rtol(target, config), max_steps=config.max_steps, bound=config.bound * target.scale
-        )
+        rtol = float(np.clip(config.noise_share * target.noise_share, config.rtol, 10 * config.rtol))
+        solver = SolveConfig(rtol=rtol, max_steps=config.max_steps, bound=config.bound * target.scale)
         self.systems = [
             prepare(skeleton, r.t, inputs=dict(r.inputs), guide=g[self.order], config=solver)
             for r, g in zip(runs, target.guides, strict=True)
@@ -290,14 +264,6 @@ def forecast(
     marks = np.concatenate([part[seen] for part, seen in zip(late, shooter.seen, strict=True)])
     rest = whole[0][marks]
     return float(np.sqrt(np.mean(rest**2))) if len(rest) else float(np.inf)
-
-
-def _rtol(target: Target, config: ShootConfig) -> float:
-    """Return the tolerance of the solver: looser where the noise drowns its errors anyway."""
-    spreads = np.max([np.std(guide, axis=1) for guide in target.guides], axis=0)
-    seen = target.weights > 0
-    share = np.min(1.0 / (target.weights[seen] * np.maximum(spreads[seen], 1e-300)))
-    return float(np.clip(config.noise_share * share, config.rtol, 10 * config.rtol))
 
 
 def _shortened(system: System, share: float) -> tuple[System, int]:

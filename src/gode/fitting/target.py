@@ -1,0 +1,40 @@
+"""What a trajectory is compared with."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gode.arrays import Float
+from gode.data import Dataset
+
+
+@dataclass(frozen=True)
+class Target:
+    """What a trajectory is compared with: the runs, the weight of each channel, the guides of branches."""
+
+    dataset: Dataset
+    weights: Float  # (3,) one over the noise of each channel
+    guides: tuple[Float, ...]  # (3, n) of each run: smoothed u, u', u''
+    scale: float  # size of u
+
+    def starts(self, order: int) -> list[Float]:
+        """Return guesses (runs, order) of the initial values: the smoothed ones, and with plainer slopes.
+
+        At the edge of a record the smoothed slope is the least certain of all numbers.
+        """
+        first = np.array([g[:2, 0] for g in self.guides])
+        out = [first]
+        for gap in (1, 3):
+            slopes = [
+                (g[0, min(gap, r.n_points - 1)] - g[0, 0]) / (r.t[min(gap, r.n_points - 1)] - r.t[0])
+                for g, r in zip(self.guides, self.dataset.runs, strict=True)
+            ]
+            out.append(np.column_stack([first[:, 0], slopes]))
+        return [start[:, :order] for start in (out if order > 1 else out[:1])]
+
+    @property
+    def noise_share(self) -> float:
+        """The noise as a share of the spread, of the channel in which it is the smallest."""
+        spreads = np.max([np.std(guide, axis=1) for guide in self.guides], axis=0)
+        seen = self.weights > 0
+        return float(np.min(1.0 / (self.weights[seen] * np.maximum(spreads[seen], 1e-300))))
