@@ -171,3 +171,22 @@ def test_a_long_record_is_screened_on_a_part_and_decided_on_the_whole():
     assert found.prepared.target is not found.prepared.whole
     assert found.order[0].n_values == 1500
     assert found.equation.equation.skeleton == parse_skeleton("u'' = C*u' + C*u")
+
+
+def test_fit_is_not_caught_by_the_pole_of_another_minimum(rng):
+    t = np.linspace(0.0, 12.0, 90)
+    found = solve(parse_equation("u' = u - u^2 - 0.4*u/(0.8 + u)"), t, [0.13])
+    for _ in range(4):
+        u = found.u + 0.01 * rng.standard_normal(len(t))
+        g = fit("u' = C*u + C*u^2 + C*u/(u + C)", t, u, initial=[0.13])
+        assert g.simulate().u == pytest.approx(found.u, abs=0.02)
+
+
+@pytest.mark.slow
+def test_rare_terms_are_tried_where_the_usual_ones_do_not_explain_the_data(rng):
+    t = np.linspace(0.0, 8.0, 150)
+    clean = solve(parse_equation("u' = 2*u - 0.3*u^2 + 1.2*t*cos(1.5*t)"), t, [4.0]).u
+    u = clean + 0.03 * np.std(clean) * rng.standard_normal(len(t))
+    d = discover(t, u, order=1)
+    assert d.simulate().u == pytest.approx(clean, abs=0.1 * np.std(clean))
+    assert "t" in str(d.equation)

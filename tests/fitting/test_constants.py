@@ -10,7 +10,9 @@ from scipy.optimize import least_squares
 from gode.benchmarks import problem, truth
 from gode.data import Columns, columns_of_run, join_runs
 from gode.equation import Equation, parse_equation, parse_skeleton
+from gode.equation.skeleton import Term
 from gode.equation.tape import compile_tape, evaluate
+from gode.equation.tree import num, walk
 from gode.errors import ConfigError, DataError, EquationError, Failure
 from gode.fitting import (
     ConstantsConfig,
@@ -267,6 +269,37 @@ def check_consistent(found: Fit, posed: Problem) -> None:
         again = plain_residual(found.equation, posed)
     size = np.max(np.abs(posed.columns.matrix))
     assert found.loss == pytest.approx(rms(again), rel=1e-4, abs=1e-6 * size)
+
+
+# Minima
+
+
+def test_no_pole_is_fitted_into_the_data(rng):
+    t = np.linspace(0.0, 8.0, 80)
+    columns = columns_of(parse_equation("u' = 1.5 - 2*u^2/(u^2 + 4)"), t, (0.5,))
+    skeleton = parse_skeleton("u' = C*u + C*u^2/(u^2 + C) + C")
+    for seed in range(10):
+        posed = residual_problem(noisy(columns, np.random.default_rng(seed)))
+        found = fit_constants(skeleton, posed)
+        assert found.equation is not None
+        poles = [n.args[0] for n in walk(found.equation.tree) if n.op == "^" and n.args[1] == num(-1)]
+        tape = compile_tape([Term(1.0, None, pole) for pole in poles], columns.names, 0)
+        values = evaluate(tape, [], posed.columns.matrix).value
+        assert np.all(values > 0) or np.all(values < 0)
+
+
+def test_starts_that_are_passed_over_lead_to_other_minima():
+    t = np.linspace(0.0, 20.0, 200)
+    columns = columns_of_run(
+        t, np.sin(3 * t) + 0.5 * np.sin(0.7 * t), 3 * np.cos(3 * t) + 0.35 * np.cos(0.7 * t)
+    )
+    skeleton = parse_skeleton("u' = C*cos(C*t)")
+    losses = {
+        round(fit_constants(skeleton, residual_problem(columns), config=config).loss, 2)
+        for config in (ConstantsConfig(n_skipped=i, n_refined=1) for i in range(12))
+    }
+    assert len(losses) > 1
+    assert min(losses) < 0.3
 
 
 # Failures and errors

@@ -21,7 +21,12 @@ TWO = join_runs([ONE, ONE])
         ("u' = -0.5*u + tanh(5e5*u)", False),
         ("u' = -0.5*u + sin(u)", True),
         ("u' = 2/(3 + u)", True),
+        ("u' = 2/(1.04 + u)", False),  # a pole just beyond the data
         ("u' = 2/u^2", False),  # u passes through zero
+        ("u' = log(2 + u)", True),
+        ("u' = log(t)", False),  # t begins at zero
+        ("u' = 1/t^0.3", False),
+        ("u' = t^0.3", True),
     ],
 )
 def test_only_what_the_samples_show_is_resolved(text, expected, columns):

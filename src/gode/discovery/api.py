@@ -84,12 +84,10 @@ def discover(
     )
     dataset = make_dataset(t, u, velocity, acceleration, force, initial)
     check_start(settings, dataset.inputs)
-    if by_paper:
-        with threadpool_limits(1):
-            return discover_by_paper(
-                dataset, _space(settings.grammar, settings, dataset.inputs), settings, on_step
-            )
     with threadpool_limits(1), Interrupts() as interrupts:
+        if by_paper:
+            space = _space(settings.grammar, settings, dataset.inputs)
+            return discover_by_paper(dataset, space, settings, interrupts, on_step)
         return discover_in(
             dataset, settings, interrupts=interrupts, n_jobs=n_jobs, on_step=on_step, memo=memo
         )

@@ -11,6 +11,7 @@ import numpy as np
 from gode.arrays import Float
 from gode.data import Columns, Dataset, MlpConfig, Smooth, columns_of_run, join_runs, smooth, smooth_mlp
 from gode.data.mlp import dominant_period
+from gode.discovery.interrupts import Interrupts
 from gode.discovery.paper_objective import Judged, PaperObjective
 from gode.discovery.prepare import Prepared, assemble, input_values, known_values
 from gode.discovery.progress import Step
@@ -67,17 +68,23 @@ def paper_grammar(order: int, *, forced: bool) -> str:
 
 
 def discover_by_paper(
-    dataset: Dataset, space: LatentSpace, settings: Settings, on_step: Callable[[Step], None] | None
+    dataset: Dataset,
+    space: LatentSpace,
+    settings: Settings,
+    interrupts: Interrupts,
+    on_step: Callable[[Step], None] | None,
 ) -> Discovery:
     """Find the equation behind `dataset` by the paper's method."""
     effort, plan = PAPER_EFFORTS[settings.effort], plan_of(space, dataset)
     settings = replace(settings, selection=replace(settings.selection, tie=0.0))  # the paper knows no ties
     start = _start(space, settings, plan)
     smooth_rng, *search_rngs = np.random.default_rng(settings.seed).spawn(1 + effort.runs)
-    smooths, interrupted = smoothed(dataset, settings, smooth_rng, on_step)
+    smooths, interrupted = smoothed(dataset, settings, smooth_rng, interrupts, on_step)
     prepared = prepared_by(smooths, dataset, settings)
     config = PaperConfig(max_constants=settings.constants.max_constants, max_iterations=plan.iterations)
-    objective = PaperObjective(prepared, order=settings.order, solving=plan.solving, config=config)
+    objective = PaperObjective(
+        prepared, order=settings.order, solving=plan.solving, config=config, check=interrupts.check
+    )
     if settings.start:
         objective.judge(parse_skeleton(settings.start))
     evolution = EvolutionConfig(
@@ -130,6 +137,7 @@ def smoothed(
     dataset: Dataset,
     settings: Settings,
     rng: np.random.Generator,
+    interrupts: Interrupts,
     on_step: Callable[[Step], None] | None,
 ) -> tuple[tuple[Smooth, ...], bool]:
     """Return the runs smoothed by the paper's network, and whether that was interrupted.
@@ -140,6 +148,7 @@ def smoothed(
     config = MlpConfig(epochs=effort.epochs, blind_epochs=effort.blind_epochs)
 
     def on_epoch(_: int) -> None:
+        interrupts.check()
         if on_step:
             on_step(Step("smoothing", 0, 0, ""))
 

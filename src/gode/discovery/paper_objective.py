@@ -4,7 +4,7 @@ Constants by residual loss, the test for triviality, then, for second order, the
 loss is below a threshold that follows the search.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -39,8 +39,17 @@ class Judged:
 class PaperObjective:
     """Scores skeletons as the paper does: by residual loss alone (B1), or by its criterion (B2, B3)."""
 
-    def __init__(self, prepared: Prepared, *, order: int, solving: bool, config: PaperConfig) -> None:
+    def __init__(
+        self,
+        prepared: Prepared,
+        *,
+        order: int,
+        solving: bool,
+        config: PaperConfig,
+        check: Callable[[], None] | None = None,  # called before each fit; may raise to end the search
+    ) -> None:
         self.prepared, self.order, self.solving, self.config = prepared, order, solving, config
+        self.check = check
         self.threshold = FIRST_THRESHOLD
         self.seen: dict[Skeleton, Judged | None] = {}
         self.n_solved = 0
@@ -74,6 +83,8 @@ class PaperObjective:
         if any(name not in self.columns.inputs for name in skeleton.inputs):
             return None
         if skeleton not in self.seen:
+            if self.check:
+                self.check()
             self.seen[skeleton] = self._judged(skeleton)
         return self.seen[skeleton]
 

@@ -98,7 +98,7 @@ def refine(territories: Sequence[Territory], progress: Progress) -> None:
         _spread_out(larger, progress, effort.rounds // 4, effort.per_round)
     if progress.widen():
         _spread_out(territories, progress, 1, effort.per_round // 2)
-    for leader in progress.leaders()[:POLISHED]:
+    for leader in progress.leaders()[: POLISHED if effort.rounds else 0]:
         _expand(leader, territories, progress, 0)
     far = [c for c in progress.leaders()[: 2 * POLISHED] if c.rms > progress.settings.shooting.far]
     progress.improve([Scored(c.equation.skeleton, c.equation, 0.0) for c in far], "the last digits")

@@ -8,7 +8,7 @@ from gode.arrays import Float
 from gode.data import Columns
 from gode.equation import Equation, Node, Term
 from gode.equation.tape import compile_tape, evaluate
-from gode.equation.tree import number, walk
+from gode.equation.tree import index, number, walk
 from gode.fitting.problem import widened
 
 MOST = {
@@ -24,10 +24,18 @@ def is_resolved(equation: Equation, columns: Columns) -> bool:
     """Tell whether every function with constants inside changes slowly enough along these samples."""
     nodes = list(walk(equation.skeleton.normal))
     bent = [n for n in nodes if n.op in MOST and _has_constant(n)]
-    poles = [n.args[0] for n in nodes if n.op == "^" and n.args[1].op == "num" and number(n.args[1]) < 0]
+    poles = [n.args[0] for n in nodes if n.op == "log" or (n.op == "^" and _exponent(n, equation) < 0)]
     return all(_change(n.args[0], equation, columns) <= MOST[n.op] for n in bent) and all(
         _keeps_off_zero(base, equation, columns) for base in poles
     )
+
+
+def _exponent(node: Node, equation: Equation) -> float:
+    """Return the exponent of a power if it is a number or a fitted constant, else 0."""
+    exponent = node.args[1]
+    if exponent.op == "const":
+        return equation.constants[index(exponent)]
+    return number(exponent) if exponent.op == "num" else 0.0
 
 
 def _has_constant(node: Node) -> bool:
@@ -35,7 +43,7 @@ def _has_constant(node: Node) -> bool:
 
 
 def _keeps_off_zero(base: Node, equation: Equation, columns: Columns) -> bool:
-    """Tell whether a denominator never falls to a tenth from sample to sample, nor has a zero nearby."""
+    """Tell whether what is singular at zero never falls to a tenth between samples, nor has a zero nearby."""
     before, after = _neighbours(base, equation, columns)
     one, other = _neighbours(base, equation, replace(columns, matrix=widened(columns)))
     with np.errstate(all="ignore"):  # what overflows is not resolved either
