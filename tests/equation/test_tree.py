@@ -14,6 +14,7 @@ from gode.equation.tree import (
     ONE,
     ZERO,
     add,
+    burden,
     complexity,
     const,
     depends_on,
@@ -136,3 +137,11 @@ def test_constructors_do_not_change_values(tree, at, random):
     assume(math.isfinite(a))
     assert plain_value(wrapped, at) == pytest.approx(a + b, rel=1e-12, abs=1e-12)
     assert number(mul(num(b), num(2))) == 2 * b
+
+
+@pytest.mark.parametrize(
+    ("plainer", "stranger"),
+    [("u^2", "u^3"), ("u^3", "u^5"), ("1/u", "1/u^2"), ("u*u'", "u*log(u)"), ("u", "t"), ("u^2", "u^C")],
+)
+def test_what_is_far_fetched_has_its_price(plainer, stranger):
+    assert burden(parse_tree(plainer)) < burden(parse_tree(stranger))

@@ -21,6 +21,7 @@ FUNCTIONS: dict[str, Callable[[float], float]] = {
 }
 STATE = "u"
 TIME = "t"
+MOST_PRODUCTS = 4.0  # that a power counts for
 
 
 class Node(NamedTuple):
@@ -178,13 +179,17 @@ def operations(tree: Node) -> int:
 def burden(tree: Node, *, inside: bool = False) -> float:
     """Return how far-fetched `tree` is: its operations, where functions, time and inner constants weigh more.
 
-    A function counts as two operations, explicit time as one more, and so does a constant inside a function,
-    a power or a denominator: it bends the term, while a factor only scales it.
+    A function counts as two operations, a power as the products it stands for, explicit time as one more, and
+    so does a constant inside a function, a power or a denominator: it bends the term, while a factor only
+    scales it.
     """
     if not tree.args:
         return float((tree.op == "var" and tree.value == TIME) or (inside and tree.op == "const"))
     bends = tree.op not in ("+", "*")
     own = 2.0 if tree.op in FUNCTIONS and tree.op not in ("abs", "sign") else max(len(tree.args) - 1, 1)
+    if tree.op == "^" and tree.args[1].op == "num" and number(tree.args[1]).is_integer():
+        n = number(tree.args[1])
+        own = min(max(abs(n) - 1 + (n < 0), 1.0), MOST_PRODUCTS)
     return own + sum(burden(child, inside=inside or bends) for child in tree.args)
 
 
