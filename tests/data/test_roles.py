@@ -73,3 +73,10 @@ def test_what_was_taken_is_said():
     text = "time (s),u [m],note\n0,1,x\n1,2,y\n"
     (told,) = runs_of_tables([parse_table(text.encode(), "data.csv")], Roles()).told
     assert told == "data.csv: 2 rows; time from 'time [s]', u from 'u [m]'; not used: 'note'"
+
+
+def test_no_times_and_nothing_observed_are_refused():
+    with pytest.raises(DataError, match="--u none leaves nothing observed"):
+        roles_of("t,u", u="none")
+    with pytest.raises(DataError, match="times are needed"):
+        roles_of("t,u", time="none")

@@ -132,6 +132,11 @@ def test_bad_options_get_a_sentence(options, sentence):
     assert isinstance(caught.value, ConfigError | DataError | ValueError)
 
 
+def test_a_guess_with_a_symbol_that_is_left_out_gets_a_sentence():
+    with pytest.raises(ConfigError, match="start has log, which without= leaves out"):
+        discover(T, T, start="u' = C*log(u)", without=["log"])
+
+
 def test_runs_of_different_number_get_a_sentence():
     with pytest.raises(DataError, match="t holds 2 runs, so u must be a list of 2 arrays"):
         discover([T, T], [np.exp(-T)], order=1)
@@ -190,3 +195,10 @@ def test_rare_terms_are_tried_where_the_usual_ones_do_not_explain_the_data(rng):
     d = discover(t, u, order=1)
     assert d.simulate().u == pytest.approx(clean, abs=0.1 * np.std(clean))
     assert "t" in str(d.equation)
+
+
+def test_a_result_is_short_in_a_terminal_and_a_picture_in_a_notebook(growth):
+    assert repr(growth.equation) == f"<{growth.equation}>"
+    assert str(growth.equation) in repr(growth)
+    assert max(len(repr(growth)), len(repr(growth.predict([0.0, 1.0])))) < 200
+    assert growth.plot()._repr_png_().startswith(b"\x89PNG")

@@ -3,7 +3,7 @@ import pytest
 
 from gode.data import Dataset, make_run
 from gode.equation import parse_equation, parse_skeleton
-from gode.fitting.shooting import ShootConfig, forecast, shoot
+from gode.fitting.shooting import ShootConfig, _inverse, forecast, shoot
 from gode.fitting.target import Target
 from gode.solve import solve
 
@@ -113,3 +113,21 @@ def test_a_poor_smoothed_slope_at_the_start_does_no_harm():
     shot = shoot(parse_skeleton("u'' = C*u + C*u^3"), (4.0, -0.4), target, config=ShootConfig())
     assert shot.equation is not None
     assert shot.initial[0] == pytest.approx([1.0, 0.5], abs=1e-3)
+
+
+def test_what_the_data_leave_open_has_huge_errors():
+    normal = np.array([[4.0, 2.0], [2.0, 3.0]])
+    assert _inverse(normal) @ normal == pytest.approx(np.eye(2))
+    units = np.diag([1.0, 1e9])
+    assert _inverse(units @ normal @ units) == pytest.approx(np.linalg.inv(units @ normal @ units), rel=1e-9)
+    twins = np.array([[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 2.0]])  # only their sum is known
+    found = np.diag(_inverse(twins))
+    assert np.all(found[:2] > 1e12)
+    assert found[2] == pytest.approx(0.5)
+
+
+def test_no_constants_have_no_covariance(rng):
+    t = np.linspace(0.0, 8.0, 60)
+    run, guide = make_logistic(t, 0.5, 0.02, rng, known=True)
+    shot = shoot(parse_skeleton("u' = u - u^2"), (), target_of([run], 0.02, [guide]), config=ShootConfig())
+    assert shot.covariance.shape == (0, 0)

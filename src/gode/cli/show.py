@@ -27,8 +27,10 @@ def print_discovery(found: "Discovery", *, seconds: float | None) -> None:
     spent = "" if seconds is None else f" in {seconds:.1f} s"
     if found.interrupted:
         say(f"Interrupted: this is the best of {found.n_fitted} equations tried so far{spent}.")
-    else:
+    elif found.n_fitted > 1:
         say(f"Found among {found.n_fitted} equations tried{spent}:")
+    else:
+        say(f"Fitted{spent}:")
     if not found.supported:
         say(f"N{UNSUPPORTED[1:]}. The best guess, which is not a finding, was", style="bold")
     say(f"\n  {found.equation}\n", style="bold")

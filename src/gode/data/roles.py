@@ -101,9 +101,18 @@ def assign_roles(table: Table, asked: Roles) -> Roles:
             name = _named(table, known, set(chosen.values()))
             if name is not None and (role != "run" or _repeats(table, name)):
                 chosen[role] = name
+    if "time" in barred:
+        raise DataError(
+            f"{table.source}: the times are needed; name their column with --time instead of none"
+        )
     if "time" not in chosen:
         chosen["time"] = _increasing(table, set(chosen.values()))
     if not {"u", "velocity", "acceleration"} & chosen.keys():
+        if "u" in barred:
+            raise DataError(
+                f"{table.source}: --u none leaves nothing observed; name a column with --velocity or "
+                "--acceleration"
+            )
         chosen["u"] = _first_left(table, set(chosen.values()))
     return Roles(**chosen)
 

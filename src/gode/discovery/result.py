@@ -34,7 +34,7 @@ class Constant(NamedTuple):
     place: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Finding:
     """An equation with the standard errors of its constants."""
 
@@ -47,6 +47,9 @@ class Finding:
 
     def __str__(self) -> str:
         return self.equation.text(4)
+
+    def __repr__(self) -> str:
+        return f"<{self}>"
 
     def latex(self) -> str:
         """Return the equation in LaTeX."""
@@ -113,7 +116,7 @@ def _written(equation: Equation) -> tuple[list[float], list[str]]:
 UNSUPPORTED = "no equation is supported by these data: a constant or a straight line explains them as well"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Discovery:
     """The equation found, its rivals, the data and the settings."""
 
@@ -238,6 +241,9 @@ class Discovery:
         from gode.report.record import save
 
         save(self, Path(path))
+
+    def __repr__(self) -> str:
+        return f"<Discovery {self.equation}, {len(self.ties) - 1} near ties>"
 
     def __str__(self) -> str:
         if not self.supported:

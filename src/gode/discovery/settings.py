@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from gode.equation import parse_skeleton
+from gode.equation.tree import walk
 from gode.errors import ConfigError
 from gode.fitting import ConstantsConfig
 from gode.fitting.shooting import ShootConfig
@@ -114,7 +115,7 @@ def check_start(settings: Settings, inputs: tuple[str, ...]) -> None:
     """See to it that the guess, if there is one, can be an answer.
 
     Raises:
-        ConfigError: if it has another order, or an input that is not given.
+        ConfigError: if it has another order, an input that is not given, or a symbol that is left out.
         EquationError: if it is no equation.
     """
     if settings.start is None or settings.start == "":
@@ -129,3 +130,6 @@ def check_start(settings: Settings, inputs: tuple[str, ...]) -> None:
         raise ConfigError(
             f"start has the input {missing[0]}, which is not given; pass force= or leave it out"
         )
+    barred = [word for word in settings.without if word in {str(n.value or n.op) for n in walk(guess.tree)}]
+    if barred:
+        raise ConfigError(f"start has {barred[0]}, which without= leaves out; change one of them")

@@ -19,7 +19,7 @@ DEFAULT_STEPS = SolveConfig().max_steps
 MAX_RIVALS = 20  # near ties whose spread enters a prediction
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Prediction:
     """The solution u, u' at the times `t`, with the interval that holds the true signal at some level.
 
@@ -37,6 +37,10 @@ class Prediction:
     upper: Float
     level: float
     failure: Failure | None
+
+    def __repr__(self) -> str:
+        last = f"u({self.t[-1]:.4g}) = {self.u[-1]:.4g} in [{self.lower[-1]:.4g}, {self.upper[-1]:.4g}]"
+        return f"<Prediction at {len(self.t)} times, {last} at {100 * self.level:g} %>"
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from gode.fitting.whiteness import worth
 from gode.solve import SolveConfig, System, prepare, run
 
 HUGE = 1e100
+OPEN = 1e-14  # share of the curvature below which rounding has the say
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -235,7 +236,7 @@ class _Shooter:
         """Return the covariance of all fitted numbers; wider where the residuals are not white."""
         freedom = max(self.n_values - len(normal), 1)
         drift = self.n_values / self._independent(p)
-        return np.asarray(np.linalg.pinv(normal, rcond=1e-13, hermitian=True) * sse / freedom * drift)
+        return _inverse(normal) * sse / freedom * drift
 
     def _independent(self, p: Float) -> float:
         """Return how many independent values the residuals at `p` are worth."""
@@ -264,6 +265,17 @@ def forecast(
     marks = np.concatenate([part[seen] for part, seen in zip(late, shooter.seen, strict=True)])
     rest = whole[0][marks]
     return float(np.sqrt(np.mean(rest**2))) if len(rest) else float(np.inf)
+
+
+def _inverse(normal: Float) -> Float:
+    """Return the inverse of a normal matrix; huge, not zero, along what the data leave open.
+
+    Each number is measured in its own unit first: they may differ by many powers of ten.
+    """
+    size = np.sqrt(np.maximum(np.diag(normal), 0.0))
+    size[size == 0] = 1.0
+    weights, axes = np.linalg.eigh(normal / np.outer(size, size))
+    return np.asarray((axes / np.maximum(weights, OPEN)) @ axes.T / np.outer(size, size))
 
 
 def _shortened(system: System, share: float) -> tuple[System, int]:

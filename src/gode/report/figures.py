@@ -3,7 +3,7 @@
 import textwrap
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from io import StringIO
+from io import BytesIO, StringIO
 from typing import TYPE_CHECKING
 
 import matplotlib as mpl
@@ -54,10 +54,19 @@ MAX_MARKS = 2000  # points drawn of one run
 BEYOND = 0.35  # share of the record by which the picture of the fit looks ahead
 
 
+class Picture(Figure):
+    """A figure that a notebook shows without further ado."""
+
+    def _repr_png_(self) -> bytes:
+        buffer = BytesIO()
+        self.savefig(buffer, format="png", dpi=110)
+        return buffer.getvalue()
+
+
 def overview(discovery: Discovery) -> Figure:
     """Return data and fit, residuals, phase portrait and the front of accuracy against complexity."""
     with _style():
-        figure = Figure(figsize=(10.0, 6.8), layout="constrained")
+        figure = Picture(figsize=(10.0, 6.8), layout="constrained")
         axes = figure.subplots(2, 2)
         first = channels(discovery)[0]
         _draw_fit(axes[0, 0], discovery, first)
@@ -72,7 +81,7 @@ def data_and_fit(discovery: Discovery) -> Figure:
     """Return each observed channel with its noise band, the solution, and a prediction beyond the data."""
     seen = channels(discovery)
     with _style():
-        figure = Figure(figsize=(8.0, 3.2 * len(seen)), layout="constrained")
+        figure = Picture(figsize=(8.0, 3.2 * len(seen)), layout="constrained")
         for axes, channel in zip(np.atleast_1d(figure.subplots(len(seen), 1)), seen, strict=True):
             _draw_fit(axes, discovery, channel)
     return figure
@@ -82,7 +91,7 @@ def residual_plots(discovery: Discovery) -> Figure:
     """Return the residuals of the first channel over time, their autocorrelation and their distribution."""
     first = channels(discovery)[0]
     with _style():
-        figure = Figure(figsize=(8.0, 4.8), layout="constrained")
+        figure = Picture(figsize=(8.0, 4.8), layout="constrained")
         grid = figure.add_gridspec(2, 2)
         _draw_residuals(figure.add_subplot(grid[0, :]), first)
         _draw_autocorrelation(figure.add_subplot(grid[1, 0]), first)
@@ -115,7 +124,7 @@ def _style() -> AbstractContextManager[None]:
 
 def _single(draw: Callable[["Axes"], None], size: tuple[float, float]) -> Figure:
     with _style():
-        figure = Figure(figsize=size, layout="constrained")
+        figure = Picture(figsize=size, layout="constrained")
         draw(figure.subplots())
     return figure
 
