@@ -21,7 +21,7 @@ FUNCTIONS: dict[str, Callable[[float], float]] = {
 }
 STATE = "u"
 TIME = "t"
-MOST_PRODUCTS = 4.0  # that a power counts for
+MOST_PRODUCTS = 3.0  # that a power counts for
 
 
 class Node(NamedTuple):

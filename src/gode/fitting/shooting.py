@@ -26,7 +26,8 @@ class ShootConfig:
 
     max_iterations: int = 25
     tolerance: float = 1e-5  # relative gain that counts as progress
-    far: float = 3.0  # errors this many times the noise are far from it,
+    far: float = 3.0  # errors this many times the noise,
+    apart: float = 0.05  # and this share of the signal, are far from the data,
     rough: float = 1e-3  # where only this gain counts as progress
     rtol: float = 1e-6  # of the solver; up to ten times as much,
     noise_share: float = 2e-4  # as long as it is below this share of the noise
@@ -131,6 +132,7 @@ class _Shooter:
             prepare(skeleton, r.t, inputs=dict(r.inputs), guide=g[self.order], config=solver)
             for r, g in zip(runs, target.guides, strict=True)
         ]
+        self.far = max(config.far, config.apart / target.noise_share)
         self.seen = [np.isfinite(r.observed) for r in runs]
         self.n_values = int(sum(s.sum() for s in self.seen))
 
@@ -200,7 +202,7 @@ class _Shooter:
             if fresh is None:
                 break
             now, best = fresh, after
-            far = best > self.config.far**2 * self.n_values
+            far = best > self.far**2 * self.n_values
             if gain <= (self.config.rough if far else self.config.tolerance) * best:
                 break
         return p, best, now[1] @ now[1].T
@@ -273,9 +275,11 @@ def _inverse(normal: Float) -> Float:
     Each number is measured in its own unit first: they may differ by many powers of ten.
     """
     size = np.sqrt(np.maximum(np.diag(normal), 0.0))
-    size[size == 0] = 1.0
+    size[size < 1e-150] = 1.0
     weights, axes = np.linalg.eigh(normal / np.outer(size, size))
-    return np.asarray((axes / np.maximum(weights, OPEN)) @ axes.T / np.outer(size, size))
+    with np.errstate(over="ignore"):
+        found = (axes / np.maximum(weights, OPEN)) @ axes.T / np.outer(size, size)
+    return np.asarray(np.nan_to_num(found, nan=HUGE, posinf=HUGE, neginf=-HUGE))
 
 
 def _shortened(system: System, share: float) -> tuple[System, int]:
