@@ -238,7 +238,9 @@ class _Shooter:
         """Return the covariance of all fitted numbers; wider where the residuals are not white."""
         freedom = max(self.n_values - len(normal), 1)
         drift = self.n_values / self._independent(p)
-        return _inverse(normal) * sse / freedom * drift
+        with np.errstate(over="ignore", invalid="ignore"):
+            found = _inverse(normal) * (sse / freedom * drift)
+        return np.asarray(np.nan_to_num(found, nan=HUGE, posinf=HUGE, neginf=-HUGE))
 
     def _independent(self, p: Float) -> float:
         """Return how many independent values the residuals at `p` are worth."""
@@ -277,9 +279,7 @@ def _inverse(normal: Float) -> Float:
     size = np.sqrt(np.maximum(np.diag(normal), 0.0))
     size[size < 1e-150] = 1.0
     weights, axes = np.linalg.eigh(normal / np.outer(size, size))
-    with np.errstate(over="ignore"):
-        found = (axes / np.maximum(weights, OPEN)) @ axes.T / np.outer(size, size)
-    return np.asarray(np.nan_to_num(found, nan=HUGE, posinf=HUGE, neginf=-HUGE))
+    return np.asarray((axes / np.maximum(weights, OPEN)) @ axes.T / np.outer(size, size))
 
 
 def _shortened(system: System, share: float) -> tuple[System, int]:
