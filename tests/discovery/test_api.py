@@ -187,16 +187,6 @@ def test_fit_is_not_caught_by_the_pole_of_another_minimum(rng):
         assert g.simulate().u == pytest.approx(found.u, abs=0.02)
 
 
-@pytest.mark.slow
-def test_rare_terms_are_tried_where_the_usual_ones_do_not_explain_the_data(rng):
-    t = np.linspace(0.0, 8.0, 150)
-    clean = solve(parse_equation("u' = 2*u - 0.3*u^2 + 1.2*t*cos(1.5*t)"), t, [4.0]).u
-    u = clean + 0.03 * np.std(clean) * rng.standard_normal(len(t))
-    d = discover(t, u, order=1)
-    assert d.simulate().u == pytest.approx(clean, abs=0.1 * np.std(clean))
-    assert "t" in str(d.equation)
-
-
 def test_a_result_is_short_in_a_terminal_and_a_picture_in_a_notebook(growth):
     assert repr(growth.equation) == f"<{growth.equation}>"
     assert str(growth.equation) in repr(growth)

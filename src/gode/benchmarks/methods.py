@@ -10,13 +10,12 @@ import numpy as np
 from gode.benchmarks.ablation import selected_cheaply
 from gode.benchmarks.measure import Measured
 from gode.benchmarks.peers import PEERS, PeerTask
+from gode.benchmarks.structure import freed
 from gode.data import Dataset
 from gode.discovery import discover, fit
 from gode.discovery.arguments import make_dataset
 from gode.discovery.prepare import prepare
 from gode.equation import Skeleton
-from gode.equation.sums import from_sum, to_sum
-from gode.equation.tree import unlabelled
 from gode.errors import ConfigError
 from gode.fitting import ConstantsConfig, Form, fit_constants, residual_problem
 
@@ -110,9 +109,8 @@ def _floor_on_derivatives(task: Task) -> str:
 
 
 def _free_skeleton(task: Task) -> Skeleton:
-    """Return the true skeleton; coefficients of one are free, too."""
     assert task.skeleton is not None, "a floor is given the skeleton"
-    return Skeleton(from_sum(dict.fromkeys(to_sum(unlabelled(task.skeleton.key)))))
+    return freed(task.skeleton)
 
 
 def _dataset(data: Measured) -> Dataset:

@@ -21,8 +21,6 @@ from gode.equation.tree import add, number, unlabelled
 Close = Callable[[float, float], bool]
 Part = TypeVar("Part")
 MAX_PASSES = 8
-
-
 AGREED = 1e-6  # of the spread of the right-hand side
 USUAL = 1e4  # values up to which right-hand sides are compared
 
@@ -37,6 +35,11 @@ def same_equation(found: Equation, true: Equation, tolerance: float) -> bool:
     return _agree(found, true, lambda a, b: abs(a - b) <= tolerance * abs(b))
 
 
+def freed(skeleton: Skeleton) -> Skeleton:
+    """Return the skeleton with coefficients of one made free, too."""
+    return Skeleton(from_sum(dict.fromkeys(to_sum(unlabelled(skeleton.key)))))
+
+
 def _agree(found: Equation, true: Equation, close: Close) -> bool:
     return _same(found, true, close) or _same_function(found, true, close)
 
@@ -46,7 +49,9 @@ def _same_function(found: Equation, true: Equation, close: Close) -> bool:
     form, rest = found.skeleton.rhs_terms, explicit_terms(true.tree, true.skeleton.highest)
     if form is None or rest is None or found.skeleton.highest != true.skeleton.highest:
         return False
-    if found.skeleton.inputs or true.skeleton.inputs or _freedom(found) != _freedom(true):
+    if found.skeleton.inputs or true.skeleton.inputs:
+        return False
+    if freed(found.skeleton).n_constants != freed(true.skeleton).n_constants:
         return False
     rng = np.random.default_rng(0)
     x = np.vstack([rng.uniform(0.3, 6, 200), 10 ** rng.uniform(-1, 1.5, 200), rng.uniform(-2, 2, (2, 200))])
@@ -63,11 +68,6 @@ def _same_function(found: Equation, true: Equation, close: Close) -> bool:
     fit = least_squares(misfit, np.ones(len(start)), xtol=1e-15, ftol=1e-15, gtol=1e-15)
     near = np.sqrt(np.mean(fit.fun**2)) <= AGREED * np.std(wanted[usual])
     return bool(near) and all(map(close, found.constants, fit.x * start))
-
-
-def _freedom(equation: Equation) -> int:
-    """Return the number of constants when coefficients of one are free, too."""
-    return Skeleton(from_sum(dict.fromkeys(to_sum(unlabelled(equation.skeleton.key))))).n_constants
 
 
 def _values(tape: Tape, constants: Float, x: Float) -> Float:

@@ -40,21 +40,14 @@ class Vocabulary:
         """The equation without its sentence."""
         return parse_tree(self.template.replace("{sentence}", "0"))
 
-    @cached_property
-    def _known(self) -> dict[Bodies, Skeleton]:
-        return {}
-
     def terms_of(self, skeleton: Skeleton) -> Bodies:
         """Return the bodies of `skeleton` that the sentence writes."""
         return frozenset(to_sum(unlabelled(skeleton.key))) - frozenset(to_sum(self.frame))
 
     def skeleton(self, bodies: Bodies) -> Skeleton:
-        """Return the sum of these terms, each with a free constant; neighbours ask for most of them again."""
-        found = self._known.get(bodies)
-        if found is None:
-            terms = [mul(const(0), body) for body in sorted(bodies)]
-            found = self._known[bodies] = Skeleton(renumber(add(self.frame, *terms)))
-        return found
+        """Return the sum of these terms, each with a free constant."""
+        terms = [mul(const(0), body) for body in sorted(bodies)]
+        return Skeleton(renumber(add(self.frame, *terms)))
 
 
 def borrowed(skeleton: Skeleton, near: Equation, other: Sequence[float]) -> Equation:
