@@ -1,7 +1,11 @@
+import os
+import subprocess
+import sys
+
 import pytest
 from click import Group
 
-from commands import gode
+from commands import GROWTH, gode
 from gode.cli import main
 
 
@@ -40,16 +44,31 @@ def test_an_error_is_one_sentence_with_exit_code_2_and_a_traceback_on_request():
     assert result.exit_code == 2
     assert result.stderr.startswith("gode: ")
     assert "Traceback" not in result.output
-    assert type(gode("--debug", "grammars", "nowhere").exception).__name__ == "GrammarError"
+    for words in (("--debug", "grammars", "nowhere"), ("grammars", "nowhere", "--debug")):
+        result = gode(*words)
+        assert result.exit_code == 2
+        assert "GrammarError" in result.stderr
+        assert "Traceback" in result.stderr
 
 
 @pytest.mark.parametrize(
     "words", [("nonsense",), ("discover",), ("discover", "--order", "7", "x.csv"), ("--no",)]
 )
-def test_wrong_words_exit_with_2(words):
+def test_wrong_words_get_one_sentence_and_exit_with_2(words):
     result = gode(*words)
     assert result.exit_code == 2
-    assert "Traceback" not in result.output
+    assert result.stderr.startswith("gode: ")
+    assert result.stderr.count("\n") == 1
+    assert "--help" in result.stderr
+
+
+def test_a_terminal_without_unicode_gets_the_result_all_the_same():
+    program = "from gode.cli import main; main()"
+    words = [sys.executable, "-c", program, "fit", "u' = C*u - C*u^2", str(GROWTH)]
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    done = subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert " ? " in done.stdout
 
 
 def test_shell_completion_knows_commands_and_options():

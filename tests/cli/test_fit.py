@@ -11,6 +11,7 @@ def test_the_constants_of_a_known_equation_are_fitted(tmp_path):
     result = gode("fit", EQUATION, GROWTH, "--out", tmp_path / "new" / "folder")
     assert result.exit_code == 0, result.output
     assert "0.631 ± 0.011 multiplying u" in result.output
+    assert "Undecided" not in result.output  # nothing else was tried
     assert (tmp_path / "new" / "folder" / "record.json").exists()
 
 

@@ -1,6 +1,7 @@
 """The command `gode`: its group, its console, and how an error is told."""
 
 import sys
+import traceback
 from typing import NoReturn
 
 import click
@@ -14,14 +15,26 @@ console = Console(highlight=False)
 
 
 class _Group(click.Group):
-    """A group whose errors are one sentence, with exit code 2; --debug gives the traceback."""
+    """A group whose errors are one sentence, with exit code 2; --debug, anywhere, gives the traceback."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        for stream in (sys.stdout, sys.stderr):
+            if hasattr(stream, "reconfigure"):
+                stream.reconfigure(errors="replace")  # a terminal that cannot write ± gets a question mark
+        debug = ["--debug"] if "--debug" in args else []
+        try:
+            return super().parse_args(ctx, [*debug, *(word for word in args if word != "--debug")])
+        except click.UsageError as error:
+            _stop_usage(error)
 
     def invoke(self, ctx: click.Context) -> object:
         try:
             return super().invoke(ctx)
+        except click.UsageError as error:
+            _stop_usage(error)
         except GodeError as error:
             if ctx.params.get("debug"):
-                raise
+                traceback.print_exc()
             stop(str(error))
         except (KeyboardInterrupt, SystemError) as error:
             # compiled code answers Ctrl-C with a SystemError that is caused by it
@@ -30,6 +43,15 @@ class _Group(click.Group):
                 raise
             click.echo("gode: interrupted before there was a result", err=True)
             sys.exit(INTERRUPTED)
+
+
+def _stop_usage(error: click.UsageError) -> NoReturn:
+    """End with a mistake in the words of the command line; a bare `gode` is none and gets its help."""
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):
+        raise error
+    message = error.format_message().rstrip(".")
+    command = error.ctx.command_path if error.ctx else "gode"
+    stop(f"{message[:1].lower()}{message[1:]}; see {command} --help")
 
 
 def stop(sentence: str) -> NoReturn:

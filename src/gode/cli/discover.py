@@ -69,9 +69,9 @@ def discover(
     )
     measured = read_measured(files, choice)
     order = order or (2 if measured.arguments["acceleration"] is not None else 1)
-    _check_initial(measured, order)
+    too_few = _check_initial(measured, order)
     if not as_json:
-        for sentence in measured.told:
+        for sentence in (*measured.told, *too_few):
             say(sentence)
     seconds, found, checkpoint = _found(measured, {"order": order, **options}, out, quiet=as_json)
     finish(found, measured, out, seconds=seconds, as_json=as_json)
@@ -123,11 +123,13 @@ def _checkpoint(measured: Measured, options: dict[str, object], out: Path) -> "C
     return Checkpoint(out / CHECKPOINT, make_dataset(**measured.arguments), decisive)  # type: ignore[arg-type]
 
 
-def _check_initial(measured: Measured, order: int) -> None:
+def _check_initial(measured: Measured, order: int) -> list[str]:
+    """Refuse too many initial values; return what to tell about too few."""
     initial = measured.arguments["initial"]
     if not isinstance(initial, list):
-        return
-    for values in initial if isinstance(initial[0], list) else [initial]:
-        if len(values) > order:
-            what = "u(t0)" if order == 1 else "u(t0),u'(t0)"
-            raise ConfigError(f"--initial must be {what} for order {order}, got {len(values)} values")
+        return []
+    sizes = [len(values) for values in (initial if isinstance(initial[0], list) else [initial])]
+    if max(sizes) > order:
+        what = "u(t0)" if order == 1 else "u(t0),u'(t0)"
+        raise ConfigError(f"--initial must be {what} for order {order}, got {max(sizes)} values")
+    return ["u(t0) is known; u'(t0) is fitted"] if min(sizes) < order else []

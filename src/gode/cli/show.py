@@ -39,8 +39,9 @@ def print_discovery(found: "Discovery", *, seconds: float | None) -> None:
     for constant in found.equation.constants:
         say(f"  {_interval(constant)}")
     say("\n" + _quality(found))
-    _print_front(found)
-    _print_ties(found)
+    if len(found.order) > 1:
+        _print_front(found)
+        _print_ties(found)
 
 
 def print_json(found: "Discovery", told: Sequence[str], files: Sequence[Path]) -> None:

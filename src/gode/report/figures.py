@@ -183,7 +183,7 @@ def _draw_ahead(axes: "Axes", discovery: Discovery, channel: Channel) -> None:
         ahead_stop = int(np.argmin(near))
         t, near = t[:ahead_stop], near[:ahead_stop]
     n = len(t)
-    axes.fill_between(t, ahead.lower[:n], ahead.upper[:n], color=GREEN, alpha=0.22, lw=0)
+    axes.fill_between(t, ahead.lower[:n], ahead.upper[:n], color=GREEN, alpha=0.3, lw=0)
     axes.plot(t, ahead.u[:n], color=GREEN, lw=1.6, ls="--", label="prediction, 95 %")
 
 
@@ -216,12 +216,14 @@ def _draw_quantiles(axes: "Axes", channel: Channel) -> None:
 
 
 def _draw_phase(axes: "Axes", discovery: Discovery) -> None:
+    measured = channels(discovery)[0].name == "u"
+    seen = "smoothed data" if measured else "inferred from the data"
     for i, smooth in enumerate(discovery.prepared.smooths):
         solved = discovery.simulate(run=i)
-        names = ("smoothed data", "equation") if i == 0 else (None, None)
+        names = (seen, "equation", "start") if i == 0 else (None, None, None)
         axes.plot(smooth.values[0], smooth.values[1], color=BLUE, lw=3.5, alpha=0.4, label=names[0])
         axes.plot(solved.u, solved.du, color=ORANGE, lw=1.6, label=names[1])
-        axes.plot(solved.u[:1], solved.du[:1], "o", color=ORANGE, ms=5)
+        axes.plot(solved.u[:1], solved.du[:1], "o", color=ORANGE, ms=5, label=names[2])
     axes.set(xlabel=_name(discovery, "u"), ylabel=_name(discovery, "u'"), title="phase portrait")
     _legend(axes)
 
@@ -231,13 +233,14 @@ def _draw_front(axes: "Axes", discovery: Discovery) -> None:
         (discovery.order, ".", GREY, 4, "tried"),
         (front(discovery.order), "o-", BLUE, 4, "front"),
         (ties(discovery.order, discovery.settings.selection)[1:], "D", GREEN, 5, "near ties"),
-        (discovery.order[:1], "s", ORANGE, 8, "chosen"),
+        (discovery.order[:1], "s", ORANGE, 10, "chosen"),
     )
     for candidates, mark, colour, size, name in groups:
         seen = [c for c in candidates if np.isfinite(c.rms)]
         x, y = [c.complexity for c in seen], [c.rms for c in seen]
         if seen:
-            axes.plot(x, y, mark, color=colour, ms=size, lw=1, label=name)
+            fill = "none" if mark == "s" else colour  # what lies below stays in sight
+            axes.plot(x, y, mark, color=colour, ms=size, mfc=fill, mew=1.5, lw=1, label=name)
     axes.axhline(1.0, color=GREY, lw=0.8, ls=":")
     axes.set(xlabel="complexity", ylabel="rms residual / noise", title="front")
     if all(c.rms > 0 for c in discovery.order) and np.isfinite(discovery.order[0].rms):
