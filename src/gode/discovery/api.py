@@ -16,13 +16,22 @@ from gode.discovery.prepare import Prepared, prepare, retraced
 from gode.discovery.progress import Progress, Step
 from gode.discovery.result import Discovery
 from gode.discovery.settings import GRAMMARS, IMPLICIT, Settings, check_start, whole, words
+from gode.discovery.simulate import strain
 from gode.discovery.stages import Territory, explore, make_vocabulary, refine
 from gode.discovery.workers import Workers
 from gode.errors import ConfigError, DataError, GrammarError
 from gode.fitting import Form
 from gode.model import LatentSpace, load_model
 from gode.search import Objective, ObjectiveConfig, Scored
-from gode.selection import Candidate, by_forecast, headline_first, is_misfit, is_supported, ranked
+from gode.selection import (
+    Candidate,
+    by_forecast,
+    by_smoothness,
+    headline_first,
+    is_misfit,
+    is_supported,
+    ranked,
+)
 
 RESERVE = 4  # times as many terms, where the usual ones do not explain the data
 IMPLICIT_SHARE = 0.25  # of the effort, for the implicit grammar
@@ -135,6 +144,8 @@ def discover_in(
     supported = is_supported(found, workers.target, settings.selection)
     if not interrupted and is_misfit(found):
         found = by_forecast(found, prepared.whole, settings.shooting)
+    else:
+        found = by_smoothness(found, lambda c: strain(c, prepared))
     found = headline_first(found, settings.selection)
     return Discovery(found, prepared, settings, progress.n_fitted, interrupted, supported)
 

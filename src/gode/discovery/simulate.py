@@ -12,7 +12,7 @@ from gode.data.runs import Input, Run
 from gode.discovery.prepare import Prepared
 from gode.errors import ConfigError, DataError, Failure
 from gode.fitting.shooting import ShootConfig, joint_covariance
-from gode.selection import Candidate
+from gode.selection import WORST, Candidate
 from gode.solve import Signal, Solution, SolveConfig, solve
 
 DEFAULT_STEPS = SolveConfig().max_steps
@@ -113,6 +113,23 @@ def simulate(
         d2u=solved.d2u[here],
         sensitivities=solved.sensitivities[..., here],
     )
+
+
+def strain(candidate: Candidate, prepared: Prepared) -> float:
+    """Return how far the highest derivative is from the smoothed one: mean square, in its deviations.
+
+    It is at most `WORST`, which is also what a solution counts where it has failed.
+    """
+    squares = []
+    for i, smooth in enumerate(prepared.smooths):
+        solved = simulate(candidate, prepared, Scenario(smooth.t, run=i))
+        order = candidate.equation.order
+        gap = (solved.u, solved.du, solved.d2u)[order] - smooth.values[order]
+        least = 1e-12 * float(np.abs(smooth.values[order]).max()) or 1.0
+        with np.errstate(over="ignore", invalid="ignore"):
+            square = (gap / np.maximum(smooth.deviations[order], least)) ** 2
+        squares.append(np.nan_to_num(np.minimum(square, WORST), nan=WORST))
+    return float(np.mean(np.concatenate(squares)))
 
 
 def predict(

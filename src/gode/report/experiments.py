@@ -55,8 +55,9 @@ class Separation:
         """The advice as a sentence."""
         if not self.decisive:
             return (
-                "No experiment that was looked at (longer, other starts, another force) separates them by "
-                f"more than {max(self.strength, 0.0):.1f} standard deviations: in this range either will do."
+                "No experiment that was looked at (longer, from other starts, with another force if there "
+                f"is one) separates them by more than {max(self.strength, 0.0):.1f} standard deviations: "
+                "in this range either will do."
             )
         return (
             f"They would differ by {self.strength:.3g} standard deviations (noise and error bars together), "
