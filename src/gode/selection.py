@@ -30,6 +30,7 @@ class SelectionConfig:
     """How accuracy is weighed against complexity."""
 
     operation_price: float = 2.0
+    constant_price: float = 1.0  # of each fitted number: its term was one of many that might have been taken
     mention: float = 2.0  # differences below this are not worth a mention: the simplest equation is first
     tie: float = 6.0  # candidates this close to the best cannot be told apart by these data
     support: float = 10.0  # by how much an equation must beat a constant and a straight line
@@ -72,7 +73,7 @@ def judge(shot: Shot, floor: float, config: SelectionConfig) -> Candidate | None
         n_free=shot.n_free,
         independent=shot.independent,
         floor=floor,
-        price=config.operation_price * burden(shot.skeleton.normal),
+        price=config.operation_price * burden(shot.skeleton.normal) + config.constant_price * shot.n_free,
     )
     return _weighed(candidate, float(shot.n_values))
 
