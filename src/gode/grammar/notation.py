@@ -15,6 +15,7 @@ from gode.errors import GrammarError, shortened
 
 DEFAULT_TEMPLATE = "{sentence} = 0"
 DEFAULT_LIMIT = 40
+MOST_DIGITS = 4  # of %limit: a sentence of 9999 rules is long enough
 
 _LEXEME = re.compile(
     r"""\s*(?: (?P<quoted>'[^']*'|"[^"]*") | (?P<arrow>->) | (?P<bar>\|) | \[(?P<probability>[^\]]*)\]
@@ -115,9 +116,12 @@ def _read_directive(line: str, source: str, number: int) -> tuple[str, str]:
     key, _, value = line[1:].partition("#")[0].strip().partition(" ")
     value = value.strip()
     if key == "limit":
-        if not (value.isascii() and value.isdigit() and int(value) > 0):
+        plain = value.isascii() and value.isdigit() and len(value) <= MOST_DIGITS
+        if not plain or int(value) == 0:
             raise fault(
-                source, number, f"%limit must be a whole number above 0, got {value!r}; write e.g. %limit 40"
+                source,
+                number,
+                f"%limit must be a whole number from 1 to 9999, got {value[:40]!r}; write e.g. %limit 40",
             )
     elif key == "template":
         if value.count("{sentence}") != 1:
