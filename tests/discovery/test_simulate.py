@@ -5,9 +5,11 @@ import pytest
 
 from gode.data import Dataset
 from gode.discovery import fit
+from gode.discovery.simulate import strain
+from gode.equation import parse_equation
 from gode.errors import ConfigError, DataError
 from gode.fitting.shooting import shoot
-from gode.selection import SelectionConfig, judge, ranked
+from gode.selection import WORST, SelectionConfig, judge, ranked
 
 T = np.linspace(0.0, 4.0, 40)
 
@@ -47,6 +49,15 @@ def test_the_error_is_what_the_constants_make_of_it(found):
     wanted = (later - later[0]) * np.exp(rate * (later - later[0])) * error
     assert band.error == pytest.approx(wanted, rel=1e-3)
     assert np.all(band.spread == 0)
+
+
+def test_the_strain_tells_how_far_the_derivative_is_from_the_smoothed_one(found):
+    right = found.order[0]
+    wrong = replace(right, equation=parse_equation("u' = -0.7*u + sin(40*t)"))
+    failing = replace(right, equation=parse_equation("u' = 9*u^2"))
+    assert strain(right, found.prepared) < 3
+    assert 10 < strain(wrong, found.prepared) < WORST
+    assert strain(failing, found.prepared) == pytest.approx(WORST, rel=0.2)
 
 
 def test_a_time_after_the_data_is_reached_from_their_start(found):
