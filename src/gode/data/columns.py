@@ -49,19 +49,24 @@ def columns_of_run(
     time = _row(t, "t", None)
     if len(time) < 2:
         raise DataError(f"a run needs at least 2 points, got {len(time)}; measure more")
-    step = np.diff(time)
-    if np.any(step <= 0):
-        i = int(np.argmax(step <= 0)) + 1
-        raise DataError(
-            f"point {i}: time must increase, but {time[i]:g} follows {time[i - 1]:g}; "
-            "sort the rows or drop repeats"
-        )
+    check_increasing(time, "point")
     n = len(time)
     rows = [time, _row(u, "u", n), _row(du, "u'", n)]
     rows.append(np.zeros(n) if d2u is None else _row(d2u, "u''", n))
     given = inputs or {}
     rows += [_row(values, name, n) for name, values in given.items()]
     return Columns(np.vstack(rows), np.array([0, n]), tuple(given))
+
+
+def check_increasing(t: Float, place: str) -> None:
+    """Refuse times of which one does not follow the one before; `place` is what its number counts."""
+    late = np.diff(t) <= 0
+    if late.any():
+        i = int(np.argmax(late)) + 1
+        raise DataError(
+            f"{place} {i}: time must increase, but {t[i]:g} follows {t[i - 1]:g}; "
+            "sort the rows or drop repeats"
+        )
 
 
 def join_runs(runs: Sequence[Columns]) -> Columns:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gode.arrays import Float
+from gode.data.columns import check_increasing
 from gode.errors import DataError
 
 Input = str | Callable[[float], float] | Float
@@ -97,13 +98,8 @@ def make_run(
 def _check_times(t: Float, where: str) -> None:
     if len(t) < MIN_POINTS:
         raise DataError(f"{where}{len(t)} usable points are too few; at least {MIN_POINTS} are needed")
+    check_increasing(t, f"{where}row")
     step = np.diff(t)
-    if np.any(step <= 0):
-        i = int(np.argmax(step <= 0)) + 1
-        raise DataError(
-            f"{where}row {i}: time must increase, but {t[i]:g} follows {t[i - 1]:g}; "
-            "sort the rows or drop repeats"
-        )
     if np.min(step) < 1e-9 * (t[-1] - t[0]):
         i = int(np.argmin(step)) + 1
         raise DataError(
