@@ -232,6 +232,16 @@ def test_several_files_and_a_column_of_runs_are_several_runs(tmp_path):
     assert "2 runs by 'run'" in again["data"][0]
 
 
+def test_where_the_first_order_fails_the_second_is_named(tmp_path):
+    t = np.linspace(0.0, 12.0, 60)
+    u = np.exp(-0.1 * t) * np.cos(2 * t) + 0.02 * np.random.default_rng(0).standard_normal(60)
+    rows = "".join(f"{float(a)!r},{float(b)!r}\n" for a, b in zip(t, u, strict=True))
+    (tmp_path / "swing.csv").write_text("t,u\n" + rows)
+    words = ("discover", tmp_path / "swing.csv", "--effort", "quick", "--without", "t")
+    assert "--order 2." in gode(*words).output
+    assert "--order 2." not in gode(*words, "--order", "2").output
+
+
 BAD = {
     "empty": (b"", "is empty"),
     "one row": (b"t,u\n0,1\n", "too few"),

@@ -80,3 +80,9 @@ def test_no_times_and_nothing_observed_are_refused():
         roles_of("t,u", u="none")
     with pytest.raises(DataError, match="times are needed"):
         roles_of("t,u", time="none")
+
+
+def test_of_dates_the_unit_is_told():
+    text = "date,u\n" + "".join(f"2024-05-0{i},{i}\n" for i in range(1, 8))
+    (told,) = runs_of_tables([parse_table(text.encode(), "data.csv")], Roles()).told
+    assert "time from 'date' in seconds, u from 'u'" in told

@@ -250,6 +250,21 @@ def test_tricky_expressions_mean_the_same(language, tmp_path, rng):
     assert np.allclose(printed, wanted, rtol=1e-11)
 
 
+def test_a_switch_stays_one_in_the_programs(tmp_path):
+    t = np.linspace(0.0, 12.0, 121)
+    switch = np.where(np.sin(0.9 * t) > 0, 2.0, -1.0)
+    truth = solve(parse_equation("u' = -0.8*u + F"), t, [0.0], inputs={"F": switch})
+    found = fit("u' = C*u + C*F", t, truth.u + 1e-3 * np.sin(50 * t), force=switch)
+    assert sorted(abs(c.value) for c in found.equation.constants) == pytest.approx([0.8, 1.0], abs=0.01)
+    path = tmp_path / "model.py"
+    path.write_text(found.export("python"), encoding="utf-8")
+    assert np.allclose(table(output(sys.executable, path)), reference(found), rtol=0, atol=1e-5)
+    assert "mkpp(" in found.export("matlab")
+    if COMPILER:  # steps of fixed size go over the jumps
+        printed = table(output(compiled(found.export("c"), tmp_path)))
+        assert np.allclose(printed, reference(found), rtol=0, atol=1e-2)
+
+
 def test_a_callable_force_becomes_a_table(tmp_path):
     t = np.linspace(0.0, 6.0, 60)
     u = solve(parse_equation("u' = -u + F"), t, [1.0], inputs={"F": np.cos}).u

@@ -63,6 +63,19 @@ def test_held_samples_stay_until_the_next():
     np.testing.assert_allclose(found.u, [0, 0.5, 1, 2.5, 4], atol=1e-5)
 
 
+def test_a_switch_is_held_and_a_pulse_is_not():
+    # u' = F: a switch on at t = 1 gives t - 1; held samples of a smooth pulse would come half a step late
+    t = np.linspace(0, 4, 41)
+    config = SolveConfig(rtol=1e-8)
+    switch = np.where(t >= 1.0, 1.0, 0.0)
+    found = solve(parse_equation("u' = F"), t, [0.0], inputs={"F": switch}, config=config)
+    np.testing.assert_allclose(found.u, np.maximum(t - 1, 0), atol=1e-4)
+    pulse = np.where((t > 1) & (t < 2), np.sin(np.pi * (t - 1)) ** 4, 0.0)
+    found = solve(parse_equation("u' = F"), t, [0.0], inputs={"F": pulse}, config=config)
+    assert found.u[-1] == pytest.approx(3 / 8, rel=1e-3)
+    assert found.u[15] == pytest.approx(3 / 16, rel=1e-2)
+
+
 def test_two_inputs_keep_apart():
     equation = parse_equation("u'' = F + 2*G", inputs=("F", "G"))
     t = np.linspace(0, 1, 11)

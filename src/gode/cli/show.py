@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 CHANNELS = ("u", "u'", "u''")
 SHOWN_TIES = 5
+FAR = 2.0  # times the noise: the equation misses something
 SHOWN_FRONT = 10
 
 
@@ -96,7 +97,10 @@ def _quality(found: "Discovery") -> str:
     noise = [f"{v:.2g} in {n}" for n, v in zip(CHANNELS, found.noise, strict=True) if np.isfinite(v)]
     rms = found.order[0].rms
     verdict = "as close as the noise allows" if rms < 1.2 else f"{rms:.2g} times the noise away from the data"
-    return f"The noise is about {', '.join(noise)}; the solution is {verdict}."
+    text = f"The noise is about {', '.join(noise)}; the solution is {verdict}."
+    if rms > FAR and found.settings.order == 1 and found.n_fitted > 1:
+        text += " If it swings, or has inertia, look for an equation of second order: --order 2."
+    return text
 
 
 def _print_front(found: "Discovery") -> None:

@@ -90,11 +90,17 @@ class Table:
             )
         return values
 
+    def is_dated(self, name: str) -> bool:
+        """Tell whether a column holds dates."""
+        column = self._column(name)
+        words = column.dropna()
+        written = not pd.api.types.is_numeric_dtype(column) and len(words) > 0
+        return written and _is_date(words.iloc[0], self.decimal)
+
     def times(self, name: str) -> Float:
         """Return a column of times: numbers, or dates as seconds from the first one."""
         column = self._column(name)
-        words = column.dropna()
-        if not pd.api.types.is_numeric_dtype(column) and len(words) and _is_date(words.iloc[0], self.decimal):
+        if self.is_dated(name):
             dates = pd.to_datetime(column, errors="coerce", utc=True, format="ISO8601")
             bad = np.flatnonzero(dates.isna() & column.notna())
             if len(bad):

@@ -197,6 +197,8 @@ def _check_time(table: Table, t: Float, rows: np.ndarray, roles: Roles) -> None:
 def _sentence(table: Table, roles: Roles, n_runs: int) -> str:
     """Say what was taken from a table."""
     parts = [f"{role} from {table.label(name)!r}" for role, name in roles.items() if role != "run"]
+    if roles.time is not None and table.is_dated(roles.time):
+        parts[0] += " in seconds"
     runs = f", {n_runs} runs by {roles.run!r}" if roles.run else ""
     notes = "".join(f", {note}" for note in table.notes)
     taken = {name for _, name in roles.items()}

@@ -32,12 +32,21 @@ def _python(program: Program) -> dict[str, str]:
     for known in program.inputs:
         name = _function(known)
         if known.formula is None:
-            lines += [
-                f"_{name} = CubicSpline(",
-                f"    {_list(known.knots, '[', ']', 4)},",
-                f"    {_list(known.pieces[:, 3], '[', ']', 4)},",
-                ")",
-            ]
+            knots, samples = _list(known.knots, "[", "]", 4), known.pieces[:, 3]
+            if known.held:
+                lines += [
+                    f"_{name} = PPoly(",
+                    f"    [{_list(samples[:-1], '[', ']', 4)}],",
+                    f"    {knots},",
+                    ")",
+                ]
+            else:
+                lines += [
+                    f"_{name} = CubicSpline(",
+                    f"    {knots},",
+                    f"    {_list(samples, '[', ']', 4)},",
+                    ")",
+                ]
         value = f"_{name}(t)" if known.formula is None else write(known.formula, dialect)
         lines += [
             "",
@@ -47,9 +56,9 @@ def _python(program: Program) -> dict[str, str]:
             f"    return {value}",
         ]
     rhs = write(program.rhs, dialect)
-    sampled = any(known.formula is None for known in program.inputs)
+    kinds = {"PPoly" if known.held else "CubicSpline" for known in program.inputs if known.formula is None}
     return {
-        "imports": "from scipy.interpolate import CubicSpline" if sampled else "",
+        "imports": f"from scipy.interpolate import {', '.join(sorted(kinds))}" if kinds else "",
         "parameters": _parameters(program.parameters, "{} = {}  # ± {}", repr),
         "inputs": "\n".join([*lines, "", ""]),
         "unpack": "u, v" if program.order == 2 else "(u,)",
@@ -113,8 +122,9 @@ def _matlab(program: Program) -> dict[str, str]:
         name = _function(known)
         if known.formula is None:
             lines += [f"  persistent {name}_spline", f"  if isempty({name}_spline)"]
-            lines += [f"    {name}_spline = spline({_list(known.knots, '[', ']', 6, ' ...')}, ..."]
-            lines += [f"      {_list(known.pieces[:, 3], '[', ']', 6, ' ...')});"]
+            make, samples = ("mkpp", known.pieces[:-1, 3]) if known.held else ("spline", known.pieces[:, 3])
+            lines += [f"    {name}_spline = {make}({_list(known.knots, '[', ']', 6, ' ...')}, ..."]
+            lines += [f"      {_list(samples, '[', ']', 6, ' ...')});"]
             lines += ["  end", f"  {name} = ppval({name}_spline, t);  % the known input {known.name}"]
         else:
             lines += [f"  {name} = {write(known.formula, dialect)};  % the known input {known.name}"]

@@ -40,6 +40,11 @@ class Known:
     knots: Float
     pieces: Float  # (knots, 4)
 
+    @property
+    def held(self) -> bool:
+        """Whether each sample lasts until the next."""
+        return not self.pieces[:, :3].any()
+
 
 @dataclass(frozen=True)
 class Program:
@@ -113,7 +118,7 @@ def _inputs(names: tuple[str, ...], given: Mapping[str, object], t: Float) -> tu
     nothing = np.empty(0), np.empty((0, 4))
     out = [Known(name, formula, *nothing) for name, formula in formulas.items()]
     for name in sampled:
-        signal = make_signals([name], given, t, Interpolation.CUBIC)  # type: ignore[arg-type]
+        signal = make_signals([name], given, t, Interpolation.AUTO)  # type: ignore[arg-type]
         out.append(Known(name, None, signal.knots, signal.coefficients))
     return tuple(out)
 

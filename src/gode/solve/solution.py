@@ -30,7 +30,7 @@ class SolveConfig:
     rtol: float = 1e-6
     max_steps: int = 10_000  # of each of the two methods, besides 20 for each time asked for
     bound: float = 1e100  # a solution that exceeds this has diverged; callers who know the data set it lower
-    interpolation: Interpolation = Interpolation.CUBIC
+    interpolation: Interpolation = Interpolation.AUTO
 
     def __post_init__(self) -> None:
         if not 1e-13 <= self.rtol < 1:
