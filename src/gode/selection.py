@@ -32,7 +32,7 @@ class SelectionConfig:
     operation_price: float = 2.0
     constant_price: float = 1.0  # of each fitted number: its term was one of many that might have been taken
     mention: float = 2.0  # differences below this are not worth a mention: the simplest equation is first
-    tie: float = 6.0  # candidates this close to the best cannot be told apart by these data
+    tie: float = 7.0  # candidates this close to the best cannot be told apart by these data
     support: float = 10.0  # by how much an equation must beat a constant and a straight line
     floor: float = 1e-5  # errors below this share of the signal are as good as none
 
