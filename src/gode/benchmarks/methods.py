@@ -14,7 +14,7 @@ from gode.benchmarks.structure import freed
 from gode.data import Dataset
 from gode.discovery import discover, fit
 from gode.discovery.arguments import make_dataset
-from gode.discovery.prepare import prepare
+from gode.discovery.prepare import before_drift, prepare
 from gode.equation import Skeleton
 from gode.errors import ConfigError
 from gode.fitting import ConstantsConfig, Form, fit_constants, residual_problem
@@ -135,7 +135,7 @@ def _peer(name: str) -> Callable[[Task], str]:
     def work(task: Task) -> str:
         order = task.data.order
         prepared = prepare(_dataset(task.data), order, 1e-4)
-        columns = prepared.columns
+        columns = before_drift(prepared.dataset, prepared.columns, prepared.noise)
         t, u, du, d2u = (np.ascontiguousarray(row) for row in columns.matrix[:4])
         force = columns.matrix[4] if task.data.force else None
         measured = prepared.noise[order]  # of the derivative itself, if that was measured

@@ -60,7 +60,7 @@ def assemble(dataset: Dataset, smooths: tuple[Smooth, ...], order: int, floor: f
     """Set up the problems of this order on runs that have been smoothed."""
     noise = _noise(dataset, smooths)
     columns = join_runs([_columns(r, s) for r, s in zip(dataset.runs, smooths, strict=True)])
-    problems = _problems(dataset, _before_drift(dataset, columns, noise), order)
+    problems = _problems(dataset, before_drift(dataset, columns, noise), order)
     weights = np.where(np.isfinite(noise), 1.0 / np.where(np.isfinite(noise), noise, 1.0), 0.0)
     scale = max(float(np.abs(s.values[0]).max()) for s in smooths) or 1.0
     whole = Target(dataset, weights, tuple(s.values for s in smooths), scale)
@@ -182,7 +182,7 @@ def _problems(dataset: Dataset, columns: Columns, order: int) -> tuple[Problem, 
     return (residual, integral) if fast else (integral, residual)
 
 
-def _before_drift(dataset: Dataset, columns: Columns, noise: Float) -> Columns:
+def before_drift(dataset: Dataset, columns: Columns, noise: Float) -> Columns:
     """Return the columns, or where only accelerations were measured their part before u drifts away.
 
     Twice integrated, white noise of the accelerations grows like t^1.5; the part ends where that reaches a
