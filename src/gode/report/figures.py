@@ -225,6 +225,7 @@ def _draw_phase(axes: "Axes", discovery: Discovery) -> None:
         axes.plot(solved.u, solved.du, color=ORANGE, lw=1.6, label=names[1])
         axes.plot(solved.u[:1], solved.du[:1], "o", color=ORANGE, ms=5, label=names[2])
     axes.set(xlabel=_name(discovery, "u"), ylabel=_name(discovery, "u'"), title="phase portrait")
+    axes.locator_params(axis="x", nbins=5)
     _legend(axes)
 
 
@@ -243,6 +244,7 @@ def _draw_front(axes: "Axes", discovery: Discovery) -> None:
             axes.plot(x, y, mark, color=colour, ms=size, mfc=fill, mew=1.5, lw=1, label=name)
     axes.axhline(1.0, color=GREY, lw=0.8, ls=":")
     axes.set(xlabel="complexity", ylabel="rms residual / noise", title="front")
+    axes.locator_params(axis="x", integer=True)
     if all(c.rms > 0 for c in discovery.order) and np.isfinite(discovery.order[0].rms):
         axes.set_yscale("log")
     _legend(axes)
