@@ -1,7 +1,8 @@
 """fit(): the constants of a given equation."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
+import numpy as np
 from numpy.typing import ArrayLike
 from threadpoolctl import threadpool_limits
 
@@ -11,7 +12,7 @@ from gode.discovery.prepare import prepare
 from gode.discovery.result import Discovery
 from gode.discovery.settings import Settings
 from gode.discovery.workers import Workers
-from gode.equation import Skeleton, parse_skeleton
+from gode.equation import Equation, Skeleton, parse_skeleton
 from gode.errors import DataError
 from gode.fitting import ConstantsConfig, fit_constants
 from gode.fitting.shooting import start_error
@@ -22,6 +23,7 @@ FITS = (  # how fit() looks for minima: from each of a dozen starts, and from th
     *(ConstantsConfig(max_constants=60, n_skipped=i, n_refined=1) for i in range(12)),
     ConstantsConfig(max_constants=60, n_starts=144, n_frequencies=400, n_refined=16),
 )
+GUESSES = 60  # where no cheap fit gives a start
 MINIMA = 6  # of these, from which fit() goes on along the trajectory
 
 
@@ -53,6 +55,8 @@ def _fit_in(dataset: Dataset, skeleton: Skeleton, settings: Settings) -> Discove
     workers = Workers(prepared, settings)
     cheap = [fit_constants(skeleton, problem, config=way) for problem in prepared.problems for way in FITS]
     starts = {fit.equation.constants: fit.equation for fit in cheap if fit.equation is not None}
+    if not starts:  # smoothed values that no solution has, as u < 0 under a root
+        starts = {e.constants: e for e in _guesses(skeleton)}
     errors = [start_error(start, prepared.target, config=settings.shooting) for start in starts.values()]
     tried = [Scored(skeleton, start, error) for start, error in zip(starts.values(), errors, strict=True)]
     tried.sort(key=lambda scored: scored.score)
@@ -63,6 +67,13 @@ def _fit_in(dataset: Dataset, skeleton: Skeleton, settings: Settings) -> Discove
         failure = next((fit.failure for fit in cheap if fit.failure), "its solution diverges")
         raise DataError(f"{skeleton} cannot be fitted to these data: {failure}")
     return Discovery(best, prepared, settings, 1)
+
+
+def _guesses(skeleton: Skeleton) -> Iterator[Equation]:
+    """Yield the skeleton with numbers about one of either sign."""
+    rng = np.random.default_rng(0)
+    for size in rng.uniform(0.3, 2.0, (GUESSES, skeleton.n_constants)):
+        yield Equation(skeleton, tuple((size * rng.choice([-1.0, 1.0], len(size))).tolist()))
 
 
 def _judged(workers: Workers, tried: Sequence[Scored], *, whole: bool) -> list[Candidate]:
