@@ -1,6 +1,6 @@
 """fit(): the constants of a given equation."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,7 +15,9 @@ from gode.discovery.workers import Workers
 from gode.equation import Equation, Skeleton, parse_skeleton
 from gode.errors import DataError
 from gode.fitting import ConstantsConfig, fit_constants
+from gode.fitting.resolved import is_resolved
 from gode.fitting.shooting import start_error
+from gode.fitting.target import Target
 from gode.search import Scored
 from gode.selection import Candidate, ranked
 
@@ -23,7 +25,9 @@ FITS = (  # how fit() looks for minima: from each of a dozen starts, and from th
     *(ConstantsConfig(max_constants=60, n_skipped=i, n_refined=1) for i in range(12)),
     ConstantsConfig(max_constants=60, n_starts=144, n_frequencies=400, n_refined=16),
 )
-GUESSES = 60  # where no cheap fit gives a start
+GUESSES = 60  # where no cheap fit gives a good start, as for a root of u whose smoothed values go below zero
+POOR = 10.0  # times the noise: a start this far from the data
+CLOSE = 1.5  # times the least misfit, within which an equation that the samples resolve is preferred
 MINIMA = 6  # of these, from which fit() goes on along the trajectory
 
 
@@ -54,12 +58,10 @@ def _fit_in(dataset: Dataset, skeleton: Skeleton, settings: Settings) -> Discove
     prepared = prepare(dataset, settings.order, settings.selection.floor)
     workers = Workers(prepared, settings)
     cheap = [fit_constants(skeleton, problem, config=way) for problem in prepared.problems for way in FITS]
-    starts = {fit.equation.constants: fit.equation for fit in cheap if fit.equation is not None}
-    if not starts:  # smoothed values that no solution has, as u < 0 under a root
-        starts = {e.constants: e for e in _guesses(skeleton)}
-    errors = [start_error(start, prepared.target, config=settings.shooting) for start in starts.values()]
-    tried = [Scored(skeleton, start, error) for start, error in zip(starts.values(), errors, strict=True)]
-    tried.sort(key=lambda scored: scored.score)
+    known = {fit.equation.constants: fit.equation for fit in cheap if fit.equation is not None}
+    tried = _sorted(known.values(), prepared.target, settings)
+    if not tried or tried[0].score > POOR**2 * len(prepared.columns.matrix[0]):
+        tried = _sorted([*known.values(), *_guesses(skeleton)], prepared.target, settings)
     best = _judged(workers, tried[:MINIMA], whole=False)
     if prepared.target is not prepared.whole:
         best = _judged(workers, [Scored(skeleton, c.equation, 0.0) for c in best], whole=True)
@@ -67,6 +69,12 @@ def _fit_in(dataset: Dataset, skeleton: Skeleton, settings: Settings) -> Discove
         failure = next((fit.failure for fit in cheap if fit.failure), "its solution diverges")
         raise DataError(f"{skeleton} cannot be fitted to these data: {failure}")
     return Discovery(best, prepared, settings, 1)
+
+
+def _sorted(starts: Iterable[Equation], target: Target, settings: Settings) -> list[Scored]:
+    """Return the starts, the one nearest to the data first."""
+    scored = [Scored(e.skeleton, e, start_error(e, target, config=settings.shooting)) for e in starts]
+    return sorted(scored, key=lambda s: s.score)
 
 
 def _guesses(skeleton: Skeleton) -> Iterator[Equation]:
@@ -77,10 +85,9 @@ def _guesses(skeleton: Skeleton) -> Iterator[Equation]:
 
 
 def _judged(workers: Workers, tried: Sequence[Scored], *, whole: bool) -> list[Candidate]:
-    """Return the best trajectory fit, if there is one; one that the samples do not resolve if need be."""
-    for strict in (True, False):
-        found = [workers.judge_one(scored, whole=whole, strict=strict, patient=True) for scored in tried]
-        best = ranked([c for c in found if c is not None])
-        if best:
-            return best[:1]
-    return []
+    """Return the best trajectory fit, if there is one: one that the samples resolve, if it is as good."""
+    fits = [workers.judge_one(scored, whole=whole, strict=False, patient=True) for scored in tried]
+    found = sorted((c for c in fits if c is not None), key=lambda c: c.rms)
+    columns = workers.prepared.columns
+    near = (c for c in found if c.rms <= CLOSE * found[0].rms and is_resolved(c.equation, columns))
+    return ranked([next(near, found[0])]) if found else []
