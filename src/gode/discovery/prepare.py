@@ -193,7 +193,8 @@ def before_drift(dataset: Dataset, columns: Columns, noise: Float) -> Columns:
     pieces = []
     for run, low, high in zip(dataset.runs, columns.starts[:-1], columns.starts[1:], strict=True):
         t, u = run.t - run.t[0], columns.matrix[1, low:high]
-        swing = np.std(u - np.polynomial.Polynomial.fit(t, u, 5)(t))
+        trend, _ = np.polynomial.Polynomial.fit(t, u, min(5, len(t) // 2), full=True)  # and no warning
+        swing = np.std(u - trend(t))
         drift = noise[2] * np.sqrt(np.median(np.diff(t)) / 3) * t**1.5
         n = max(int(np.searchsorted(drift, TRUSTED * swing)), min(len(t), FEWEST))
         pieces.append(Columns(columns.matrix[:, low : low + n], np.array([0, n]), columns.inputs))
