@@ -86,15 +86,17 @@ def refine(territories: Sequence[Territory], progress: Progress) -> None:
     Where even the best leave more than noise, rarer terms are tried, too.
     """
     effort = progress.settings.budget
-    for number, land in enumerate(territories):
-        chosen = land.objective.best(max(round(land.share * effort.per_size), 1))
-        for scored in chosen:
-            progress.homes.setdefault(scored.skeleton.key, number)
-        progress.solve(chosen, "trajectories")
+    _solve_best(territories, progress)
     _spread_out(territories, progress, effort.rounds, effort.per_round)
     found = ranked(progress.leaders())
     if found and is_misfit(found):
         larger = [replace(land, vocabulary=land.reserve or land.vocabulary) for land in territories]
+        for land in larger:
+            before = land.objective.n_fitted
+            _add_rare(land)
+            progress.n_fitted += land.objective.n_fitted - before
+            progress.tell("rarer terms")
+        _solve_best(larger, progress)
         _spread_out(larger, progress, effort.rounds // 4, effort.per_round)
     if progress.widen():
         _spread_out(territories, progress, 1, effort.per_round // 2)
@@ -102,6 +104,15 @@ def refine(territories: Sequence[Territory], progress: Progress) -> None:
         _expand(leader, territories, progress, 0)
     far = [c for c in progress.leaders()[: 2 * POLISHED] if c.rms > progress.settings.shooting.far]
     progress.improve([Scored(c.equation.skeleton, c.equation, 0.0) for c in far], "the last digits")
+
+
+def _solve_best(territories: Sequence[Territory], progress: Progress) -> None:
+    """Fit the best of every size by the cheap score to the trajectory."""
+    for number, land in enumerate(territories):
+        chosen = land.objective.best(max(round(land.share * progress.settings.budget.per_size), 1))
+        for scored in chosen:
+            progress.homes.setdefault(scored.skeleton.key, number)
+        progress.solve(chosen, "trajectories")
 
 
 def _spread_out(territories: Sequence[Territory], progress: Progress, rounds: int, limit: int) -> None:
@@ -164,6 +175,16 @@ def _climb(land: Territory, budget: int, count: Callable[[str], None]) -> None:
             if len(bodies) <= MAX_TERMS:
                 objective.score(vocabulary.skeleton(bodies))
         count("moves")
+
+
+def _add_rare(land: Territory) -> None:
+    """Score the best skeleton of every size with each term of the vocabulary added."""
+    objective, vocabulary = land.objective, land.vocabulary
+    for scored in objective.best(1):
+        bodies = vocabulary.terms_of(scored.skeleton)
+        for term in vocabulary.bodies:
+            if len(bodies) < MAX_TERMS and term not in bodies:
+                objective.score(vocabulary.skeleton(bodies | {term}))
 
 
 def _expand(leader: Candidate, territories: Sequence[Territory], progress: Progress, limit: int) -> None:

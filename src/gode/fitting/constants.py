@@ -21,7 +21,7 @@ class ConstantsConfig:
 
     max_constants: int = 12
     n_starts: int = 12  # starting values that are scored
-    n_frequencies: int = 40  # the same for a skeleton with a wave of unknown frequency in time
+    n_frequencies: int = 80  # the same for a skeleton with a wave of unknown frequency in time
     n_skipped: int = 0  # the best of them, which are passed over: for another minimum
     n_refined: int = 2  # the best of the others, from which is iterated
     max_iterations: int = 30

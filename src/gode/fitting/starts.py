@@ -46,9 +46,9 @@ def starting_values(tape, scale_tape, role, x, n_starts):
             size = 1.0
         for s in range(n_starts):
             pick = (s * STRIDES[i % 8] + s // 12 * i) % 12  # after a dozen, other combinations
-            if role[i] == FREQUENCY:  # half a cycle more over the record from start to start
-                half = math.pi / (high - low) if high > low else 1.0
-                thetas[s, i] = half * (0.5 + (s * STRIDES[i % 8]) % n_starts)
+            if role[i] == FREQUENCY:  # a quarter of a cycle more over the record from start to start
+                quarter = 0.5 * math.pi / (high - low) if high > low else 1.0
+                thetas[s, i] = quarter * (1.0 + (s * STRIDES[i % 8]) % n_starts)
             elif role[i] == EXPONENT:
                 thetas[s, i] = EXPONENT_STARTS[pick]
             elif role[i] == ADDEND:
