@@ -5,7 +5,7 @@ import pytest
 
 from gode.data import Dataset
 from gode.discovery import fit
-from gode.discovery.simulate import strain
+from gode.discovery.simulate import from_solvable, strain
 from gode.equation import parse_equation
 from gode.errors import ConfigError, DataError
 from gode.fitting.shooting import shoot
@@ -58,6 +58,14 @@ def test_the_strain_tells_how_far_the_derivative_is_from_the_smoothed_one(found)
     assert strain(right, found.prepared) < 3
     assert 10 < strain(wrong, found.prepared) < WORST
     assert strain(failing, found.prepared) == pytest.approx(WORST, rel=0.2)
+
+
+def test_what_explodes_within_the_data_is_passed_over(found):
+    right = found.order[0]
+    exploding = replace(right, equation=parse_equation("u' = 9*u^2"))
+    assert from_solvable([exploding, right], found.prepared) == [right]
+    assert from_solvable([right, exploding], found.prepared)[0] is right
+    assert from_solvable([exploding], found.prepared) == [exploding]
 
 
 def test_a_time_after_the_data_is_reached_from_their_start(found):

@@ -115,6 +115,18 @@ def simulate(
     )
 
 
+def from_solvable(order: list[Candidate], prepared: Prepared) -> list[Candidate]:
+    """Return the candidates from the first on that has a solution along all data; all of them if none has.
+
+    A fit may end on the brink of an explosion, which a solver of another accuracy does not survive.
+    """
+    for i, candidate in enumerate(order):
+        scenarios = (Scenario(run.t, run=k) for k, run in enumerate(prepared.dataset.runs))
+        if all(simulate(candidate, prepared, s).failure is None for s in scenarios):
+            return order[i:]
+    return order
+
+
 def strain(candidate: Candidate, prepared: Prepared) -> float:
     """Return how far the highest derivative is from the smoothed one: mean square, in its deviations.
 
