@@ -76,6 +76,12 @@ def test_a_switch_is_held_and_a_pulse_is_not():
     assert found.u[15] == pytest.approx(3 / 16, rel=1e-2)
 
 
+def test_a_function_is_sampled_no_finer_than_the_digits_of_time():
+    t = 1e12 + np.linspace(0, 1, 11)
+    found = solve(parse_equation("u' = F"), t, [0.0], inputs={"F": lambda s: 2.0 if s < 1e12 + 0.5 else 0.0})
+    assert found.u[-1] == pytest.approx(1.0, abs=0.1)
+
+
 def test_two_inputs_keep_apart():
     equation = parse_equation("u'' = F + 2*G", inputs=("F", "G"))
     t = np.linspace(0, 1, 11)

@@ -132,8 +132,10 @@ def _samples(signal: ArrayLike | tuple[ArrayLike, ArrayLike], name: str, t: Floa
 
 
 def _sampled(signal: Callable[[float], float], name: str, t: Float) -> tuple[Float, Float]:
-    """Sample a callable on a grid fine enough for its spline."""
-    n = FIRST_GRID
+    """Sample a callable on a grid fine enough for its spline, if the digits of t allow it."""
+    steps = (t[-1] - t[0]) / np.spacing(np.max(np.abs(t)))
+    last = max(int(min(LAST_GRID, steps / 8)), 2)
+    n = min(FIRST_GRID, last)
     while True:
         x = np.linspace(t[0], t[-1], 2 * n + 1)
         y = np.array([float(signal(float(s))) for s in x])
@@ -143,9 +145,9 @@ def _sampled(signal: Callable[[float], float], name: str, t: Float) -> tuple[Flo
                 f"the input {name} is not finite at t = {bad:g}; restrict the span or the function"
             )
         guess = CubicSpline(x[::2], y[::2])(x[1::2])
-        if np.max(np.abs(guess - y[1::2])) <= GRID_ACCURACY * max(np.ptp(y), 1e-300) or n >= LAST_GRID:
+        if np.max(np.abs(guess - y[1::2])) <= GRID_ACCURACY * max(np.ptp(y), 1e-300) or n >= last:
             return x, y
-        n *= 4
+        n = min(4 * n, last)
 
 
 def _pieces(x: Float, y: Float, interpolation: Interpolation, *, held: bool) -> Float:
