@@ -171,7 +171,8 @@ class _Shooter:
             observed = self.target.dataset.runs[i].observed[:, :n]
             rows.append((observed[here] - out[here]) * weight)
             if slopes:
-                part = solved.sensitivities[:, here] * weight
+                with np.errstate(over="ignore"):  # what overflows is refused below
+                    part = solved.sensitivities[:, here] * weight
                 wide = np.zeros((len(p), part.shape[1]))
                 wide[: self.k] = part[: self.k]
                 own = np.flatnonzero(self.free[i])
