@@ -342,3 +342,10 @@ def test_missing_input_is_named(oscillator):
 def test_unusable_configuration_is_refused(options):
     with pytest.raises(ConfigError, match=next(iter(options))):
         ConstantsConfig(**options)
+
+
+def test_one_more_constant_does_not_lose_the_frequency_of_a_wave():
+    t, u, du, _ = truth(problem("ID28"))
+    columns = columns_of_run(t, u, du)
+    found = fit_constants(parse_skeleton("u' = C*u + C*u^2 + C*cos(C*t)*t + C"), residual_problem(columns))
+    assert found.loss < 1e-3 * np.std(du)
