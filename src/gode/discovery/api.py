@@ -144,7 +144,7 @@ def discover_in(
     supported = is_supported(found, workers.target, settings.selection)
     if not interrupted and is_misfit(found):
         found = by_forecast(found, prepared.whole, settings.shooting)
-    else:
+    elif not interrupted:
         found = by_smoothness(found, lambda c: strain(c, prepared))
     found = from_solvable(headline_first(found, settings.selection), prepared)
     return Discovery(found, prepared, settings, progress.n_fitted, interrupted, supported)

@@ -33,20 +33,10 @@ def _python(program: Program) -> dict[str, str]:
         name = _function(known)
         if known.formula is None:
             knots, samples = _list(known.knots, "[", "]", 4), known.pieces[:, 3]
+            make, rows = "CubicSpline", [knots, _list(samples, "[", "]", 4)]
             if known.held:
-                lines += [
-                    f"_{name} = PPoly(",
-                    f"    [{_list(samples[:-1], '[', ']', 4)}],",
-                    f"    {knots},",
-                    ")",
-                ]
-            else:
-                lines += [
-                    f"_{name} = CubicSpline(",
-                    f"    {knots},",
-                    f"    {_list(samples, '[', ']', 4)},",
-                    ")",
-                ]
+                make, rows = "PPoly", [f"[{_list(samples[:-1], '[', ']', 4)}]", knots]
+            lines += [f"_{name} = {make}(", *(f"    {row}," for row in rows), ")"]
         value = f"_{name}(t)" if known.formula is None else write(known.formula, dialect)
         lines += [
             "",
