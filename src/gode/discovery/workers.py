@@ -11,12 +11,14 @@ from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
 from types import TracebackType
 
+import numpy as np
 from threadpoolctl import threadpool_limits
 
 from gode.discovery.prepare import Prepared
+from gode.discovery.rest import may_be_zero, with_zeros
 from gode.discovery.settings import Settings
 from gode.fitting.resolved import is_resolved
-from gode.fitting.shooting import shoot
+from gode.fitting.shooting import ShootConfig, shoot
 from gode.fitting.target import Target
 from gode.search import Scored
 from gode.selection import Candidate, judge
@@ -30,6 +32,7 @@ class Workers:
     def __init__(self, prepared: Prepared, settings: Settings, n_jobs: int = 1) -> None:
         self.prepared, self.settings, self.n_jobs = prepared, settings, n_jobs
         self.whole = False  # whether to fit whole records, not their first part
+        self.doubtful = may_be_zero(prepared, settings.order)
         self._pool: ProcessPoolExecutor | None = None
 
     @property
@@ -66,8 +69,9 @@ class Workers:
     ) -> Candidate | None:
         """Return the candidate of one skeleton, None if it has no solution along the data.
 
-        With `strict`, also None if it does something between the samples that they do not show; if
-        `patient`, the fit is completed even where it is far from the data.
+        With `strict`, also None if it does something between the samples that they do not show, and
+        initial values of zero are tried where the record may begin so; if `patient`, the fit is completed
+        even where it is far from the data.
         """
         target, config = self.prepared.whole if whole else self.prepared.target, self.settings.shooting
         if patient:
@@ -75,7 +79,26 @@ class Workers:
         shot = shoot(scored.skeleton, scored.equation.constants, target, config=config)
         if strict and shot.equation is not None and not is_resolved(shot.equation, self.prepared.columns):
             return None
-        return judge(shot, self.prepared.floor, self.settings.selection)
+        found = judge(shot, self.prepared.floor, self.settings.selection)
+        if found is None or not strict or found.rms > config.far:
+            return found
+        return self._from_zero(found, target, config)
+
+    def _from_zero(self, found: Candidate, target: Target, config: ShootConfig) -> Candidate:
+        """Return the candidate with initial values of zero where that is better, for it has fewer to fit.
+
+        Measurements often begin at rest or from nothing; an equation that rests at zero cannot leave it.
+        """
+        skeleton, zero = found.equation.skeleton, np.zeros_like(self.doubtful)
+        for i in np.flatnonzero(self.doubtful.any(axis=0)):
+            more = zero.copy()
+            more[:, i] = self.doubtful[:, i]
+            there = with_zeros(target, more)
+            shot = shoot(skeleton, found.equation.constants, there, config=config, start=found.initial)
+            other = judge(shot, self.prepared.floor, self.settings.selection)
+            if other is not None and other.criterion < found.criterion:
+                found, zero = other, more
+        return found
 
     def _spread(self, several: Sequence[Scored]) -> Iterator[Candidate | None]:
         if self._pool is None:

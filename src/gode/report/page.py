@@ -189,12 +189,6 @@ def _initial(discovery: Discovery) -> list[Markup]:
     rows = []
     for i, (run, values) in enumerate(zip(discovery.prepared.dataset.runs, best.initial, strict=True)):
         for name, value, known in zip(("u", "u'"), values, run.initial, strict=False):
-            rows.append(
-                (
-                    f"run {i}",
-                    f"{name}({run.t[0]:g})",
-                    float(value),
-                    "given" if np.isfinite(known) else "fitted",
-                )
-            )
+            origin = "given" if np.isfinite(known) else "fitted" if value else "zero fits as well as any"
+            rows.append((f"run {i}", f"{name}({run.t[0]:g})", float(value), origin))
     return [Markup("<h3>Initial values</h3>"), table(("run", "of", "value", ""), rows[:MAX_ROWS])]

@@ -1,0 +1,29 @@
+"""Records that may begin at zero: an equation that can do so, too, has fewer numbers to fit."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from gode.arrays import Bool
+from gode.discovery.prepare import Prepared
+from gode.fitting.target import Target
+
+DOUBT = 2.0  # standard deviations of the smoothed start within which it may be zero
+
+
+def may_be_zero(prepared: Prepared, order: int) -> Bool:
+    """Tell which initial values (runs, order) are unknown and near zero: the smoothed data cannot tell."""
+    first = np.array([smooth.values[:order, 0] for smooth in prepared.smooths])
+    error = np.array([smooth.deviations[:order, 0] for smooth in prepared.smooths])
+    unknown = np.array([np.isnan(run.initial[:order]) for run in prepared.dataset.runs])
+    return np.asarray(unknown & (np.abs(first) <= DOUBT * error))
+
+
+def with_zeros(target: Target, zero: Bool) -> Target:
+    """Return the target with these initial values (runs, order) known to be zero."""
+    runs = []
+    for run, here in zip(target.dataset.runs, zero, strict=True):
+        initial = run.initial.copy()
+        initial[: len(here)][here] = 0.0
+        runs.append(replace(run, initial=initial))
+    return replace(target, dataset=replace(target.dataset, runs=tuple(runs)))
