@@ -55,3 +55,23 @@ def test_each_size_keeps_its_quota(objective):
 
 def test_no_proposal_is_worth_nothing(objective):
     assert objective.score(None) == np.inf
+
+
+@pytest.mark.parametrize(
+    "text", ["exp(C*t)*u' + C*u = 0", "sin(C*t)*u' + C*u^2 = 0", "u' + C*exp(C*t)*u' + C*u = 0"]
+)
+def test_terms_that_vanish_or_cancel_do_not_beat_the_truth(logistic, text):
+    columns = columns_of_run(logistic.t, logistic.u, logistic.du)
+    config = ObjectiveConfig(order=1)
+    objective = Objective([residual_problem(columns)], config=config, fit=ConstantsConfig())
+    truth = objective.score(parse_skeleton("u*u' + C*u^2 + C*u^3 = 0"))
+    assert objective.score(parse_skeleton(text)) > truth
+
+
+def test_an_implicit_form_scores_like_the_explicit_one_but_for_its_price(logistic):
+    columns = columns_of_run(logistic.t, logistic.u, logistic.du + 0.1 * np.sin(40 * logistic.t))
+    free = ObjectiveConfig(order=1, operation_price=0.0)
+    objective = Objective([residual_problem(columns)], config=free, fit=ConstantsConfig())
+    explicit = objective.score(parse_skeleton("u' + C*u + C*u^2 + C = 0"))
+    implicit = objective.score(parse_skeleton("exp(u)*u' + C*exp(u)*u + C*exp(u)*u^2 + C*exp(u) = 0"))
+    assert implicit == pytest.approx(explicit, abs=0.2 * len(logistic.t))

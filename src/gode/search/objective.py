@@ -13,9 +13,12 @@ from itertools import count
 import numpy as np
 
 from gode.data import Columns
-from gode.equation import Equation, Skeleton
-from gode.equation.tree import TIME, burden, walk
-from gode.fitting import ConstantsConfig, Problem, fit_constants
+from gode.equation import Equation, Node, Skeleton
+from gode.equation.tape import compile_tape, evaluate
+from gode.equation.tree import TIME, burden, depends_on, var, walk
+from gode.fitting import ConstantsConfig, Form, Problem, fit_constants
+
+VANISHING = 1e-6  # share of terms with the highest derivative that is left where they cancel
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,9 +87,11 @@ class Objective:
         right = skeleton.order == self.config.order and skeleton.n_constants <= self.config.max_constants
         if not right or any(name not in known for name in skeleton.inputs) or len(skeleton.terms) < 2:
             return False  # a single term is u'' = 0 in disguise
-        if any(n.op in ("abs", "sign") and n.args[0].value in self.one_sided for n in walk(skeleton.key)):
-            return False  # |u| is u, or -u, in these data
-        return self.config.time_alone or holds_state(skeleton)
+        return self.distinguishes(skeleton.key) and (self.config.time_alone or holds_state(skeleton))
+
+    def distinguishes(self, tree: Node) -> bool:
+        """Tell whether there is no |u| that is u, or -u, in all of these data."""
+        return not any(n.op in ("abs", "sign") and n.args[0].value in self.one_sided for n in walk(tree))
 
     def best(self, limit: int) -> list[Scored]:
         """Return the kept skeletons of all sizes and problems, best first, at most `limit` per size."""
@@ -106,10 +111,11 @@ class Objective:
         scores = []
         for number, (problem, floor) in enumerate(zip(self.problems, self.floors, strict=True)):
             found = fit_constants(skeleton, problem, config=self.fit)
-            if found.equation is None:
+            leverage = _leverage(found.equation, problem) if found.equation is not None else np.inf
+            if found.equation is None or not np.isfinite(leverage):
                 scores.append(np.inf)
                 continue
-            score = self._criterion(skeleton, found.loss**2 + floor, problem.columns)
+            score = self._criterion(skeleton, (found.loss * leverage) ** 2 + floor, problem.columns)
             scores.append(score)
             self._keep(number, Scored(skeleton, found.equation, score))
         return min(scores[:1])
@@ -132,6 +138,27 @@ def holds_state(skeleton: Skeleton) -> bool:
     """Tell whether the state, or a derivative below the highest, occurs in the equation."""
     names = {str(n.value) for n in walk(skeleton.key) if n.op == "var"}
     return any(name not in (TIME, skeleton.highest, *skeleton.inputs) for name in names)
+
+
+def _leverage(equation: Equation, problem: Problem) -> float:
+    """Return by how much the highest derivative must change for a unit of the residual; inf for any at all.
+
+    The residual of an implicit equation is as small as its terms: exp(C*t)*u'' - C*u = 0 holds for any
+    signal if its constants make both vanish, and u'' - exp(C*t)*u'' = 0 if they cancel. What counts is how
+    far the highest derivative is from solving the equation.
+    """
+    skeleton, columns = equation.skeleton, problem.columns
+    terms = [term for term in skeleton.terms if depends_on(term.body, skeleton.highest)]
+    if problem.form is not Form.RESIDUAL or [term.body for term in terms] == [var(skeleton.highest)]:
+        return 1.0
+    slopes = []
+    for term in terms:
+        tape = compile_tape([term], columns.names, len(equation.constants))
+        found = evaluate(tape, equation.constants, columns.matrix)
+        slopes.append(found.in_columns[columns.names.index(skeleton.highest)])
+    with np.errstate(all="ignore"):
+        whole, largest = np.sqrt(np.mean(np.sum(slopes, axis=0) ** 2)), np.sqrt(np.mean(np.square(slopes)))
+        return float(1 / whole) if whole > VANISHING * largest else np.inf
 
 
 def _floor(problem: Problem, share: float) -> float:
