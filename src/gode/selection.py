@@ -73,9 +73,16 @@ def judge(shot: Shot, floor: float, config: SelectionConfig) -> Candidate | None
         n_free=shot.n_free,
         independent=shot.independent,
         floor=floor,
-        price=config.operation_price * burden(shot.skeleton.normal) + config.constant_price * shot.n_free,
+        price=_price(shot, config),
     )
     return _weighed(candidate, float(shot.n_values))
+
+
+def _price(shot: Shot, config: SelectionConfig) -> float:
+    """Return what is paid for operations and constants; a factor of just one is as far-fetched as any."""
+    ones = max(sum(term.constant is None for term in shot.skeleton.terms) - 1, 0)  # besides the pivot
+    operations = burden(shot.skeleton.normal) + ones
+    return config.operation_price * operations + config.constant_price * (shot.n_free + ones)
 
 
 def _weighed(c: Candidate, independent: float) -> Candidate:

@@ -170,7 +170,9 @@ def territories(
         problems = residual if number else prepared.problems
         objective = Objective(problems, config=config, fit=settings.constants, check=interrupts.check)
         size = settings.budget.vocabulary
-        words, more = (make_vocabulary(space, prepared.dataset.inputs, n) for n in (size, RESERVE * size))
+        words, more = (
+            make_vocabulary(space, objective, prepared.dataset.inputs, n) for n in (size, RESERVE * size)
+        )
         lands.append(Territory(space, words, objective, (IMPLICIT_SHARE if number else 1.0) / passes, more))
     return lands
 

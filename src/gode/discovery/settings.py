@@ -17,6 +17,7 @@ class Effort:
     """How many skeletons go through each stage."""
 
     library: int  # random sentences fitted first
+    sums: int  # of each size, the best of all sums of few terms
     latent: int  # skeletons fitted in the latent search
     climbers: int  # starts of the latent search besides the origin
     moves: int  # neighbours fitted by the cheap score
@@ -28,13 +29,30 @@ class Effort:
 
 EFFORTS = {
     "quick": Effort(
-        library=300, latent=300, climbers=2, moves=300, vocabulary=30, per_size=5, rounds=3, per_round=8
+        library=300,
+        sums=10,
+        latent=300,
+        climbers=2,
+        moves=300,
+        vocabulary=30,
+        per_size=5,
+        rounds=3,
+        per_round=8,
     ),
     "normal": Effort(
-        library=500, latent=700, climbers=5, moves=700, vocabulary=60, per_size=10, rounds=8, per_round=14
+        library=500,
+        sums=30,
+        latent=700,
+        climbers=5,
+        moves=700,
+        vocabulary=60,
+        per_size=10,
+        rounds=8,
+        per_round=14,
     ),
     "thorough": Effort(
         library=2000,
+        sums=60,
         latent=4000,
         climbers=15,
         moves=4000,
@@ -48,13 +66,29 @@ PRESETS = ("default", "paper")
 # What the parts of the search contribute, each with as many fits as "normal" has in all.
 PARTS = {
     "random": Effort(
-        library=1900, latent=0, climbers=0, moves=0, vocabulary=60, per_size=10, rounds=0, per_round=0
+        library=1900, sums=0, latent=0, climbers=0, moves=0, vocabulary=60, per_size=10, rounds=0, per_round=0
     ),
     "latent": Effort(
-        library=300, latent=1600, climbers=15, moves=0, vocabulary=60, per_size=10, rounds=0, per_round=0
+        library=300,
+        sums=0,
+        latent=1600,
+        climbers=15,
+        moves=0,
+        vocabulary=60,
+        per_size=10,
+        rounds=0,
+        per_round=0,
     ),
     "moves": Effort(
-        library=300, latent=0, climbers=0, moves=1600, vocabulary=60, per_size=10, rounds=8, per_round=14
+        library=300,
+        sums=0,
+        latent=0,
+        climbers=0,
+        moves=1600,
+        vocabulary=60,
+        per_size=10,
+        rounds=8,
+        per_round=14,
     ),
 }
 GRAMMARS = {1: "first-order", 2: "second-order"}

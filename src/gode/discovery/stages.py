@@ -17,12 +17,15 @@ from gode.grammar import generate, sample
 from gode.library import sentence_skeleton
 from gode.model import LatentSpace
 from gode.search import Objective, Scored, Vocabulary, neighbours, search_latent
-from gode.search.moves import borrowed, deletions, rounded, unbent
+from gode.search.moves import borrowed, deletions, rounded, unbent, without_factors
+from gode.search.screen import best_sums
 from gode.selection import Candidate, is_misfit, ranked
 
 MAX_TERMS = 6
 POLISHED = 3  # leaders whose parts are tried last of all
 MAX_RULES = 40  # of a random sentence
+FACTORS = 2  # that may be left out of one equation
+WITHIN = 15.0  # of the best criterion: what may come first with constants less
 
 
 @dataclass(frozen=True)
@@ -36,12 +39,14 @@ class Territory:
     reserve: Vocabulary | None = None  # more terms, for data that these do not explain
 
 
-def make_vocabulary(space: LatentSpace, inputs: tuple[str, ...], size: int) -> Vocabulary:
+def make_vocabulary(
+    space: LatentSpace, objective: Objective, inputs: tuple[str, ...], size: int
+) -> Vocabulary:
     """Return the terms of the space's grammar that these data allow, the most frequent first."""
     single = (next(iter(bodies)) for bodies in space.book.ways if len(bodies) == 1)
     absent = {"F"} - set(inputs)
     bodies = [b for b in single if not any(depends_on(b, name) for name in absent)]
-    return Vocabulary(tuple(bodies[:size]), space.grammar.template)
+    return Vocabulary(tuple(b for b in bodies[:size] if objective.distinguishes(b)), space.grammar.template)
 
 
 def explore(territories: Sequence[Territory], progress: Progress, rng: np.random.Generator) -> None:
@@ -64,6 +69,10 @@ def _explore(
     for skeleton in random_skeletons(space, round(land.share * effort.library), library_rng):
         objective.score(skeleton)
     count("library")
+    vocabulary = land.reserve or land.vocabulary
+    for bodies in best_sums(vocabulary, objective.problems[0], effort.sums, objective.fit):
+        objective.score(vocabulary.skeleton(bodies))
+    count("sums")
     starts = [np.zeros(space.dimension)]
     if settings.start:
         starts = [*_encoded_guess(objective, space, settings.start), *starts]
@@ -83,7 +92,7 @@ def _explore(
 def refine(territories: Sequence[Territory], progress: Progress) -> None:
     """Fit the best of every size to the trajectory, then their neighbours, until nothing gets better.
 
-    Where even the best leave more than noise, rarer terms are tried, too.
+    Where even the best leave more than noise, rarer terms are tried as neighbours, too.
     """
     effort = progress.settings.budget
     _solve_best(territories, progress)
@@ -91,12 +100,6 @@ def refine(territories: Sequence[Territory], progress: Progress) -> None:
     found = ranked(progress.leaders())
     if found and is_misfit(found):
         larger = [replace(land, vocabulary=land.reserve or land.vocabulary) for land in territories]
-        for land in larger:
-            before = land.objective.n_fitted
-            _add_rare(land)
-            progress.n_fitted += land.objective.n_fitted - before
-            progress.tell("rarer terms")
-        _solve_best(larger, progress)
         _spread_out(larger, progress, effort.rounds // 4, effort.per_round)
     if progress.widen():
         _spread_out(territories, progress, 1, effort.per_round // 2)
@@ -104,6 +107,8 @@ def refine(territories: Sequence[Territory], progress: Progress) -> None:
         _expand(leader, territories, progress, 0)
     far = [c for c in progress.leaders()[: 2 * POLISHED] if c.rms > progress.settings.shooting.far]
     progress.improve([Scored(c.equation.skeleton, c.equation, 0.0) for c in far], "the last digits")
+    for _ in range(FACTORS if effort.rounds else 0):
+        _leave_out_factors(territories, progress)
 
 
 def _solve_best(territories: Sequence[Territory], progress: Progress) -> None:
@@ -125,6 +130,21 @@ def _spread_out(territories: Sequence[Territory], progress: Progress, rounds: in
         for leader in waiting[:2]:
             expanded.add(leader.equation.skeleton.key)
             _expand(leader, territories, progress, limit)
+
+
+def _leave_out_factors(territories: Sequence[Territory], progress: Progress) -> None:
+    """Fit the leaders without a factor near one, which costs less than a fitted one."""
+    leaders = progress.leaders()
+    reach = leaders[0].criterion + WITHIN if leaders else 0.0
+    near = [c for c in leaders if c.criterion <= reach]
+    chosen = []
+    for leader in near:
+        home = progress.homes[leader.equation.skeleton.key]
+        for plain in without_factors(leader.equation, leader.errors):
+            if territories[home].objective.admits(plain.skeleton):
+                progress.homes.setdefault(plain.skeleton.key, home)
+                chosen.append(Scored(plain.skeleton, plain, 0.0))
+    progress.solve(chosen, "factors of one")
 
 
 def random_skeletons(space: LatentSpace, n: int, rng: np.random.Generator) -> Iterator[Skeleton]:
@@ -175,16 +195,6 @@ def _climb(land: Territory, budget: int, count: Callable[[str], None]) -> None:
             if len(bodies) <= MAX_TERMS:
                 objective.score(vocabulary.skeleton(bodies))
         count("moves")
-
-
-def _add_rare(land: Territory) -> None:
-    """Score the best skeleton of every size with each term of the vocabulary added."""
-    objective, vocabulary = land.objective, land.vocabulary
-    for scored in objective.best(1):
-        bodies = vocabulary.terms_of(scored.skeleton)
-        for term in vocabulary.bodies:
-            if len(bodies) < MAX_TERMS and term not in bodies:
-                objective.score(vocabulary.skeleton(bodies | {term}))
 
 
 def _expand(leader: Candidate, territories: Sequence[Territory], progress: Progress, limit: int) -> None:

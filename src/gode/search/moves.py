@@ -1,10 +1,12 @@
 """Neighbours of a good skeleton: delete, swap or add a term."""
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 
+from gode.arrays import Float
 from gode.equation import Equation, Node, Skeleton, parse_tree
 from gode.equation.equation import equation_of
 from gode.equation.sums import to_sum
@@ -26,6 +28,7 @@ from gode.equation.tree import (
 
 Bodies = frozenset[Node]
 MAX_WHOLE, NEAR = 6, 0.3  # exponents that may be meant to be whole numbers, and how near they are
+SHARP, CERTAIN = 0.1, 3.0  # standard error of a factor that may be meant to be one, and how many from it
 
 
 @dataclass(frozen=True)
@@ -100,15 +103,34 @@ def unbent(bodies: Bodies) -> Iterator[Bodies]:
 
 def rounded(equation: Equation) -> Iterator[Equation]:
     """Yield the equations with a fitted exponent replaced by the small whole number near it."""
-    tree = equation.skeleton.normal
-    exponents = [index(n.args[1]) for n in walk(tree) if n.op == "^" and n.args[1].op == "const"]
-    for i in exponents:
+    for i in _exponents(equation):
         whole = round(equation.constants[i])
         if whole and abs(whole) <= MAX_WHOLE and abs(equation.constants[i] - whole) < NEAR:
-            values = [num(whole if j == i else c) for j, c in enumerate(equation.constants)]
-            near = equation_of(replace_constants(tree, values.__getitem__))
-            if near.skeleton.n_constants:  # none, where numbers had to stay as they are
-                yield near
+            yield from _with_number(equation, i, whole)
+
+
+def without_factors(equation: Equation, errors: Float) -> Iterator[Equation]:
+    """Yield the equations in which a fitted factor is 1 or -1, where it is known well and may be that.
+
+    A factor of which little is known would always be left out, since a number less to fit is a gain.
+    """
+    for i in set(range(len(equation.constants))) - _exponents(equation):
+        unit = math.copysign(1.0, equation.constants[i])
+        if errors[i] < SHARP and abs(equation.constants[i] - unit) < CERTAIN * errors[i]:
+            yield from _with_number(equation, i, unit)
+
+
+def _exponents(equation: Equation) -> set[int]:
+    powers = (n for n in walk(equation.skeleton.normal) if n.op == "^")
+    return {index(n.args[1]) for n in powers if n.args[1].op == "const"}
+
+
+def _with_number(equation: Equation, i: int, value: float) -> Iterator[Equation]:
+    """Yield the equation with a number in place of one constant, unless numbers are constants there."""
+    values = [num(value if j == i else c) for j, c in enumerate(equation.constants)]
+    near = equation_of(replace_constants(equation.skeleton.normal, values.__getitem__))
+    if near.skeleton.n_constants == len(values) - 1:
+        yield near
 
 
 def neighbours(bodies: Bodies, vocabulary: Sequence[Node]) -> Iterator[Bodies]:

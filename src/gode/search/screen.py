@@ -1,0 +1,108 @@
+"""All sums of a few plain terms and one of any kind, compared at once by linear algebra.
+
+The least squares of a sum follow from the inner products of its terms, which are the same for all sums.
+Constants inside a term stay at the values from which fits start.
+"""
+
+from collections.abc import Sequence
+from itertools import combinations
+
+import numpy as np
+
+from gode.arrays import Float, Int
+from gode.equation import Node, Term
+from gode.equation.interpreter import run_tape, workspace
+from gode.equation.tape import FREQUENCY, compile_scales, compile_tape
+from gode.equation.tree import has_constant, renumber, var, walk
+from gode.fitting import ConstantsConfig, Form, Problem
+from gode.fitting.starts import starting_values
+from gode.fitting.varpro import transform
+from gode.search.moves import Bodies, Vocabulary
+
+PLAIN = 20  # terms without constants inside, the most frequent, of which all sums are formed
+SIZES = (1, 2, 3)  # of these sums, to which one term is added
+CHUNK = 100  # sums at a time
+INDEPENDENT = 1e-6  # share of a term that the others do not hold, below which it is one of them
+
+
+def best_sums(vocabulary: Vocabulary, problem: Problem, n: int, config: ConstantsConfig) -> list[Bodies]:
+    """Return the `n` sums of each size that leave the least squares, the best first."""
+    target = _target(vocabulary, problem)
+    if target is None or n < 1:
+        return []
+    rows, owner = _rows(vocabulary.bodies, problem, config)
+    first = np.flatnonzero(np.diff(owner, prepend=-1))  # where the rows of each term begin
+    plain = [int(i) for i in first if not has_constant(vocabulary.bodies[owner[i]])][:PLAIN]
+    products, pulls = rows[plain] @ rows.T, rows @ target
+    found: dict[Bodies, None] = {}
+    for size in SIZES:
+        sums = np.array(list(combinations(range(len(plain)), size)), np.int64).reshape(-1, size)
+        scores = np.vstack(
+            [np.zeros((0, len(first)))]
+            + [
+                np.maximum.reduceat(_gains(sums[low : low + CHUNK], plain, products, pulls), first, axis=1)
+                for low in range(0, len(sums), CHUNK)
+            ]
+        )
+        wanted = len(found) + n
+        for place in np.argsort(-scores, axis=None, kind="stable"):
+            which, last = divmod(int(place), len(first))
+            chosen = [owner[plain[i]] for i in sums[which]] + [owner[first[last]]]
+            if len(set(chosen)) == len(chosen):
+                found[frozenset(vocabulary.bodies[k] for k in chosen)] = None
+            if len(found) == wanted:
+                break
+    return list(found)
+
+
+def _gains(sums: Int, plain: Sequence[int], products: Float, pulls: Float) -> Float:
+    """Return the squares that each of the sums explains together with each of the rows (sums, rows)."""
+    columns = np.array(plain)
+    own = products[sums[:, :, None], columns[sums][:, None, :]] + 1e-12 * np.eye(sums.shape[1])
+    across, pull = products[sums], pulls[columns[sums]]
+    inverse = np.linalg.inv(own)
+    shares = inverse @ across
+    left = 1.0 - np.einsum("smr,smr->sr", across, shares)
+    rest = pulls - np.einsum("sm,smr->sr", pull, shares)
+    alone = np.einsum("sm,smk,sk->s", pull, inverse, pull)
+    more = np.where(left > INDEPENDENT, rest**2 / np.maximum(left, INDEPENDENT), 0.0)
+    return np.asarray(alone[:, None] + more)
+
+
+def _target(vocabulary: Vocabulary, problem: Problem) -> Float | None:
+    """Return what a sum of terms is to be; None where that depends on the sum."""
+    if problem.form is Form.RESIDUAL:
+        values = _values(vocabulary.frame, problem, ConstantsConfig())[0]
+        return values if values.any() else None
+    explicit = vocabulary.frame == var(problem.columns.names[1 + problem.operator.order])
+    return problem.operator.target if explicit else None
+
+
+def _rows(bodies: Sequence[Node], problem: Problem, config: ConstantsConfig) -> tuple[Float, Int]:
+    """Return the terms (rows, n) of length one for each start of their constants, and whose each row is."""
+    rows, owner = [np.zeros((0, problem.columns.n_points))], []
+    for k, body in enumerate(bodies):
+        own = _values(body, problem, config)
+        if problem.operator.order > 0:
+            transform(own, problem.operator, np.empty(own.shape[1]))
+        size = np.linalg.norm(own, axis=1)
+        usable = np.isfinite(size) & (size > 0)
+        rows.append(own[usable] / size[usable, None])
+        owner += [k] * int(usable.sum())
+    return np.vstack(rows), np.array(owner, np.int64)
+
+
+def _values(body: Node, problem: Problem, config: ConstantsConfig) -> Float:
+    """Return a term (starts, n) at all values from which its constants are fitted; NaN where it has none."""
+    term, names, x = Term(1.0, None, renumber(body)), problem.columns.names, problem.operator.x
+    size = sum(node.op == "const" for node in walk(body))
+    tape, scales = compile_tape([term], names, size), compile_scales([term], names, size)
+    n = config.n_frequencies if FREQUENCY in scales.role else config.n_starts if size else 1
+    starts = starting_values(tape, scales.tape, scales.role, x, n)
+    work = workspace(1, tape.depth, 0, x.shape[1])
+    still = np.full(size, -1), np.full(len(names), -1)  # no derivatives are wanted
+    out = np.full((n, x.shape[1]), np.nan)
+    for i, constants in enumerate(starts):
+        if run_tape(tape, constants, x, *still, tape.multiplier, work):
+            out[i] = work.values[0]
+    return out

@@ -1,0 +1,60 @@
+import numpy as np
+import pytest
+
+from gode.data import columns_of_run
+from gode.equation import parse_equation, parse_tree
+from gode.equation.sums import to_sum
+from gode.fitting import ConstantsConfig, fit_constants, integral_problem, residual_problem
+from gode.search import Vocabulary
+from gode.search.screen import best_sums
+from gode.solve import solve
+
+TEXTS = ("1", "u", "u^2", "u^3", "t", "1/u", "sin(u)", "t*u", "log(u)", "cos(C*t)*t", "exp(C*u)", "u/(u + C)")
+TRUTH = "u' = 0.8*u - 0.06*u^2 + 0.3*t*cos(1.3*t)"
+
+
+def bodies(*texts):
+    return tuple(next(iter(to_sum(parse_tree(text)))) for text in texts)
+
+
+@pytest.fixture(scope="module")
+def columns():
+    path = solve(parse_equation(TRUTH), np.linspace(0.5, 12, 150), [2.0])
+    return columns_of_run(path.t, path.u, path.du)
+
+
+def vocabulary(template="u' = {sentence}"):
+    return Vocabulary(bodies(*TEXTS), template)
+
+
+@pytest.mark.parametrize("make", [lambda c: integral_problem(c, 1), residual_problem])
+def test_the_true_sum_is_among_the_best_of_its_size(columns, make):
+    found = best_sums(vocabulary(), make(columns), 20, ConstantsConfig())
+    assert frozenset(bodies("u", "u^2", "cos(C*t)*t")) in found  # though its frequency is only near 1.3
+    assert [len(sum_) for sum_ in found] == [2] * 20 + [3] * 20 + [4] * 20
+    assert len(set(found)) == 60
+
+
+def test_sums_without_inner_constants_come_in_the_order_of_their_fits(columns):
+    plain = Vocabulary(bodies("1", "u", "u^2", "t", "1/u"), "u' = {sentence}")
+    problem = integral_problem(columns, 1)
+    found = [s for s in best_sums(plain, problem, 100, ConstantsConfig()) if len(s) == 2]
+    losses = [fit_constants(plain.skeleton(sum_), problem).loss for sum_ in found]
+    assert len(found) == 10
+    assert losses == sorted(losses)
+
+
+def test_an_implicit_sum_has_no_target(columns):
+    assert best_sums(vocabulary("{sentence} = 0"), residual_problem(columns), 5, ConstantsConfig()) == []
+
+
+def test_none_are_given_if_none_are_wanted(columns):
+    assert best_sums(vocabulary(), residual_problem(columns), 0, ConstantsConfig()) == []
+
+
+def test_terms_that_the_data_do_not_allow_are_passed_over():
+    t = np.linspace(0, 3, 60)
+    columns = columns_of_run(t, np.cos(t), -np.sin(t))  # no log(u) here
+    found = best_sums(vocabulary(), residual_problem(columns), 200, ConstantsConfig())
+    assert found
+    assert not any(bodies("log(u)")[0] in sum_ for sum_ in found)
