@@ -63,7 +63,7 @@ def told(pairs):
 @pytest.mark.parametrize("moment", ["in the middle", "between two batches"])
 def test_a_killed_worker_is_reported_and_its_work_done_again(prepared, moment):
     settings = Settings(order=1, grammar="first-order")
-    several = scored(prepared, settings)
+    several = scored(prepared, settings) * 30  # so many that the kill comes before the end
     with Workers(prepared, settings) as alone:
         expected = told(alone.judge(several))
     found = []

@@ -85,7 +85,8 @@ def _rows(bodies: Sequence[Node], problem: Problem, config: ConstantsConfig) -> 
         own = _values(body, problem, config)
         if problem.operator.order > 0:
             transform(own, problem.operator, np.empty(own.shape[1]))
-        size = np.linalg.norm(own, axis=1)
+        with np.errstate(over="ignore"):  # such terms are not usable
+            size = np.linalg.norm(own, axis=1)
         usable = np.isfinite(size) & (size > 0)
         rows.append(own[usable] / size[usable, None])
         owner += [k] * int(usable.sum())
