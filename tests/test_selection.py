@@ -8,7 +8,7 @@ from gode.fitting.target import Target
 from gode.selection import (
     Candidate,
     SelectionConfig,
-    by_plausibility,
+    by_smoothness,
     front,
     in_order,
     is_misfit,
@@ -46,11 +46,11 @@ def test_ties_are_those_within_the_margin():
     assert ties(in_order([SIMPLE, BLOATED, RIVAL, RIGHT]), SelectionConfig()) == [RIGHT, RIVAL]
 
 
-def test_of_near_ties_the_one_that_is_less_doubtful_comes_first():
-    doubts = {id(RIGHT): 6.0, id(RIVAL): 0.8, id(BLOATED): 0.0, id(SIMPLE): 0.0}
-    order = by_plausibility([RIGHT, RIVAL, BLOATED, SIMPLE], lambda c: doubts[id(c)])
+def test_of_near_ties_the_one_that_bends_like_the_smoothed_data_comes_first():
+    strains = {id(RIGHT): 20.0, id(RIVAL): 0.5, id(BLOATED): 0.0, id(SIMPLE): 0.0}
+    order = by_smoothness([RIGHT, RIVAL, BLOATED, SIMPLE], lambda c: strains[id(c)])
     assert [str(c.equation) for c in order] == [str(c.equation) for c in (RIVAL, RIGHT, BLOATED, SIMPLE)]
-    untouched = by_plausibility([RIGHT, RIVAL], lambda c: 1.0)
+    untouched = by_smoothness([RIGHT, RIVAL], lambda c: 1.0)
     assert untouched[1].criterion - untouched[0].criterion == pytest.approx(3.0)
 
 

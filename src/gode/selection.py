@@ -5,8 +5,7 @@ counts the fitted numbers and m the independent values: what the most accurate e
 white for simulated noise (m = n) and drifts slowly in most measurements, where a thousand samples may be
 worth fifty. Where they are worth clearly less than their number, no equation tells all, in-sample errors do
 not tell a law from a long formula, and the error of a forecast takes their place. Elsewhere what the
-smoothing knows of the highest derivative counts as one more value, with the long tails of Cauchy's law, and
-large terms that must cancel cost the logarithm of how finely.
+smoothing knows of the highest derivative counts as one more value, with the long tails of Cauchy's law.
 """
 
 from collections.abc import Callable, Sequence
@@ -22,8 +21,7 @@ from gode.fitting.target import Target
 
 ACCURATE = 1.3  # times the least error: what counts as accurate
 CONTESTANTS = 8  # equations whose forecasts are compared, from the top and from the front
-WORST = 50.0  # squared distance from the smoothed derivative, or tuning of terms, beyond which all is one
-DOUBT = float(2 * np.log1p(WORST) + 2 * np.log(WORST))
+WORST = 50.0  # squared distance from the smoothed derivative, in its deviations, beyond which all is one
 TRAINED = 0.6  # share of the records from which the rest is forecast
 
 
@@ -142,17 +140,20 @@ def by_forecast(order: Sequence[Candidate], target: Target, config: ShootConfig)
     return ranked([c for c in judged if np.isfinite(c.forecast)]) or list(order)
 
 
-def by_plausibility(order: Sequence[Candidate], doubt: Callable[[Candidate], float]) -> list[Candidate]:
-    """Return the candidates ranked with regard to what many that fit noisy samples equally well differ in.
+def by_smoothness(order: Sequence[Candidate], strain: Callable[[Candidate], float]) -> list[Candidate]:
+    """Return the candidates ranked with regard to how far their highest derivative is from the smoothed one.
+
+    Many equations pass through noisy samples equally well and differ in how they bend between them.
 
     Args:
-        doubt: what is added to the criterion, up to `DOUBT`, because a candidate bends between the samples
-            as nothing in them tells, or has large terms that cancel.
+        strain: the mean squared distance of a candidate, in standard deviations of the smoothed
+            derivative, up to `WORST`.
     """
-    reach = order[0].criterion + DOUBT  # beyond it none can come first
-    doubts = [doubt(c) if c.criterion <= reach else DOUBT for c in order]
-    pairs = zip(order, doubts, strict=True)
-    return in_order([replace(c, criterion=c.criterion + more) for c, more in pairs])
+    most = 2 * np.log1p(WORST)
+    reach = order[0].criterion + most  # beyond it none can come first
+    prices = [2 * np.log1p(strain(c)) if c.criterion <= reach else most for c in order]
+    pairs = zip(order, prices, strict=True)
+    return in_order([replace(c, criterion=c.criterion + float(price)) for c, price in pairs])
 
 
 def is_supported(order: Sequence[Candidate], target: Target, config: SelectionConfig) -> bool:

@@ -16,7 +16,7 @@ from gode.discovery.prepare import Prepared, prepare, retraced
 from gode.discovery.progress import Progress, Step
 from gode.discovery.result import Discovery
 from gode.discovery.settings import GRAMMARS, IMPLICIT, Settings, check_start, whole, words
-from gode.discovery.simulate import doubt, from_solvable
+from gode.discovery.simulate import from_solvable, strain
 from gode.discovery.stages import Territory, explore, make_vocabulary, refine
 from gode.discovery.workers import Workers
 from gode.errors import ConfigError, DataError, GrammarError
@@ -26,7 +26,7 @@ from gode.search import Objective, ObjectiveConfig, Scored
 from gode.selection import (
     Candidate,
     by_forecast,
-    by_plausibility,
+    by_smoothness,
     headline_first,
     is_misfit,
     is_supported,
@@ -145,7 +145,7 @@ def discover_in(
     if not interrupted and is_misfit(found):
         found = by_forecast(found, prepared.whole, settings.shooting)
     elif not interrupted:
-        found = by_plausibility(found, lambda c: doubt(c, prepared))
+        found = by_smoothness(found, lambda c: strain(c, prepared))
     found = from_solvable(headline_first(found, settings.selection), prepared)
     return Discovery(found, prepared, settings, progress.n_fitted, interrupted, supported)
 

@@ -9,8 +9,7 @@ from numpy.typing import ArrayLike
 
 from gode.arrays import Bool, Float
 from gode.data.runs import Input, Run
-from gode.discovery.prepare import Prepared, input_values
-from gode.equation.tape import COLUMNS, compile_tape, evaluate
+from gode.discovery.prepare import Prepared
 from gode.errors import ConfigError, DataError, Failure
 from gode.fitting.shooting import ShootConfig, joint_covariance
 from gode.selection import WORST, Candidate
@@ -128,51 +127,21 @@ def from_solvable(order: list[Candidate], prepared: Prepared) -> list[Candidate]
     return order
 
 
-def doubt(candidate: Candidate, prepared: Prepared) -> float:
-    """Return what to add to the criterion of a candidate for its strain and its tuning."""
-    runs = enumerate(prepared.dataset.runs)
-    paths = [simulate(candidate, prepared, Scenario(run.t, run=i)) for i, run in runs]
-    strained, tuned = strain(candidate, prepared, paths), tuning(candidate, prepared, paths)
-    return float(2 * np.log1p(strained) + 2 * np.log(tuned))
-
-
-def strain(candidate: Candidate, prepared: Prepared, paths: Sequence[Solution]) -> float:
+def strain(candidate: Candidate, prepared: Prepared) -> float:
     """Return how far the highest derivative is from the smoothed one: mean square, in its deviations.
 
     It is at most `WORST`, which is also what a solution counts where it has failed.
     """
-    squares, order = [], candidate.equation.order
-    for smooth, path in zip(prepared.smooths, paths, strict=True):
-        gap = (path.u, path.du, path.d2u)[order] - smooth.values[order]
+    squares = []
+    for i, smooth in enumerate(prepared.smooths):
+        solved = simulate(candidate, prepared, Scenario(smooth.t, run=i))
+        order = candidate.equation.order
+        gap = (solved.u, solved.du, solved.d2u)[order] - smooth.values[order]
         least = 1e-12 * float(np.abs(smooth.values[order]).max()) or 1.0
         with np.errstate(over="ignore", invalid="ignore"):
             square = (gap / np.maximum(smooth.deviations[order], least)) ** 2
         squares.append(np.nan_to_num(np.minimum(square, WORST), nan=WORST))
     return float(np.mean(np.concatenate(squares)))
-
-
-def tuning(candidate: Candidate, prepared: Prepared, paths: Sequence[Solution]) -> float:
-    """Return how many times larger the largest term is than those without a fitted factor, 1 to `WORST`.
-
-    So finely must large terms be tuned to cancel, as in 162*u - 155*sin(u) for 7*u + 25*u^3.
-    """
-    skeleton, dataset = candidate.equation.skeleton, prepared.dataset
-    names = (*COLUMNS, *dataset.inputs)
-    parts = [
-        np.vstack([path.t, path.u, path.du, path.d2u, *input_values(run, run.t).values()])
-        for run, path in zip(dataset.runs, paths, strict=True)
-    ]
-    sizes = []
-    for term in skeleton.terms:
-        tape = compile_tape([term], names, skeleton.n_constants)
-        values = evaluate(tape, candidate.equation.constants, np.hstack(parts)).value
-        with np.errstate(over="ignore"):
-            sizes.append(float(np.mean(values**2)))
-    fixed = max(
-        (a for a, term in zip(sizes, skeleton.terms, strict=True) if term.constant is None), default=0
-    )
-    ratio = np.sqrt(max(sizes) / fixed) if fixed > 0 and np.all(np.isfinite(sizes)) else np.inf
-    return float(np.clip(ratio, 1.0, WORST))
 
 
 def predict(
