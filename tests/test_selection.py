@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -10,6 +12,7 @@ from gode.selection import (
     SelectionConfig,
     by_smoothness,
     front,
+    headline_first,
     in_order,
     is_misfit,
     is_supported,
@@ -52,6 +55,17 @@ def test_of_near_ties_the_one_that_bends_like_the_smoothed_data_comes_first():
     assert [str(c.equation) for c in order] == [str(c.equation) for c in (RIVAL, RIGHT, BLOATED, SIMPLE)]
     untouched = by_smoothness([RIGHT, RIVAL], lambda c: 1.0)
     assert untouched[1].criterion - untouched[0].criterion == pytest.approx(3.0)
+
+
+def test_the_simplest_of_the_best_is_in_the_headline_and_of_equals_the_one_that_needs_less_tuning():
+    def made(text, price, criterion):
+        return replace(candidate(text, 1.0, criterion), price=price)
+
+    plain, tuned = made("u' = 7*u + 25*u^3", 8.0, 1.0), made("u' = 162*u - 155*sin(u)", 8.0, 0.0)
+    long, far = made("u' = 3*u + u^2 + u^5", 12.0, 0.5), made("u' = 3*u", 2.0, 3.0)
+    order = [tuned, long, plain, far]
+    found = headline_first(order, SelectionConfig(), lambda c: 20.0 if c is tuned else 1.0)
+    assert found == [plain, tuned, long, far]
 
 
 def test_the_front_gets_more_accurate_with_complexity():

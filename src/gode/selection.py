@@ -117,10 +117,16 @@ def in_order(candidates: Sequence[Candidate]) -> list[Candidate]:
     return sorted(best.values(), key=lambda c: (c.criterion, c.complexity, c.equation.skeleton.key))
 
 
-def headline_first(order: Sequence[Candidate], config: SelectionConfig) -> list[Candidate]:
-    """Return the candidates with the simplest of those that differ from the best by next to nothing first."""
+def headline_first(
+    order: Sequence[Candidate], config: SelectionConfig, tuning: Callable[[Candidate], float]
+) -> list[Candidate]:
+    """Return the candidates with the simplest of those that differ from the best by next to nothing first.
+
+    Of equally simple ones it is the one whose constants need the least `tuning`.
+    """
     near = [c for c in order if c.criterion <= order[0].criterion + config.mention]
-    first = min(near, key=lambda c: (c.price, c.criterion))
+    simplest = [c for c in near if c.price == min(c.price for c in near)]
+    first = min(simplest, key=tuning) if len(simplest) > 1 else simplest[0]
     return [first, *(c for c in order if c is not first)]
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from gode.data import Dataset
 from gode.discovery import fit
-from gode.discovery.simulate import from_solvable, strain
+from gode.discovery.simulate import from_solvable, strain, tuning
 from gode.equation import parse_equation
 from gode.errors import ConfigError, DataError
 from gode.fitting.shooting import shoot
@@ -58,6 +58,17 @@ def test_the_strain_tells_how_far_the_derivative_is_from_the_smoothed_one(found)
     assert strain(right, found.prepared) < 3
     assert 10 < strain(wrong, found.prepared) < WORST
     assert strain(failing, found.prepared) == pytest.approx(WORST, rel=0.2)
+
+
+def test_the_tuning_tells_how_large_the_terms_are_that_cancel(found):
+    def of(text):
+        return tuning(replace(found.order[0], equation=parse_equation(text)), found.prepared)
+
+    assert of("u' = -0.7*u") == pytest.approx(1)
+    assert of("u' = -0.7*u + 0.001*t") == pytest.approx(1, abs=0.02)
+    assert of("u' = 13.3*u - 14*u") == pytest.approx(1)  # one term
+    assert of("u' = 6.3*u - 7*u/(1 + 0.0001*u)") == pytest.approx(10, rel=0.05)
+    assert of("u' = 9*u^2") == np.inf  # no solution
 
 
 def test_what_explodes_within_the_data_is_passed_over(found):

@@ -16,7 +16,7 @@ from gode.discovery.prepare import Prepared, prepare, retraced
 from gode.discovery.progress import Progress, Step
 from gode.discovery.result import Discovery
 from gode.discovery.settings import GRAMMARS, IMPLICIT, Settings, check_start, whole, words
-from gode.discovery.simulate import from_solvable, strain
+from gode.discovery.simulate import from_solvable, strain, tuning
 from gode.discovery.stages import Territory, explore, make_vocabulary, refine
 from gode.discovery.workers import Workers
 from gode.errors import ConfigError, DataError, GrammarError
@@ -146,7 +146,8 @@ def discover_in(
         found = by_forecast(found, prepared.whole, settings.shooting)
     elif not interrupted:
         found = by_smoothness(found, lambda c: strain(c, prepared))
-    found = from_solvable(headline_first(found, settings.selection), prepared)
+    found = headline_first(found, settings.selection, lambda c: tuning(c, prepared))
+    found = from_solvable(found, prepared)
     return Discovery(found, prepared, settings, progress.n_fitted, interrupted, supported)
 
 

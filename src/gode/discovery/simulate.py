@@ -9,7 +9,8 @@ from numpy.typing import ArrayLike
 
 from gode.arrays import Bool, Float
 from gode.data.runs import Input, Run
-from gode.discovery.prepare import Prepared
+from gode.discovery.prepare import Prepared, input_values
+from gode.equation.tape import COLUMNS, compile_tape, evaluate
 from gode.errors import ConfigError, DataError, Failure
 from gode.fitting.shooting import ShootConfig, joint_covariance
 from gode.selection import WORST, Candidate
@@ -142,6 +143,27 @@ def strain(candidate: Candidate, prepared: Prepared) -> float:
             square = (gap / np.maximum(smooth.deviations[order], least)) ** 2
         squares.append(np.nan_to_num(np.minimum(square, WORST), nan=WORST))
     return float(np.mean(np.concatenate(squares)))
+
+
+def tuning(candidate: Candidate, prepared: Prepared) -> float:
+    """Return how many times larger the largest term is than those without a fitted factor.
+
+    So finely must large terms be tuned to cancel, as in 162*u - 155*sin(u) for 7*u + 25*u^3. Near an
+    equilibrium those of every equation do.
+    """
+    skeleton, dataset = candidate.equation.skeleton, prepared.dataset
+    parts = []
+    for i, run in enumerate(dataset.runs):
+        path = simulate(candidate, prepared, Scenario(run.t, run=i))
+        parts.append(np.vstack([path.t, path.u, path.du, path.d2u, *input_values(run, run.t).values()]))
+    names, x = (*COLUMNS, *dataset.inputs), np.hstack(parts)
+    sizes, fixed = [], 0.0
+    for term in skeleton.terms:
+        tape = compile_tape([term], names, skeleton.n_constants)
+        with np.errstate(over="ignore"):
+            sizes.append(float(np.mean(evaluate(tape, candidate.equation.constants, x).value ** 2)))
+        fixed = max(fixed, sizes[-1]) if term.constant is None else fixed
+    return float(np.sqrt(max(sizes) / fixed)) if fixed > 0 and np.all(np.isfinite(sizes)) else np.inf
 
 
 def predict(

@@ -28,7 +28,7 @@ from gode.equation.tree import (
 
 Bodies = frozenset[Node]
 MAX_WHOLE, NEAR = 6, 0.3  # exponents that may be meant to be whole numbers, and how near they are
-SHARP, CERTAIN = 0.1, 3.0  # standard error of a factor that may be meant to be one, and how many from it
+SHARP, CERTAIN = 0.05, 2.0  # standard error of a factor that may be meant to be one, and how many from it
 
 
 @dataclass(frozen=True)
