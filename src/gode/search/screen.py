@@ -19,7 +19,7 @@ from gode.fitting.starts import starting_values
 from gode.fitting.varpro import transform
 from gode.search.moves import Bodies, Vocabulary
 
-PLAIN = 20  # terms without constants inside, the most frequent, of which all sums are formed
+PLAIN = 16  # terms without constants inside, the most frequent, of which all sums are formed
 SIZES = (1, 2, 3)  # of these sums, to which one term is added
 CHUNK = 100  # sums at a time
 INDEPENDENT = 1e-6  # share of a term that the others do not hold, below which it is one of them
