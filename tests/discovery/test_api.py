@@ -200,3 +200,10 @@ def test_a_power_is_fitted_though_the_noise_goes_below_zero(rng):
     found = fit("u' = C*u^C", t, u, initial=[1.0])
     assert found.order[0].rms < 3
     assert found.simulate().u[-1] == pytest.approx(0.02, abs=0.02)
+
+
+def test_rough_data_do_not_lead_the_fit_of_an_epidemic_astray():
+    daily = [3.0, 9.0, 26.0, 70.0, 164.0, 266.0, 290.0, 251.0]  # of 763, about u'/u = 0.002*S - 0.4
+    found = fit("u'' = u'^2/u + C*u*u' + C*u^2", np.arange(8.0), daily)
+    assert found.order[0].rms < 3
+    assert [c.value for c in found.equation.constants] == pytest.approx([-0.002, -0.0008], rel=0.5)

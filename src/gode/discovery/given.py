@@ -59,10 +59,10 @@ def _fit_in(dataset: Dataset, skeleton: Skeleton, settings: Settings) -> Discove
     workers = Workers(prepared, settings)
     cheap = [fit_constants(skeleton, problem, config=way) for problem in prepared.problems for way in FITS]
     known = {fit.equation.constants: fit.equation for fit in cheap if fit.equation is not None}
-    tried = _sorted(known.values(), prepared.target, settings)
+    tried = _sorted(known.values(), prepared.target, settings)[:MINIMA]
     if not tried or tried[0].score > POOR**2 * len(prepared.columns.matrix[0]):
-        tried = _sorted([*known.values(), *_guesses(skeleton)], prepared.target, settings)
-    best = _judged(workers, tried[:MINIMA], whole=False)
+        tried += _sorted(_guesses(skeleton), prepared.target, settings)[:MINIMA]
+    best = _judged(workers, tried, whole=False)
     if prepared.target is not prepared.whole:
         best = _judged(workers, [Scored(skeleton, c.equation, 0.0) for c in best], whole=True)
     if not best:
