@@ -129,3 +129,14 @@ def test_an_equation_must_beat_a_straight_line(signal, expected, rng):
     target = Target(Dataset((make_run(t, u=u),)), np.array([10.0, 0.0, 0.0]), (np.zeros((3, 100)),), 1.0)
     best = judged("u' = 0.3*u", 100.0)  # as good as the noise allows
     assert is_supported([best], target, SelectionConfig()) is expected
+
+
+def test_a_factor_of_one_costs_as_much_as_another():
+    def price(text, free):
+        equation = parse_equation(text)
+        k = len(equation.constants)
+        shot = Shot(equation.skeleton, equation, np.zeros((1, 1)), 9.0, 10, free, np.zeros((k, k)))
+        return judge(shot, 0.0, SelectionConfig()).price
+
+    assert price("u' = u", 0) == price("u' = -u", 0) == price("u' = 2*u", 1)
+    assert price("u' = u + 3*u^2", 1) == price("u' = -u + 3*u^2", 1) == price("u' = 2*u + 3*u^2", 2)

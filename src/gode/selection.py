@@ -15,7 +15,7 @@ import numpy as np
 
 from gode.arrays import Float
 from gode.equation import Equation
-from gode.equation.tree import burden
+from gode.equation.tree import ONE, burden
 from gode.fitting.shooting import ShootConfig, Shot, forecast
 from gode.fitting.target import Target
 
@@ -79,9 +79,11 @@ def judge(shot: Shot, floor: float, config: SelectionConfig) -> Candidate | None
 
 
 def _price(shot: Shot, config: SelectionConfig) -> float:
-    """Return what is paid for operations and constants; a factor of just one is as far-fetched as any."""
-    ones = max(sum(term.constant is None for term in shot.skeleton.terms) - 1, 0)  # besides the pivot
-    operations = burden(shot.skeleton.normal) + ones
+    """Return what is paid for operations and fitted numbers; a factor of just one costs as much as any."""
+    fixed = [t for t in shot.skeleton.terms if t.constant is None and t.body != ONE]
+    ones = max(len(fixed) - 1, 0)  # besides the pivot
+    unseen = max(sum(t.multiplier == 1 for t in fixed) - 1, 0)  # products that are not written
+    operations = burden(shot.skeleton.normal) + unseen
     return config.operation_price * operations + config.constant_price * (shot.n_free + ones)
 
 
@@ -122,11 +124,11 @@ def headline_first(
 ) -> list[Candidate]:
     """Return the candidates with the simplest of those that differ from the best by next to nothing first.
 
-    Of equally simple ones it is the one whose constants need the least `tuning`.
+    Of equally simple ones it is the one whose constants need the least `tuning`, in powers of two.
     """
     near = [c for c in order if c.criterion <= order[0].criterion + config.mention]
     simplest = [c for c in near if c.price == min(c.price for c in near)]
-    first = min(simplest, key=tuning) if len(simplest) > 1 else simplest[0]
+    first = min(simplest, key=lambda c: np.floor(np.log2(tuning(c)))) if len(simplest) > 1 else simplest[0]
     return [first, *(c for c in order if c is not first)]
 
 

@@ -1,3 +1,5 @@
+from itertools import combinations
+
 import numpy as np
 import pytest
 
@@ -6,7 +8,7 @@ from gode.equation import parse_equation, parse_tree
 from gode.equation.sums import to_sum
 from gode.fitting import ConstantsConfig, fit_constants, integral_problem, residual_problem
 from gode.search import Vocabulary
-from gode.search.screen import best_sums
+from gode.search.screen import _gains, _rows, best_sums
 from gode.solve import solve
 
 TEXTS = ("1", "u", "u^2", "u^3", "t", "1/u", "sin(u)", "t*u", "log(u)", "cos(C*t)*t", "exp(C*u)", "u/(u + C)")
@@ -58,3 +60,18 @@ def test_terms_that_the_data_do_not_allow_are_passed_over():
     found = best_sums(vocabulary(), residual_problem(columns), 200, ConstantsConfig())
     assert found
     assert not any(bodies("log(u)")[0] in sum_ for sum_ in found)
+
+
+def test_no_sum_of_terms_that_are_nearly_one_another_explains_more_than_there_is():
+    t = np.linspace(0, 12, 200)
+    path = solve(parse_equation("u'' = -0.3*u' - 4*u + 0.005"), t, [0.01, 0.0])  # where sin(u) is u
+    problem = residual_problem(columns_of_run(t, path.u, path.du, path.d2u))
+    terms = bodies("u", "u'", "1", "u^3", "sin(u)", "cos(u)", "u^5", "sin(u)*u'", "u*u'", "cos(u)*u'")
+    rows, _ = _rows(terms, problem, ConstantsConfig())
+    sums = np.array(list(combinations(range(len(terms)), 3)))
+    gains = _gains(sums, range(len(terms)), rows @ rows.T, rows @ path.d2u)
+    assert gains.max() == pytest.approx(path.d2u @ path.d2u, rel=1e-6)
+
+
+def test_a_template_with_an_input_that_is_not_given_has_no_target(columns):
+    assert best_sums(vocabulary("{sentence} = F"), residual_problem(columns), 5, ConstantsConfig()) == []

@@ -18,10 +18,12 @@ if TYPE_CHECKING:
 WORDS = {
     "": "smoothing the data",
     "library": "fitting random sentences of the grammar",
+    "sums": "comparing sums of few terms",
     "latent space": "searching the latent space",
     "moves": "trying neighbours of the best",
     "trajectories": "fitting the best to the trajectory",
     "neighbours": "fitting their neighbours to the trajectory",
+    "factors of one": "leaving out factors of one",
 }
 
 

@@ -33,7 +33,7 @@ from gode.selection import (
     ranked,
 )
 
-RESERVE = 4  # times as many terms, where the usual ones do not explain the data
+RESERVE = 4  # times as many terms, for sums and where the usual ones do not explain the data
 IMPLICIT_SHARE = 0.25  # of the effort, for the implicit grammar
 
 
@@ -174,7 +174,7 @@ def territories(
         words, more = (
             make_vocabulary(space, objective, prepared.dataset.inputs, n) for n in (size, RESERVE * size)
         )
-        lands.append(Territory(space, words, objective, (IMPLICIT_SHARE if number else 1.0) / passes, more))
+        lands.append(Territory(space, words, objective, more, (IMPLICIT_SHARE if number else 1.0) / passes))
     return lands
 
 

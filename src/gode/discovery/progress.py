@@ -56,7 +56,10 @@ class Progress:
 
     def solve(self, several: Sequence[Scored], stage: str) -> None:
         """Fit skeletons to the trajectory, each once."""
-        fresh = {s.skeleton.key: s for s in several if s.skeleton.key not in self.candidates}
+        fresh: dict[Node, Scored] = {}
+        for scored in several:
+            if scored.skeleton.key not in self.candidates:
+                fresh.setdefault(scored.skeleton.key, scored)
         self._solve_into(self.candidates, list(fresh.values()), stage)
 
     def improve(self, several: Sequence[Scored], stage: str) -> None:

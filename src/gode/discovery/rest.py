@@ -7,6 +7,7 @@ import numpy as np
 from gode.arrays import Bool
 from gode.discovery.prepare import Prepared
 from gode.fitting.target import Target
+from gode.selection import Candidate
 
 DOUBT = 2.0  # standard deviations of the smoothed start within which it may be zero
 
@@ -17,6 +18,13 @@ def may_be_zero(prepared: Prepared, order: int) -> Bool:
     error = np.array([smooth.deviations[:order, 0] for smooth in prepared.smooths])
     unknown = np.array([np.isnan(run.initial[:order]) for run in prepared.dataset.runs])
     return np.asarray(unknown & (np.abs(first) <= DOUBT * error))
+
+
+def fitted_target(candidate: Candidate, prepared: Prepared) -> Target:
+    """Return what the candidate was fitted to: with the initial values known that it takes for zero."""
+    order = candidate.equation.order
+    unknown = np.array([np.isnan(run.initial[:order]) for run in prepared.dataset.runs])
+    return with_zeros(prepared.target, unknown & (candidate.initial == 0))
 
 
 def with_zeros(target: Target, zero: Bool) -> Target:

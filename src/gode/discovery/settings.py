@@ -63,7 +63,7 @@ EFFORTS = {
     ),
 }
 PRESETS = ("default", "paper")
-# What the parts of the search contribute, each with as many fits as "normal" has in all.
+# What the parts of the search contribute, each with about as many fits as "normal" has in all.
 PARTS = {
     "random": Effort(
         library=1900, sums=0, latent=0, climbers=0, moves=0, vocabulary=60, per_size=10, rounds=0, per_round=0

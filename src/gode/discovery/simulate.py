@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from gode.arrays import Bool, Float
 from gode.data.runs import Input, Run
 from gode.discovery.prepare import Prepared, input_values
+from gode.discovery.rest import fitted_target
 from gode.equation.tape import COLUMNS, compile_tape, evaluate
 from gode.errors import ConfigError, DataError, Failure
 from gode.fitting.shooting import ShootConfig, joint_covariance
@@ -180,7 +181,8 @@ def predict(
     if not 0 < level < 1:
         raise ConfigError(f"level must lie between 0 and 1, got {level!r}")
     best = simulate(ties[0], prepared, scenario, sensitivities=True)
-    joint = joint_covariance(ties[0].equation, ties[0].initial, prepared.target, config=config)
+    target = fitted_target(ties[0], prepared)
+    joint = joint_covariance(ties[0].equation, ties[0].initial, target, config=config)
     error = propagated_error(joint, scenario, best, 0)
     spread = _spread(ties[: MAX_RIVALS + 1], prepared, scenario, best.u)
     width = NormalDist().inv_cdf(0.5 + level / 2) * np.hypot(error, spread)

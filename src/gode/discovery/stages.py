@@ -35,8 +35,8 @@ class Territory:
     space: LatentSpace
     vocabulary: Vocabulary
     objective: Objective
+    reserve: Vocabulary  # more terms: for sums, and for data that these do not explain
     share: float = 1.0
-    reserve: Vocabulary | None = None  # more terms, for data that these do not explain
 
 
 def make_vocabulary(
@@ -50,7 +50,7 @@ def make_vocabulary(
 
 
 def explore(territories: Sequence[Territory], progress: Progress, rng: np.random.Generator) -> None:
-    """Look for skeletons by their cheap score in each grammar: random sentences, the latent space, moves."""
+    """Look for skeletons by their cheap score in each grammar: sentences, sums, the latent space, moves."""
     for land, own_rng in zip(territories, rng.spawn(len(territories)), strict=True):
         before = progress.n_fitted
 
@@ -69,9 +69,9 @@ def _explore(
     for skeleton in random_skeletons(space, round(land.share * effort.library), library_rng):
         objective.score(skeleton)
     count("library")
-    vocabulary = land.reserve or land.vocabulary
-    for bodies in best_sums(vocabulary, objective.problems[0], effort.sums, objective.fit):
-        objective.score(vocabulary.skeleton(bodies))
+    n_sums = round(land.share * effort.sums)
+    for bodies in best_sums(land.reserve, objective.problems[0], n_sums, objective.fit):
+        objective.score(land.reserve.skeleton(bodies))
     count("sums")
     starts = [np.zeros(space.dimension)]
     if settings.start:
@@ -99,8 +99,8 @@ def refine(territories: Sequence[Territory], progress: Progress) -> None:
     _spread_out(territories, progress, effort.rounds, effort.per_round)
     found = ranked(progress.leaders())
     if found and is_misfit(found):
-        larger = [replace(land, vocabulary=land.reserve or land.vocabulary) for land in territories]
-        _spread_out(larger, progress, effort.rounds // 4, effort.per_round)
+        larger = [replace(land, vocabulary=land.reserve) for land in territories]
+        _spread_out(larger, progress, -(-effort.rounds // 4), effort.per_round)
     if progress.widen():
         _spread_out(territories, progress, 1, effort.per_round // 2)
     for leader in progress.leaders()[: POLISHED if effort.rounds else 0]:

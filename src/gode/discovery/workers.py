@@ -96,7 +96,8 @@ class Workers:
             there = with_zeros(target, more)
             shot = shoot(skeleton, found.equation.constants, there, config=config, start=found.initial)
             other = judge(shot, self.prepared.floor, self.settings.selection)
-            if other is not None and other.criterion < found.criterion:
+            better = other is not None and other.criterion < found.criterion
+            if other is not None and better and is_resolved(other.equation, self.prepared.columns):
                 found, zero = other, more
         return found
 

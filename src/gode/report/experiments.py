@@ -13,6 +13,7 @@ import numpy as np
 from gode.arrays import Bool, Float
 from gode.data.runs import Input, Run
 from gode.discovery import Discovery
+from gode.discovery.rest import fitted_target
 from gode.discovery.simulate import Scenario, propagated_error, simulate
 from gode.fitting.shooting import joint_covariance
 from gode.selection import Candidate, ties
@@ -93,7 +94,8 @@ class _View:
         self.prepared, self.close = discovery.prepared, close
         config = discovery.settings.shooting
         self.joint = [
-            joint_covariance(c.equation, c.initial, self.prepared.target, config=config) for c in close
+            joint_covariance(c.equation, c.initial, fitted_target(c, self.prepared), config=config)
+            for c in close
         ]
         self.channel = int(np.flatnonzero(np.isfinite(discovery.noise))[0])
         self.noise = float(discovery.noise[self.channel])

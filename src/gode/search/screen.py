@@ -13,7 +13,7 @@ from gode.arrays import Float, Int
 from gode.equation import Node, Term
 from gode.equation.interpreter import run_tape, workspace
 from gode.equation.tape import FREQUENCY, compile_scales, compile_tape
-from gode.equation.tree import has_constant, renumber, var, walk
+from gode.equation.tree import has_constant, renumber, var, variables, walk
 from gode.fitting import ConstantsConfig, Form, Problem
 from gode.fitting.starts import starting_values
 from gode.fitting.varpro import transform
@@ -66,11 +66,15 @@ def _gains(sums: Int, plain: Sequence[int], products: Float, pulls: Float) -> Fl
     rest = pulls - np.einsum("sm,smr->sr", pull, shares)
     alone = np.einsum("sm,smk,sk->s", pull, inverse, pull)
     more = np.where(left > INDEPENDENT, rest**2 / np.maximum(left, INDEPENDENT), 0.0)
-    return np.asarray(alone[:, None] + more)
+    spread = np.diagonal(inverse, axis1=1, axis2=2)  # one over the share that the others do not hold
+    sound = np.all((spread > 0) & (spread < 1 / INDEPENDENT), axis=1)
+    return np.asarray(np.where(sound[:, None], alone[:, None] + more, 0.0))
 
 
 def _target(vocabulary: Vocabulary, problem: Problem) -> Float | None:
-    """Return what a sum of terms is to be; None where that depends on the sum."""
+    """Return what a sum of terms is to be; None where that is not known beforehand."""
+    if has_constant(vocabulary.frame) or variables(vocabulary.frame) - set(problem.columns.names):
+        return None
     if problem.form is Form.RESIDUAL:
         values = _values(vocabulary.frame, problem, ConstantsConfig())[0]
         return values if values.any() else None
