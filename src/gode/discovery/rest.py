@@ -16,15 +16,17 @@ def may_be_zero(prepared: Prepared, order: int) -> Bool:
     """Tell which initial values (runs, order) are unknown and near zero: the smoothed data cannot tell."""
     first = np.array([smooth.values[:order, 0] for smooth in prepared.smooths])
     error = np.array([smooth.deviations[:order, 0] for smooth in prepared.smooths])
-    unknown = np.array([np.isnan(run.initial[:order]) for run in prepared.dataset.runs])
-    return np.asarray(unknown & (np.abs(first) <= DOUBT * error))
+    return np.asarray(_unknown(prepared, order) & (np.abs(first) <= DOUBT * error))
 
 
 def fitted_target(candidate: Candidate, prepared: Prepared) -> Target:
     """Return what the candidate was fitted to: with the initial values known that it takes for zero."""
-    order = candidate.equation.order
-    unknown = np.array([np.isnan(run.initial[:order]) for run in prepared.dataset.runs])
+    unknown = _unknown(prepared, candidate.equation.order)
     return with_zeros(prepared.target, unknown & (candidate.initial == 0))
+
+
+def _unknown(prepared: Prepared, order: int) -> Bool:
+    return np.array([np.isnan(run.initial[:order]) for run in prepared.dataset.runs])
 
 
 def with_zeros(target: Target, zero: Bool) -> Target:

@@ -147,9 +147,11 @@ def _leverage(equation: Equation, problem: Problem) -> float:
     signal if its constants make both vanish, and u'' - exp(C*t)*u'' = 0 if they cancel. What counts is how
     far the highest derivative is from solving the equation.
     """
+    if problem.form is not Form.RESIDUAL:
+        return 1.0
     skeleton, columns = equation.skeleton, problem.columns
     terms = [term for term in skeleton.terms if depends_on(term.body, skeleton.highest)]
-    if problem.form is not Form.RESIDUAL or [term.body for term in terms] == [var(skeleton.highest)]:
+    if [term.body for term in terms] == [var(skeleton.highest)]:
         return 1.0
     slopes = []
     for term in terms:
