@@ -69,8 +69,7 @@ def _explore(
     for skeleton in random_skeletons(space, round(land.share * effort.library), library_rng):
         objective.score(skeleton)
     count("library")
-    n_sums = round(land.share * effort.sums)
-    for bodies in best_sums(land.reserve, objective.problems[0], n_sums, objective.fit):
+    for bodies in best_sums(land.reserve, objective.problems[0], effort.sums, objective.fit):
         objective.score(land.reserve.skeleton(bodies))
     count("sums")
     starts = [np.zeros(space.dimension)]
