@@ -64,8 +64,24 @@ def test_the_simplest_of_the_best_is_in_the_headline_and_of_equals_the_one_that_
     plain, tuned = made("u' = 7*u + 25*u^3", 8.0, 1.0), made("u' = 162*u - 155*sin(u)", 8.0, 0.0)
     long, far = made("u' = 3*u + u^2 + u^5", 12.0, 0.5), made("u' = 3*u", 2.0, 3.0)
     order = [tuned, long, plain, far]
-    found = headline_first(order, SelectionConfig(), lambda c: 20.0 if c is tuned else 1.0)
+    found = headline_first(order, SelectionConfig(), equal_risks, lambda c: 20.0 if c is tuned else 1.0)
     assert found == [plain, tuned, long, far]
+
+
+def equal_risks(near):
+    return np.full(len(near), 0.1)
+
+
+def test_a_near_tie_that_may_be_far_off_is_not_in_the_headline_unless_it_is_much_more_likely():
+    def named(risk, gap):
+        rival = replace(RIVAL, criterion=RIGHT.criterion + gap)
+        order = [RIGHT, rival, BLOATED]
+        return headline_first(order, SelectionConfig(), lambda near: np.array([risk, 0.02]), lambda c: 1.0)[0]
+
+    assert named(0.3, 5.0).equation == RIVAL.equation
+    assert named(0.03, 5.0) is RIGHT
+    assert named(0.3, 9.0) is RIGHT  # no tie
+    assert named(0.0, 1.0) is RIGHT
 
 
 def test_the_front_gets_more_accurate_with_complexity():

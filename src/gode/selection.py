@@ -33,6 +33,8 @@ class SelectionConfig:
     constant_price: float = 1.0  # of each fitted number: its term was one of many that might have been taken
     mention: float = 2.0  # differences below this are not worth a mention: the simplest equation is first
     tie: float = 7.0  # candidates this close to the best cannot be told apart by these data
+    caution: float = 4.0  # units of the criterion for each factor e of the error to expect of a near tie
+    slight: float = 0.02  # errors to expect that nobody minds
     support: float = 10.0  # by how much an equation must beat a constant and a straight line
     floor: float = 1e-5  # errors below this share of the signal are as good as none
 
@@ -120,13 +122,26 @@ def in_order(candidates: Sequence[Candidate]) -> list[Candidate]:
 
 
 def headline_first(
-    order: Sequence[Candidate], config: SelectionConfig, tuning: Callable[[Candidate], float]
+    order: Sequence[Candidate],
+    config: SelectionConfig,
+    risks: Callable[[Sequence[Candidate]], Float],
+    tuning: Callable[[Candidate], float],
 ) -> list[Candidate]:
-    """Return the candidates with the simplest of those that differ from the best by next to nothing first.
+    """Return the candidates with the one to name first, which is a near tie of the best.
 
-    Of equally simple ones it is the one whose constants need the least `tuning`, in powers of two.
+    A near tie that may be far off if another one is true must be the more likely for it. Of those that
+    differ from the best in this sense by next to nothing the simplest is named, of equally simple ones the
+    one whose constants need the least `tuning`, in powers of two.
+
+    Args:
+        risks: the errors to expect of near ties.
     """
-    near = [c for c in order if c.criterion <= order[0].criterion + config.mention]
+    tied = ties(order, config)
+    risk = risks(tied) if len(tied) > 1 else np.zeros(1)
+    stakes = [
+        c.criterion + config.caution * np.log(r + config.slight) for c, r in zip(tied, risk, strict=True)
+    ]
+    near = [c for c, stake in zip(tied, stakes, strict=True) if stake <= min(stakes) + config.mention]
     simplest = [c for c in near if c.price == min(c.price for c in near)]
     first = min(simplest, key=lambda c: np.floor(np.log2(tuning(c)))) if len(simplest) > 1 else simplest[0]
     return [first, *(c for c in order if c is not first)]

@@ -1,7 +1,8 @@
 import numpy as np
 
+from gode.discovery import fit
 from gode.discovery.arguments import make_dataset
-from gode.discovery.prepare import prepare
+from gode.discovery.prepare import prepare, without_drift
 
 T = np.linspace(0.0, 10.0, 120)
 
@@ -26,3 +27,23 @@ def test_an_oscillation_keeps_both_signs(rng):
 def test_five_accelerations_are_enough_and_raise_no_warning():
     dataset = make_dataset(np.arange(5.0), None, None, np.array([1.0, -0.2, -0.9, 0.3, 0.8]), None, None)
     assert prepare(dataset, 2, 1e-5).columns.n_points == 5
+
+
+def test_the_drift_of_integrated_accelerations_is_taken_out(rng):
+    t = np.linspace(0.0, 30.0, 400)
+    a = -9 * np.sin(3 * t) + 0.5 * rng.standard_normal(len(t))
+    dataset = make_dataset(t, None, None, a, None, [0.0, 3.0])
+    prepared = prepare(dataset, 2, 1e-5)
+    drifting, straight = prepared.columns.matrix, without_drift(dataset, prepared.columns).matrix
+    for i, true in ((1, np.sin(3 * t)), (2, 3 * np.cos(3 * t))):
+        assert np.std(straight[i] - true) < 0.2 * np.std(true)
+        assert np.std(straight[i] - true) < np.std(drifting[i] - true)
+    assert np.array_equal(straight[3], drifting[3])
+
+
+def test_a_start_that_is_smoothed_to_the_wrong_side_of_zero_does_not_end_a_fit():
+    t = np.linspace(0.0, 6.0, 80)
+    u = 1.5 - 1.5 * np.exp(-0.8 * t) + 0.05 * np.random.default_rng(2).standard_normal(80)
+    found = fit("u' = C*u + C*u^0.3", t, u)
+    assert found.order[0].initial[0, 0] > 0
+    assert found.order[0].rms < 1.2

@@ -10,6 +10,7 @@ from threadpoolctl import threadpool_limits
 
 from gode.data import Dataset
 from gode.discovery.arguments import INPUT, make_dataset
+from gode.discovery.consensus import risks
 from gode.discovery.interrupts import Interrupts
 from gode.discovery.paper import discover_by_paper, paper_grammar
 from gode.discovery.prepare import Prepared, prepare, retraced
@@ -142,13 +143,29 @@ def discover_in(
             "no equation of this grammar can be solved along these data; try another order or grammar"
         )
     supported = is_supported(found, workers.target, settings.selection)
-    if not interrupted and is_misfit(found):
-        found = by_forecast(found, prepared.whole, settings.shooting)
-    elif not interrupted:
-        found = by_smoothness(found, lambda c: strain(c, prepared))
-    found = headline_first(found, settings.selection, lambda c: tuning(c, prepared))
-    found = from_solvable(found, prepared)
-    return Discovery(found, prepared, settings, progress.n_fitted, interrupted, supported)
+    if not interrupted:
+        found = _weighed(found, prepared, settings)
+    return Discovery(
+        _named(found, prepared, settings), prepared, settings, progress.n_fitted, interrupted, supported
+    )
+
+
+def _weighed(found: list[Candidate], prepared: Prepared, settings: Settings) -> list[Candidate]:
+    """Return the candidates, ranked with regard to what the errors at the samples do not tell."""
+    if is_misfit(found):
+        return by_forecast(found, prepared.whole, settings.shooting)
+    return by_smoothness(found, lambda c: strain(c, prepared))
+
+
+def _named(found: list[Candidate], prepared: Prepared, settings: Settings) -> list[Candidate]:
+    """Return the candidates with the one to name first."""
+    order = headline_first(
+        found,
+        settings.selection,
+        lambda near: risks(near, prepared, settings.shooting),
+        lambda c: tuning(c, prepared),
+    )
+    return from_solvable(order, prepared)
 
 
 def _processes(n_jobs: int, dataset: Dataset) -> int:

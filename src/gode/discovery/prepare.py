@@ -22,6 +22,7 @@ SCREENED = 400  # points on which trajectories are screened
 SHORTEST = 60  # points of a run that are kept for it
 CHEAP = 400  # points on which skeletons are scored
 TRUSTED = 0.2  # drift of integrated accelerations, in swings of u, that is borne with
+SLOW = 5  # degree of the drift that is no swing
 FEWEST = 50  # points that are kept whatever the drift
 CERTAIN = 2.0  # standard deviations from zero at which u has a sign
 COARSE = 10  # points a cycle, below which integrals over the samples are poor
@@ -43,7 +44,7 @@ class Prepared:
     @property
     def blind(self) -> bool:
         """Whether nothing but accelerations was measured."""
-        return not any(np.isfinite(run.observed[:2]).any() for run in self.dataset.runs)
+        return _is_blind(self.dataset)
 
     def portable(self) -> "Prepared":
         """Return what a worker process needs: all but the cheap problems."""
@@ -61,9 +62,12 @@ def assemble(dataset: Dataset, smooths: tuple[Smooth, ...], order: int, floor: f
     noise = _noise(dataset, smooths)
     columns = join_runs([_columns(r, s) for r, s in zip(dataset.runs, smooths, strict=True)])
     problems = _problems(dataset, before_drift(dataset, columns, noise), order)
+    if _is_blind(dataset):
+        problems += (residual_problem(_windows(without_drift(dataset, columns))),)
     weights = np.where(np.isfinite(noise), 1.0 / np.where(np.isfinite(noise), noise, 1.0), 0.0)
     scale = max(float(np.abs(s.values[0]).max()) for s in smooths) or 1.0
-    whole = Target(dataset, weights, tuple(s.values for s in smooths), scale)
+    guides = tuple(_of_one_sign(r, s) for r, s in zip(dataset.runs, smooths, strict=True))
+    whole = Target(dataset, weights, guides, scale)
     target = _first_part(whole)
     return Prepared(
         dataset, smooths, columns, problems, target, whole, noise, floor * _spread(dataset, noise)
@@ -147,25 +151,24 @@ def known_values(run: Run, order: int) -> Float:
 
 def _columns(run: Run, smooth: Smooth) -> Columns:
     """Return the columns of one run; where only the acceleration was measured, it is used as it is."""
-    values = smooth.values.copy()
+    values = _of_one_sign(run, smooth)
     seen = np.isfinite(run.observed)
     if not seen[0].any() and seen[2].all():
         values[2] = run.observed[2]
-    if seen[0].any():
-        values[0] = _of_one_sign(values[0], smooth.deviations[0])
     inputs: Mapping[str, Float] = input_values(run, run.t)
     return columns_of_run(run.t, values[0], values[1], values[2], inputs=dict(inputs))
 
 
-def _of_one_sign(u: Float, deviations: Float) -> Float:
-    """Return u without the doubtful signs of a state that is positive, or negative, wherever that is certain.
+def _of_one_sign(run: Run, smooth: Smooth) -> Float:
+    """Return the smoothed values, without the doubtful signs of a u that has but one where it is certain.
 
     A decay to zero is smoothed to values on either side of it, where log(u) and u^C are not defined.
     """
-    signs = np.unique(np.sign(u[np.abs(u) > CERTAIN * deviations]))
-    if len(signs) != 1:
-        return u
-    return np.asarray(signs[0] * np.maximum(signs[0] * u, 0.1 * deviations))
+    values, doubt = smooth.values.copy(), smooth.deviations[0]
+    signs = np.unique(np.sign(values[0, np.abs(values[0]) > CERTAIN * doubt]))
+    if np.isfinite(run.observed[0]).any() and len(signs) == 1:
+        values[0] = signs[0] * np.maximum(signs[0] * values[0], 0.1 * doubt)
+    return values
 
 
 def _problems(dataset: Dataset, columns: Columns, order: int) -> tuple[Problem, ...]:
@@ -188,17 +191,35 @@ def before_drift(dataset: Dataset, columns: Columns, noise: Float) -> Columns:
     Twice integrated, white noise of the accelerations grows like t^1.5; the part ends where that reaches a
     share of the swings of u about its own drift.
     """
-    if any(np.isfinite(run.observed[:2]).any() for run in dataset.runs):
+    if not _is_blind(dataset):
         return columns
     pieces = []
     for run, low, high in zip(dataset.runs, columns.starts[:-1], columns.starts[1:], strict=True):
         t, u = run.t - run.t[0], columns.matrix[1, low:high]
-        trend, _ = np.polynomial.Polynomial.fit(t, u, min(5, len(t) // 2), full=True)  # and no warning
-        swing = np.std(u - trend(t))
+        swing = np.std(u - _drift(t, u)(t))
         drift = noise[2] * np.sqrt(np.median(np.diff(t)) / 3) * t**1.5
         n = max(int(np.searchsorted(drift, TRUSTED * swing)), min(len(t), FEWEST))
         pieces.append(Columns(columns.matrix[:, low : low + n], np.array([0, n]), columns.inputs))
     return join_runs(pieces)
+
+
+def without_drift(dataset: Dataset, columns: Columns) -> Columns:
+    """Return all of the columns with u and u' about their own drift: many bodies swing about a place."""
+    matrix = columns.matrix.copy()
+    for run, low, high in zip(dataset.runs, columns.starts[:-1], columns.starts[1:], strict=True):
+        drift = _drift(run.t, matrix[1, low:high])
+        matrix[1, low:high] -= drift(run.t)
+        matrix[2, low:high] -= drift.deriv()(run.t)
+    return replace(columns, matrix=matrix)
+
+
+def _drift(t: Float, u: Float) -> np.polynomial.Polynomial:
+    found, _ = np.polynomial.Polynomial.fit(t, u, min(SLOW, len(t) // 2), full=True)  # and no warning
+    return found
+
+
+def _is_blind(dataset: Dataset) -> bool:
+    return not any(np.isfinite(run.observed[:2]).any() for run in dataset.runs)
 
 
 def _windows(columns: Columns) -> Columns:

@@ -69,8 +69,9 @@ def _explore(
     for skeleton in random_skeletons(space, round(land.share * effort.library), library_rng):
         objective.score(skeleton)
     count("library")
-    for bodies in best_sums(land.reserve, objective.problems[0], effort.sums, objective.fit):
-        objective.score(land.reserve.skeleton(bodies))
+    for problem in (p for p in objective.problems if p.form is objective.problems[0].form):
+        for bodies in best_sums(land.reserve, problem, effort.sums, objective.fit):
+            objective.score(land.reserve.skeleton(bodies))
     count("sums")
     starts = [np.zeros(space.dimension)]
     if settings.start:
