@@ -207,3 +207,19 @@ def test_rough_data_do_not_lead_the_fit_of_an_epidemic_astray():
     found = fit("u'' = u'^2/u + C*u*u' + C*u^2", np.arange(8.0), daily)
     assert found.order[0].rms < 3
     assert [c.value for c in found.equation.constants] == pytest.approx([-0.002, -0.0008], rel=0.5)
+
+
+def test_a_body_that_friction_brings_to_rest():
+    t = np.linspace(0, 14, 200)
+    u = solve(parse_equation("u'' = -0.35*sign(u') - 7*u"), t, [0.97, 0.0]).u
+    found = discover(t, u + 0.01 * np.random.default_rng(2).normal(size=200), order=2, effort="quick")
+    assert str(found.equation.equation.skeleton) == "u'' = C*sign(u') + C*u"
+    assert [c.value for c in found.equation.constants] == pytest.approx([-0.35, -7], rel=0.01)
+
+
+def test_a_stiffening_body_is_found_from_drifting_accelerations():
+    t, force = np.linspace(0, 40, 300), "cos(2*t)"
+    true = solve(parse_equation("u'' = -0.2*u' - 1.5*u - 5*u^3 + 0.2*F"), t, [0.0, 0.8], inputs={"F": force})
+    noisy = true.d2u + 0.15 * np.std(true.d2u) * np.random.default_rng(1).normal(size=300)
+    found = discover(t, acceleration=noisy, initial=[0.0, 0.8], force=force, order=2, effort="quick")
+    assert found.simulate().u == pytest.approx(true.u, abs=0.05 * np.abs(true.u).max())

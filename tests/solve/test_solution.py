@@ -270,3 +270,26 @@ def test_unusable_guide_is_refused(guide):
 def test_unusable_configuration_is_refused(options):
     with pytest.raises(ConfigError, match=next(iter(options))):
         SolveConfig(**options)
+
+
+def test_dry_friction_brings_a_body_to_rest():
+    t = np.linspace(0.0, 14.0, 200)
+    found = solve(parse_equation("u'' = -0.35*sign(u') - 7*u"), t, [0.97, 0.0], sensitivities=True)
+    assert found.failure is None
+    assert found.u[-1] == pytest.approx(-0.03, abs=1e-5)  # each half swing takes 2*0.35/7 off
+    assert found.du[-1] == found.d2u[-1] == 0
+    assert np.all(found.sensitivities[:, 1:, -1] == 0)
+    assert found.sensitivities[2, 0, -1] == pytest.approx(
+        1.0, abs=1e-3
+    )  # it rests where it started less so much
+
+
+def test_a_body_that_sticks_comes_loose_when_it_is_pushed_hard_enough():
+    t = np.linspace(0.0, 8.0, 161)
+    found = solve(parse_equation("u'' = -1.5*sign(u') - 7*u + 0.5*t"), t, [0.0, 0.0])
+    assert np.all(found.u[t <= 3] == 0)
+    moving = (t > 3.001) & (t < 4)
+    assert np.all(found.du[moving] > 0)
+    later = t[moving] - 3
+    w = np.sqrt(7)
+    assert found.u[moving] == pytest.approx(0.5 / 7 * (later - np.sin(w * later) / w), abs=1e-6)

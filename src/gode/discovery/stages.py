@@ -219,7 +219,19 @@ def _expand(leader: Candidate, territories: Sequence[Territory], progress: Progr
     whole = [Scored(near.skeleton, near, 0.0) for near in rounded(leader.equation)]
     for scored in whole:
         progress.homes.setdefault(scored.skeleton.key, home)
+    whole += _better_starts(parts, leader, progress)
     progress.improve([s for s in whole if objective.admits(s.skeleton)], "neighbours")
+
+
+def _better_starts(parts: Sequence[Skeleton], leader: Candidate, progress: Progress) -> Iterator[Scored]:
+    """Yield the parts that were fitted worse than the constants of the whole fit them as they are."""
+    config = progress.settings.shooting
+    for part in parts:
+        known = progress.candidates.get(part.key)
+        rms = config.far if known is None else known.rms
+        start = borrowed(part, leader.equation, [1.0] * part.n_constants)
+        if start_error(start, progress.workers.target, config=config) < rms**2 * leader.n_values:
+            yield Scored(part, start, 0.0)
 
 
 def _start(near: Skeleton, leader: Equation, objective: Objective, progress: Progress) -> Equation:

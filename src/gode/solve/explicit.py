@@ -11,6 +11,8 @@ from numba import njit
 
 from gode.equation.interpreter import run_tape, workspace
 from gode.equation.point import value_at_point
+from gode.solve.reading import read_signals
+from gode.solve.sticking import rest, sticks
 
 DONE, DIVERGED, BUDGET, SINGULAR, NO_ROOT = range(5)
 
@@ -41,24 +43,6 @@ DENSE = np.array(
 FLOOR = 1e-3  # a component is resolved to the tolerance times this share of its largest value so far
 SMALLEST_STEP = 1e-13  # of the span
 FIRST_SHARE = 1e-2  # of the span: a state at rest is resolved against its rate times this
-
-
-@njit(cache=True, error_model="numpy")
-def read_signals(signals, t, x, first_row):
-    """Write the value of each input at time `t` into the rows of `x` from `first_row` on."""
-    for i in range(len(signals.starts) - 1):
-        low, high = signals.starts[i], signals.starts[i + 1] - 1
-        first = low
-        while high - low > 1:
-            middle = (low + high) // 2
-            if signals.knots[middle] <= t:
-                low = middle
-            else:
-                high = middle
-        d = t - signals.knots[max(low, first)]
-        c = signals.coefficients[low]
-        for m in range(x.shape[1]):
-            x[first_row + i, m] = ((c[0] * d + c[1]) * d + c[2]) * d + c[3]
 
 
 @njit(cache=True, error_model="numpy")
@@ -108,15 +92,18 @@ def solve_explicit(tape, weight, c, signals, order, t, initial, param, rtol, bou
     `param` lists what the sensitivities are taken in: constants by index, initial values as -1, -2.
     A solution larger than `bound` has diverged.
     """
+    resting = np.zeros(len(t), np.bool_)
     status, steps, done = integrate(
-        tape, weight, c, signals, order, t, initial, param, rtol, bound, max_steps, out, sens
+        tape, weight, c, signals, order, t, initial, param, rtol, bound, max_steps, out, sens, resting
     )
     finite = highest_derivatives(tape, weight, c, signals, order, t[:done], param, out, sens)
+    out[2, resting] = 0.0
+    sens[:, 2, resting] = 0.0
     return status if finite else SINGULAR, steps
 
 
 @njit(cache=True, error_model="numpy")
-def integrate(tape, weight, c, signals, order, t, initial, param, rtol, bound, max_steps, out, sens):
+def integrate(tape, weight, c, signals, order, t, initial, param, rtol, bound, max_steps, out, sens, resting):
     """Fill in all but the highest derivative; return (status, steps, times reached)."""
     n_param = len(param)
     x = np.zeros((4 + len(signals.starts) - 1, 1))
@@ -141,7 +128,14 @@ def integrate(tape, weight, c, signals, order, t, initial, param, rtol, bound, m
     first = 0  # k[0] is the last stage of the step before, but for the very first step
     done = 1
     steps = 0
+    turning = order == 2 and y[1, 0] == 0.0
     while done < len(t):
+        if turning and sticks(tape, weight, c, signals, now, y[0, 0], largest[1], x, stack):
+            now, done = rest(
+                tape, weight, c, signals, t, now, done, y, largest[1], x, stack, out, sens, resting
+            )
+            first = 0
+            continue
         steps += 1
         if steps > max_steps:
             return BUDGET, steps, done
@@ -149,12 +143,12 @@ def integrate(tape, weight, c, signals, order, t, initial, param, rtol, bound, m
             fast = abs(k[0, order - 1, 0]) * span > 1e6 * largest[order - 1]
             return DIVERGED if fast else SINGULAR, steps, done
         h = min(h, (t[-1] - now) * (1 + 1e-12))
-        finite = True
+        finite, crossing = True, False
         for s in range(first, 7):
             if s == 1 and first == 0:
                 h = first_step(order, y, k, span)
                 for d in range(order):
-                    largest[d] = abs(y[d, 0]) + h * abs(k[0, d, 0])
+                    largest[d] = max(largest[d], abs(y[d, 0]) + h * abs(k[0, d, 0]))
             for d in range(order):
                 for p in range(n_param + 1):
                     total = 0.0
@@ -175,12 +169,13 @@ def integrate(tape, weight, c, signals, order, t, initial, param, rtol, bound, m
             k[s, order - 1, 0] = slope
             if order == 2:
                 k[s, 0, 0] = stage[1, 0]
+                crossing = crossing or stage[1, 0] * y[1, 0] <= 0.0
             finite = math.isfinite(slope) and abs(stage[0, 0]) < bound
             if not finite:
                 break
         if not finite:
             if first == 0 and s == 0:
-                return SINGULAR, 0, 0
+                return SINGULAR, steps - 1, done if now > t[0] else 0
             first = 1
             if abs(stage[0, 0]) >= bound and h < 1e-6 * span:
                 return DIVERGED, steps, done
@@ -205,6 +200,7 @@ def integrate(tape, weight, c, signals, order, t, initial, param, rtol, bound, m
             interpolate(y, k, h, min((t[done] - now) / h, 1.0), done, out, sens)
             done += 1
         now += h
+        turning = crossing
         for d in range(order):
             largest[d] = max(largest[d], abs(stage[d, 0]))
             for p in range(n_param + 1):

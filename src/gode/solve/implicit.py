@@ -11,7 +11,7 @@ import numpy as np
 from numba import njit
 
 from gode.equation.interpreter import run_tape, workspace
-from gode.solve.explicit import BUDGET, DIVERGED, DONE, NO_ROOT, SINGULAR, SMALLEST_STEP, read_signals
+from gode.solve.explicit import BUDGET, DIVERGED, DONE, NO_ROOT, SINGULAR, SMALLEST_STEP
 from gode.solve.radau import (
     C,
     advance_sensitivities,
@@ -21,6 +21,7 @@ from gode.solve.radau import (
     stage_matrix,
     stage_points,
 )
+from gode.solve.reading import read_signals
 
 PILOT = 0.5  # a trial step this close to the guide, relatively, is on its branch
 

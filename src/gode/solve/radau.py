@@ -10,7 +10,8 @@ import numpy as np
 from numba import njit
 
 from gode.equation.interpreter import run_tape
-from gode.solve.explicit import DONE, FLOOR, NO_ROOT, SINGULAR, read_signals
+from gode.solve.explicit import DONE, FLOOR, NO_ROOT, SINGULAR
+from gode.solve.reading import read_signals
 
 S6 = math.sqrt(6.0)
 C = np.array([(4 - S6) / 10, (4 + S6) / 10, 1.0])
