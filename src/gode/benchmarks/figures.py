@@ -27,6 +27,7 @@ COLOURS = {
     "gode": "#0072B2",
     "gode-grammar": "#56B4E9",
     "gode-random": "#332288",
+    "gode-sums": "#AA4499",
     "gode-latent": "#88CCEE",
     "gode-moves": "#44AA99",
     "gode-integral": "#117733",
@@ -40,7 +41,7 @@ COLOURS = {
     "floor": "#000000",
     "floor-derivatives": "#777777",
 }
-MARKS = "osD^vPX*<>dphH8"
+MARKS = "osD^vPX*<>dphH81"
 LINES = ("-", "--", "-.", ":")
 SMALLEST = 1e-6  # errors below are drawn there
 LABELS = {"noise": "noise", "samples": "samples", "dropped": "share of dropped samples", "runs": "runs"}

@@ -151,6 +151,7 @@ METHODS: dict[str, Method] = {
     "gode": Method("gode", _gode),
     "gode-grammar": Method("gode, the paper's grammar", lambda task: _gode(task, grammar=task.suite)),
     "gode-random": Method("gode, random sentences alone", _part("random")),
+    "gode-sums": Method("gode, sums of few terms alone", _part("sums")),
     "gode-latent": Method("gode, latent search alone", _part("latent")),
     "gode-moves": Method("gode, moves alone", _part("moves")),
     "gode-integral": Method("gode, decided on integrals", _cheaply(Form.INTEGRAL)),

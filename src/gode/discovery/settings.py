@@ -79,6 +79,17 @@ PARTS = {
         rounds=0,
         per_round=0,
     ),
+    "sums": Effort(
+        library=300,
+        sums=530,
+        latent=0,
+        climbers=0,
+        moves=0,
+        vocabulary=60,
+        per_size=10,
+        rounds=0,
+        per_round=0,
+    ),
     "moves": Effort(
         library=300,
         sums=0,

@@ -204,6 +204,7 @@ def _expand(leader: Candidate, territories: Sequence[Territory], progress: Progr
     objective, vocabulary = territories[home].objective, territories[home].vocabulary
     bodies = vocabulary.terms_of(skeleton)
     parts = [vocabulary.skeleton(part) for part in (*deletions(bodies), *unbent(bodies))]
+    parts = [part for part in parts if objective.admits(part)]
     near_ones = neighbours(bodies, vocabulary.bodies) if limit else ()
     others = [vocabulary.skeleton(b) for b in near_ones if len(b) <= MAX_TERMS]
     before = objective.n_fitted
@@ -212,15 +213,14 @@ def _expand(leader: Candidate, territories: Sequence[Territory], progress: Progr
     best = [others[i] for score, i in sorted(scores)[:limit] if np.isfinite(score)]
     chosen = []
     for near in [*parts, *best]:
-        if near.key not in progress.candidates and objective.admits(near):
+        if near.key not in progress.candidates:
             progress.homes.setdefault(near.key, home)
             chosen.append(Scored(near, _start(near, leader.equation, objective, progress), 0.0))
     progress.solve(chosen, "neighbours")
-    whole = [Scored(near.skeleton, near, 0.0) for near in rounded(leader.equation)]
+    whole = [Scored(e.skeleton, e, 0.0) for e in rounded(leader.equation) if objective.admits(e.skeleton)]
     for scored in whole:
         progress.homes.setdefault(scored.skeleton.key, home)
-    whole += _better_starts(parts, leader, progress)
-    progress.improve([s for s in whole if objective.admits(s.skeleton)], "neighbours")
+    progress.improve([*whole, *_better_starts(parts, leader, progress)], "neighbours")
 
 
 def _better_starts(parts: Sequence[Skeleton], leader: Candidate, progress: Progress) -> Iterator[Scored]:

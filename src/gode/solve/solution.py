@@ -114,6 +114,7 @@ def prepare(
     config: SolveConfig = DEFAULT,
 ) -> System:
     """Return `skeleton` ready to be solved often, with changing constants and initial values."""
+    assert skeleton.order in (1, 2), f"no differential equation of first or second order: {skeleton}"
     steer = np.empty(0) if guide is None else _guide(guide, t)
     names, formulas = split_formulas(skeleton.inputs, inputs)
     signals = make_signals(names, inputs or {}, t, config.interpolation)
