@@ -12,7 +12,8 @@ from gode.fitting.shooting import ShootConfig, joint_covariance
 from gode.selection import Candidate
 
 RIVALS = 8  # equations that may be the truth
-WIDE = np.sqrt(3.0)  # standard deviations from the mean, where the mean of a cubic over a normal law is exact
+NAMED = 16  # equations that may be named; the others count as wrong
+WIDE = np.sqrt(3.0)  # standard deviations: with the middle, three points stand for a normal law
 
 
 def risks(ties: Sequence[Candidate], prepared: Prepared, config: ShootConfig) -> Float:
@@ -21,17 +22,20 @@ def risks(ties: Sequence[Candidate], prepared: Prepared, config: ShootConfig) ->
     The error is the relative distance of u and its derivatives, at most 1, from a start that the true one
     may have. An equation that fits well but rests where another one starts is of little use.
     """
-    likely = sorted(ties, key=lambda c: c.criterion)[:RIVALS]
-    total, weights = np.zeros(len(ties)), 0.0
-    for truth in likely:
+    places = sorted(range(len(ties)), key=lambda i: ties[i].criterion)[:NAMED]
+    likely = [ties[i] for i in places]
+    total, weights = np.zeros(len(likely)), 0.0
+    for truth in likely[:RIVALS]:
         chance = float(np.exp(0.5 * (likely[0].criterion - truth.criterion)))
         for share, start in _starts(truth, prepared, config):
             true = _path(truth, start, prepared)
             if np.all(np.isfinite(true)):
-                paths = (true if c is truth else _path(c, start, prepared) for c in ties)
+                paths = (true if c is truth else _path(c, start, prepared) for c in likely)
                 total += chance * share * np.array([_distance(path, true) for path in paths])
                 weights += chance * share
-    return total / weights if weights else total
+    out = np.ones(len(ties))
+    out[places] = total / weights if weights else 0.0
+    return out
 
 
 def _starts(truth: Candidate, prepared: Prepared, config: ShootConfig) -> Iterator[tuple[float, Float]]:
@@ -41,6 +45,7 @@ def _starts(truth: Candidate, prepared: Prepared, config: ShootConfig) -> Iterat
     )
     errors = np.zeros_like(truth.initial)
     errors[free] = np.sqrt(np.maximum(np.diag(covariance)[len(covariance) - int(free.sum()) :], 0.0))
+    errors[~np.isfinite(errors)] = 0.0
     doubtful = np.flatnonzero(errors.any(axis=0))
     yield 1 - len(doubtful) / 3, truth.initial
     for i in doubtful:
