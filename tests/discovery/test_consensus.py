@@ -5,7 +5,7 @@ import pytest
 
 import gode
 from gode.discovery import fit
-from gode.discovery.consensus import risks
+from gode.discovery.consensus import _distance, risks
 from gode.equation import parse_equation
 from gode.solve import solve
 
@@ -42,3 +42,19 @@ def test_what_is_named_leaves_zero_where_the_record_may_begin_there(seed):
     noise = 0.06 * np.random.default_rng(seed).standard_normal(len(t))
     found = gode.discover(t, clean + noise, order=1, effort="quick")
     assert found.simulate(initial=[0.0]).u == pytest.approx(clean, abs=0.1)
+
+
+def test_a_start_that_the_data_leave_open_is_no_risk():
+    t = np.linspace(0.0, 10.0, 150)
+    true = solve(parse_equation("u'' = -0.5*u' - 2*u - 3*u^3 + F"), t, [0.5, 0.0], inputs={"F": "cos(2*t)"})
+    noisy = true.d2u + 0.02 * np.random.default_rng(0).standard_normal(len(t))
+    texts = "u'' = C*u' + C*u + C*u^3 + C*F", "u'' = C*u' + C*F"
+    right, wrong = (fit(text, t, acceleration=noisy, force="cos(2*t)") for text in texts)
+    ties = [replace(found.order[0], criterion=0.0) for found in (right, wrong)]
+    risk = risks(ties, right.prepared, right.settings.shooting)
+    assert risk[0] == pytest.approx(risk[1], abs=0.1)
+
+
+def test_equations_that_agree_on_a_rest_agree():
+    assert _distance(np.zeros((2, 5)), np.zeros((2, 5))) == 0
+    assert _distance(np.full((2, 5), np.nan), np.zeros((2, 5))) == 1

@@ -293,3 +293,24 @@ def test_a_body_that_sticks_comes_loose_when_it_is_pushed_hard_enough():
     later = t[moving] - 3
     w = np.sqrt(7)
     assert found.u[moving] == pytest.approx(0.5 / 7 * (later - np.sin(w * later) / w), abs=1e-6)
+
+
+def test_a_body_comes_loose_at_the_sample_where_it_is_pushed():
+    t = np.linspace(0.0, 6.0, 61)
+    push = np.where(t < 2.95, 0.0, 2.0)
+    found = solve(parse_equation("u'' = -sign(u') + F"), t, [0.0, 0.0], inputs={"F": push})
+    assert np.all(found.d2u[:30] == 0)
+    assert found.d2u[30:] == pytest.approx(1.0)
+    assert found.u[-1] == pytest.approx(4.5, abs=1e-4)
+
+
+def test_rest_without_dry_friction_is_no_sticking():
+    t = np.linspace(0.0, 2.0, 21)
+    found = solve(parse_equation("u'' = -0.5*u'"), t, [1.0, 0.0], sensitivities=True)
+    assert found.sensitivities[-1, 0] == pytest.approx(2 * (1 - np.exp(-0.5 * t)), abs=1e-3)
+
+
+def test_a_body_sticks_at_any_time_stamps():
+    t = 1.7e18 + np.arange(0, 1e5, 2560)
+    found = solve(parse_equation("u'' = -0.5*sign(u')"), t, [1.0, 0.0])
+    assert np.all(found.u == 1)

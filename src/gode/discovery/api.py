@@ -144,10 +144,9 @@ def discover_in(
         )
     supported = is_supported(found, workers.target, settings.selection)
     if not interrupted:
-        found = _weighed(found, prepared, settings)
-    return Discovery(
-        _named(found, prepared, settings), prepared, settings, progress.n_fitted, interrupted, supported
-    )
+        found = _named(_weighed(found, prepared, settings), prepared, settings)
+    found = from_solvable(found, prepared)
+    return Discovery(found, prepared, settings, progress.n_fitted, interrupted, supported)
 
 
 def _weighed(found: list[Candidate], prepared: Prepared, settings: Settings) -> list[Candidate]:
@@ -159,13 +158,12 @@ def _weighed(found: list[Candidate], prepared: Prepared, settings: Settings) -> 
 
 def _named(found: list[Candidate], prepared: Prepared, settings: Settings) -> list[Candidate]:
     """Return the candidates with the one to name first."""
-    order = headline_first(
+    return headline_first(
         found,
         settings.selection,
         lambda near: risks(near, prepared, settings.shooting),
         lambda c: tuning(c, prepared),
     )
-    return from_solvable(order, prepared)
 
 
 def _processes(n_jobs: int, dataset: Dataset) -> int:

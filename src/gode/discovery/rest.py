@@ -22,7 +22,9 @@ def may_be_zero(prepared: Prepared, order: int) -> Bool:
 def fitted_target(candidate: Candidate, prepared: Prepared) -> Target:
     """Return what the candidate was fitted to: with the initial values known that it takes for zero."""
     unknown = _unknown(prepared, candidate.equation.order)
-    return with_zeros(prepared.target, unknown & (candidate.initial == 0))
+    n_part = sum(int(np.isfinite(run.observed).sum()) for run in prepared.target.dataset.runs)
+    target = prepared.target if candidate.n_values == n_part else prepared.whole
+    return with_zeros(target, unknown & (candidate.initial == 0))
 
 
 def _unknown(prepared: Prepared, order: int) -> Bool:

@@ -1,7 +1,8 @@
 """Explicit equations by Dormand and Prince's method of order 5(4), with dense output (compiled).
 
 The state may carry sensitivities: its derivatives with respect to the constants and initial values,
-advanced by the same formulas, so that they are the exact derivatives of the computed solution.
+advanced by the same formulas, so that they are the exact derivatives of the computed solution; where dry
+friction turns a body round they leave out that it turns at another time.
 """
 
 import math
@@ -12,7 +13,7 @@ from numba import njit
 from gode.equation.interpreter import run_tape, workspace
 from gode.equation.point import value_at_point
 from gode.solve.reading import read_signals
-from gode.solve.sticking import rest, sticks
+from gode.solve.sticking import is_dry, rest, sticks
 
 DONE, DIVERGED, BUDGET, SINGULAR, NO_ROOT = range(5)
 
@@ -128,7 +129,8 @@ def integrate(tape, weight, c, signals, order, t, initial, param, rtol, bound, m
     first = 0  # k[0] is the last stage of the step before, but for the very first step
     done = 1
     steps = 0
-    turning = order == 2 and y[1, 0] == 0.0
+    dry = order == 2 and is_dry(tape)
+    turning = dry and y[1, 0] == 0.0
     while done < len(t):
         if turning and sticks(tape, weight, c, signals, now, y[0, 0], largest[1], x, stack):
             now, done = rest(
@@ -146,7 +148,7 @@ def integrate(tape, weight, c, signals, order, t, initial, param, rtol, bound, m
         finite, crossing = True, False
         for s in range(first, 7):
             if s == 1 and first == 0:
-                h = first_step(order, y, k, span)
+                h = min(first_step(order, y, k, span), (t[-1] - now) * (1 + 1e-12))
                 for d in range(order):
                     largest[d] = max(largest[d], abs(y[d, 0]) + h * abs(k[0, d, 0]))
             for d in range(order):
@@ -200,7 +202,7 @@ def integrate(tape, weight, c, signals, order, t, initial, param, rtol, bound, m
             interpolate(y, k, h, min((t[done] - now) / h, 1.0), done, out, sens)
             done += 1
         now += h
-        turning = crossing
+        turning = dry and crossing
         for d in range(order):
             largest[d] = max(largest[d], abs(stage[d, 0]))
             for p in range(n_param + 1):

@@ -1,13 +1,23 @@
 """Bodies that stick: dry friction holds a velocity at zero that it drives back from both sides (compiled)."""
 
+import math
+
+import numpy as np
 from numba import njit
 
+from gode.equation.interpreter import SIGN
 from gode.equation.point import value_at_point
 from gode.solve.reading import read_signals
 
 TINY = 1e-14  # of the largest velocity: what counts as rest
 LOOKS = 1000  # times in a span at which a body that sticks may come loose
 HALVINGS = 40  # to find out when it does
+
+
+@njit(cache=True, error_model="numpy")
+def is_dry(tape):
+    """Tell whether there is a friction that does not vanish with the velocity."""
+    return np.any(tape.code == SIGN)
 
 
 @njit(cache=True, error_model="numpy")
@@ -28,6 +38,8 @@ def rest(tape, weight, c, signals, t, now, done, y, fastest, x, stack, out, sens
     y[1] = 0.0
     while done < len(t):
         until = min(t[done], now + (t[-1] - t[0]) / LOOKS)
+        if until <= now:  # where times are large and steps are small
+            until = t[done]
         if not sticks(tape, weight, c, signals, until, y[0, 0], fastest, x, stack):
             for _ in range(HALVINGS):
                 middle = 0.5 * (now + until)
@@ -35,6 +47,11 @@ def rest(tape, weight, c, signals, t, now, done, y, fastest, x, stack, out, sens
                     now = middle
                 else:
                     until = middle
+            x[0, 0], x[2, 0] = until, 0.0
+            if x.shape[0] > 4:
+                read_signals(signals, until, x, 4)
+            push = value_at_point(tape.code, tape.arg, tape.literal, tape.starts, c, weight, x, stack)
+            y[1, 0] = math.copysign(TINY * fastest + 1e-300, push)
             return until, done
         now = until
         if now == t[done]:
