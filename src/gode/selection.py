@@ -3,9 +3,9 @@
 The criterion is m log(SSE/n) + k log m + 2 k (k + 1)/(m - k - 1) + a price for what is far-fetched, where k
 counts the fitted numbers and m the independent values: what the most accurate equations leave over is
 white for simulated noise (m = n) and drifts slowly in most measurements, where a thousand samples may be
-worth fifty. Where they are worth clearly less than their number, no equation tells all, in-sample errors do
-not tell a law from a long formula, and the error of a forecast takes their place. Elsewhere what the
-smoothing knows of the highest derivative counts as one more value, with the long tails of Cauchy's law.
+worth fifty. Where they are worth clearly less than their number, no equation tells all, and one that cannot
+forecast the rest of a record from its first part is left out. Elsewhere what the smoothing knows of the
+highest derivative counts as one more value, with the long tails of Cauchy's law.
 """
 
 from collections.abc import Callable, Sequence
@@ -154,7 +154,7 @@ def is_misfit(order: Sequence[Candidate]) -> bool:
 
 
 def by_forecast(order: Sequence[Candidate], target: Target, config: ShootConfig) -> list[Candidate]:
-    """Return the best of the candidates, ranked by how well they forecast; all of them if none can."""
+    """Return the best of the candidates that can forecast, with their errors; all of them if none can."""
     chosen = {id(c): c for c in [*order[:CONTESTANTS], *front(order)[-CONTESTANTS:]]}
     judged = [
         replace(c, forecast=forecast(c.equation, c.initial, target, TRAINED, config=config))

@@ -9,7 +9,7 @@ from gode.discovery.prepare import Prepared
 from gode.fitting.target import Target
 from gode.selection import Candidate
 
-DOUBT = 3.0  # standard deviations of the smoothed start within which it may be zero
+DOUBT = 2.5  # standard deviations of the smoothed start within which it may be zero
 
 
 def may_be_zero(prepared: Prepared, order: int) -> Bool:

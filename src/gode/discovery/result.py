@@ -129,7 +129,7 @@ class Discovery:
 
     @property
     def equation(self) -> Finding:
-        """The equation that explains the data best for its complexity."""
+        """The near tie of the best that is named: simple, and not far off if another one is true."""
         return Finding(self.order[0])
 
     @cached_property
