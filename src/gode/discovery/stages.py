@@ -96,7 +96,7 @@ def refine(territories: Sequence[Territory], progress: Progress) -> None:
     """
     effort = progress.settings.budget
     _solve_best(territories, progress)
-    _spread_out(territories, progress, effort.rounds, effort.per_round)
+    _spread_out(territories, progress, round(territories[0].share * effort.rounds), effort.per_round)
     found = ranked(progress.leaders())
     if found and is_misfit(found):
         larger = [replace(land, vocabulary=land.reserve) for land in territories]
