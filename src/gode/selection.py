@@ -20,7 +20,7 @@ from gode.fitting.shooting import ShootConfig, Shot, forecast
 from gode.fitting.target import Target
 
 ACCURATE = 1.3  # times the least error: what counts as accurate
-CONTESTANTS = 8  # equations whose forecasts are compared, from the top and from the front
+CONTESTANTS = 8  # equations whose forecasts are tried, from the top and from the front
 WORST = 50.0  # squared distance from the smoothed derivative, in its deviations, beyond which all is one
 TRAINED = 0.6  # share of the records from which the rest is forecast
 
