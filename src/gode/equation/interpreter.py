@@ -10,9 +10,9 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from gode.arrays import Float, Int
+from gode.compiling import cached_njit
 
 VAR, CONST, LIT, ADD, MUL, POWI, POW, SQRT, SIN, COS, TAN, EXP, LOG, TANH, ABS, SIGN = range(16)
 
@@ -27,7 +27,7 @@ class Work(NamedTuple):
     mask: Int  # (depth + 1,) which directions a stack entry depends on
 
 
-@njit(cache=True, error_model="numpy")
+@cached_njit
 def workspace(n_terms, depth, n_dir, n):
     """Return scratch for `n` points and `n_dir` directions."""
     return Work(
@@ -39,7 +39,7 @@ def workspace(n_terms, depth, n_dir, n):
     )
 
 
-@njit(cache=True, error_model="numpy")
+@cached_njit
 def run_tape(tape, c, x, const_dir, col_dir, weight, work):
     """Run all programs on the columns `x` (columns, n); return whether every value is finite.
 
@@ -135,7 +135,7 @@ def run_tape(tape, c, x, const_dir, col_dir, weight, work):
                         y = 0.0
                         da = 0.0 if b > 1.0 else (1.0 if b == 1.0 else np.inf)
                         db = 0.0
-                    elif b == math.floor(b) and a != 0.0:
+                    elif b == np.floor(b) and a != 0.0:
                         y = a**b
                         da = b * y / a
                         db = np.nan if mb else 0.0
@@ -188,18 +188,18 @@ def run_tape(tape, c, x, const_dir, col_dir, weight, work):
                 elif op == SIN:
                     for m in range(n):
                         a = stack[sp, m]
-                        stack[sp, m] = math.sin(a)
+                        stack[sp, m] = np.sin(a)
                         if ma:
-                            stack[sp + 1, m] = math.cos(a)
+                            stack[sp + 1, m] = np.cos(a)
                 elif op == COS:
                     for m in range(n):
                         a = stack[sp, m]
-                        stack[sp, m] = math.cos(a)
+                        stack[sp, m] = np.cos(a)
                         if ma:
-                            stack[sp + 1, m] = -math.sin(a)
+                            stack[sp + 1, m] = -np.sin(a)
                 elif op == EXP:
                     for m in range(n):
-                        y = math.exp(stack[sp, m])
+                        y = np.exp(stack[sp, m])
                         stack[sp, m] = y
                         stack[sp + 1, m] = y
                 elif op == LOG:

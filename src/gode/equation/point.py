@@ -7,8 +7,8 @@ being called. This one is written into its caller, which makes it about four tim
 import math
 
 import numpy as np
-from numba import njit
 
+from gode.compiling import cached_njit
 from gode.equation.interpreter import (
     ABS,
     ADD,
@@ -28,17 +28,17 @@ from gode.equation.interpreter import (
 )
 
 
-@njit(cache=True, error_model="numpy")
+@cached_njit
 def real_power(a, b):
     """Return a^b, NaN where that is not real."""
-    if a > 0.0 or (b == math.floor(b) and a != 0.0):
+    if a > 0.0 or (b == np.floor(b) and a != 0.0):
         return a**b
     if a == 0.0 and b >= 0.0:
         return 1.0 if b == 0.0 else 0.0
     return np.nan
 
 
-@njit(cache=True, error_model="numpy")
+@cached_njit
 def integer_power(a, p):
     """Return a^p by repeated multiplication."""
     y = 1.0
@@ -47,7 +47,7 @@ def integer_power(a, p):
     return y if p >= 0 else 1.0 / y
 
 
-@njit(cache=True, error_model="numpy", inline="always")
+@cached_njit(inline="always")
 def value_at_point(code, arg, literal, starts, c, weight, x, stack):
     """Return the weighted sum of all programs at the point x[:, 0]; not finite where a term is not."""
     total = 0.0
@@ -76,11 +76,11 @@ def value_at_point(code, arg, literal, starts, c, weight, x, stack):
                 sp -= 1
                 stack[sp] = real_power(stack[sp], stack[sp + 1])
             elif op == SIN:
-                stack[sp] = math.sin(stack[sp])
+                stack[sp] = np.sin(stack[sp])
             elif op == COS:
-                stack[sp] = math.cos(stack[sp])
+                stack[sp] = np.cos(stack[sp])
             elif op == EXP:
-                stack[sp] = math.exp(stack[sp])
+                stack[sp] = np.exp(stack[sp])
             elif op == LOG:
                 stack[sp] = math.log(stack[sp]) if stack[sp] > 0.0 else np.nan
             elif op == TANH:

@@ -2,10 +2,10 @@
 
 import logging
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
+from gode.compiling import must_compile
 from gode.equation import Equation, Skeleton
 from gode.equation.tape import FREQUENCY, compile_poles, compile_scales, compile_tape
 from gode.errors import ConfigError, DataError, Failure
@@ -90,8 +90,5 @@ def fit_constants(skeleton: Skeleton, problem: Problem, *, config: ConstantsConf
 
 def _announce() -> None:
     """Say so if the next call has to wait for the compiler."""
-    if fit_kernel.overloads:
-        return
-    cache = Path(fit_kernel.stats.cache_path or ".")
-    if not any(cache.glob(f"{fit_kernel.__module__.rpartition('.')[2]}.fit_kernel*.nbi")):
+    if must_compile(fit_kernel):
         logger.warning("compiling the numerical core, about 20 seconds; only the first time")

@@ -3,8 +3,8 @@
 import math
 
 import numpy as np
-from numba import njit
 
+from gode.compiling import cached_njit
 from gode.equation.point import value_at_point
 from gode.equation.tape import ADDEND, EXPONENT, FREQUENCY
 
@@ -14,7 +14,7 @@ EXPONENT_STARTS = np.array([1.5, 0.5, -1.0, 2.5, 0.8, 3.5, -0.5, 1.2, -2.0, 0.2,
 STRIDES = np.array([1, 5, 7, 11, 3, 4, 8, 9])  # a different walk through the starts for each constant
 
 
-@njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract"})
+@cached_njit(fastmath={"reassoc", "contract"})
 def dot(a, i, b, j):
     """Return the inner product of rows a[i] and b[j]."""
     s = 0.0
@@ -23,7 +23,7 @@ def dot(a, i, b, j):
     return s
 
 
-@njit(cache=True, error_model="numpy")
+@cached_njit
 def starting_values(tape, scale_tape, role, x, n_starts):
     """Return (n_starts, q) values of the nonlinear constants, each in the size its neighbours suggest."""
     n = x.shape[1]

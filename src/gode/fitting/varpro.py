@@ -7,8 +7,8 @@ the nonlinear ones iterate, on the projected residual with Kaufman's Jacobian.
 import math
 
 import numpy as np
-from numba import njit
 
+from gode.compiling import cached_njit
 from gode.equation.interpreter import run_tape, workspace
 from gode.fitting.starts import dot, starting_values
 
@@ -17,7 +17,7 @@ NO_PROGRESS = 1e12
 FARTHEST = 100.0  # times the largest start: beyond, 1/(u + C) and such are no more than straight lines
 
 
-@njit(cache=True, error_model="numpy")
+@cached_njit
 def transform(rows, problem, scratch):
     """Integrate the rows within each run as often as the problem says, remove its basis, in place."""
     starts, stencil, weights, basis = problem.starts, problem.stencil, problem.weights, problem.basis
@@ -45,7 +45,7 @@ def transform(rows, problem, scratch):
                     rows[k, i] -= s * basis[b, i]
 
 
-@njit(cache=True, error_model="numpy")
+@cached_njit
 def project(a, residual, triangle, kept, c):
     """Orthonormalise the rows of `a` in place, take their part out of `residual`, solve for c."""
     n_rows, n = a.shape
@@ -82,7 +82,7 @@ def project(a, residual, triangle, kept, c):
     return sse if math.isfinite(sse) else np.inf
 
 
-@njit(cache=True, error_model="numpy")
+@cached_njit
 def project_terms(tape, problem, values, rows, fixed, residual, triangle, kept, own, scratch):
     """Fit the linear constants to given program values; return the sum of squares that is left."""
     k = 0
@@ -105,7 +105,7 @@ def project_terms(tape, problem, values, rows, fixed, residual, triangle, kept, 
     return project(rows, residual, triangle, kept, own)
 
 
-@njit(cache=True, error_model="numpy")
+@cached_njit
 def project_gradients(tape, problem, grads, rows, kept, own, jacobian, scratch):
     """Turn derivatives of the programs into Kaufman's Jacobian of the projected residual."""
     q = len(tape.nonlinear)
@@ -128,7 +128,7 @@ def project_gradients(tape, problem, grads, rows, kept, own, jacobian, scratch):
                     jacobian[i, m] -= d * rows[k, m]
 
 
-@njit(cache=True, error_model="numpy")
+@cached_njit
 def fit_kernel(
     tape, scale_tape, role, poles, problem, n_starts, n_skipped, n_refined, max_iterations, tolerance
 ):
@@ -229,7 +229,7 @@ def fit_kernel(
     return best, best_c, evaluations
 
 
-@njit(cache=True, error_model="numpy")
+@cached_njit
 def meets_pole(poles, c, problem, const_dir, col_dir, work):
     """Tell whether a denominator changes its sign within a run, or would a little beyond the data."""
     if len(poles.multiplier) == 0:
@@ -244,7 +244,7 @@ def meets_pole(poles, c, problem, const_dir, col_dir, work):
     return False
 
 
-@njit(cache=True, error_model="numpy")
+@cached_njit
 def keep_constants(tape, c, own, out):
     """Write the nonlinear constants `c` and the linear ones `own` into `out`."""
     k = 0
@@ -256,7 +256,7 @@ def keep_constants(tape, c, own, out):
             k += 1
 
 
-@njit(cache=True, error_model="numpy")
+@cached_njit
 def solve_damped(normal, gradient, damping, step):
     """Solve (N + damping diag N) step = gradient by Cholesky; return whether the step is finite."""
     q = len(gradient)

@@ -8,8 +8,8 @@ friction turns a body round they leave out that it turns at another time.
 import math
 
 import numpy as np
-from numba import njit
 
+from gode.compiling import cached_njit
 from gode.equation.interpreter import run_tape, workspace
 from gode.equation.point import value_at_point
 from gode.solve.reading import read_signals
@@ -46,7 +46,7 @@ SMALLEST_STEP = 1e-13  # of the span
 FIRST_SHARE = 1e-2  # of the span: a state at rest is resolved against its rate times this
 
 
-@njit(cache=True, error_model="numpy")
+@cached_njit
 def sensitivity_slopes(tape, weight, c, order, y, k, s, x, const_dir, col_dir, work, param):
     """Write d/dt of the sensitivities y[:, 1:] into k[s]; return the right-hand side, NaN if it is none."""
     if not run_tape(tape, c, x, const_dir, col_dir, weight, work):
@@ -71,7 +71,7 @@ def sensitivity_slopes(tape, weight, c, order, y, k, s, x, const_dir, col_dir, w
     return f
 
 
-@njit(cache=True, error_model="numpy")
+@cached_njit
 def directions(tape, order, n_columns, n_param):
     """Return which constants and columns are directions of differentiation, and how many there are."""
     const_dir = np.full(tape.n_constants, -1, np.int64)
@@ -86,7 +86,7 @@ def directions(tape, order, n_columns, n_param):
     return const_dir, col_dir, n_dir
 
 
-@njit(cache=True, error_model="numpy")
+@cached_njit
 def solve_explicit(tape, weight, c, signals, order, t, initial, param, rtol, bound, max_steps, out, sens):
     """Fill out[0:3] with u, u', u'' at the times `t`, and sens (params, 3, n); return (status, steps).
 
@@ -103,7 +103,7 @@ def solve_explicit(tape, weight, c, signals, order, t, initial, param, rtol, bou
     return status if finite else SINGULAR, steps
 
 
-@njit(cache=True, error_model="numpy")
+@cached_njit
 def integrate(tape, weight, c, signals, order, t, initial, param, rtol, bound, max_steps, out, sens, resting):
     """Fill in all but the highest derivative; return (status, steps, times reached)."""
     n_param = len(param)
@@ -212,7 +212,7 @@ def integrate(tape, weight, c, signals, order, t, initial, param, rtol, bound, m
     return DONE, steps, done
 
 
-@njit(cache=True, error_model="numpy")
+@cached_njit
 def interpolate(y, k, h, theta, i, out, sens):
     """Write the state and its sensitivities at the share `theta` of a step as time number `i`."""
     for d in range(y.shape[0]):
@@ -227,7 +227,7 @@ def interpolate(y, k, h, theta, i, out, sens):
                 sens[p - 1, d, i] = y[d, p] + h * theta * total
 
 
-@njit(cache=True, error_model="numpy")
+@cached_njit
 def highest_derivatives(tape, weight, c, signals, order, t, param, out, sens):
     """Evaluate the right-hand side and its sensitivities at all times at once; return if it is finite."""
     n = len(t)
@@ -266,7 +266,7 @@ def highest_derivatives(tape, weight, c, signals, order, t, param, out, sens):
     return True
 
 
-@njit(cache=True, error_model="numpy")
+@cached_njit
 def first_step(order, y, k, span):
     """Return a step over which the state changes by about one percent."""
     h = FIRST_SHARE * span

@@ -8,8 +8,8 @@ data) shows, and then follows the collocation polynomial of the step before. Ste
 import math
 
 import numpy as np
-from numba import njit
 
+from gode.compiling import cached_njit
 from gode.equation.interpreter import run_tape, workspace
 from gode.solve.explicit import BUDGET, DIVERGED, DONE, NO_ROOT, SINGULAR, SMALLEST_STEP
 from gode.solve.radau import (
@@ -26,7 +26,7 @@ from gode.solve.reading import read_signals
 PILOT = 0.5  # a trial step this close to the guide, relatively, is on its branch
 
 
-@njit(cache=True, error_model="numpy")
+@cached_njit
 def first_derivative(tape, weight, c, order, t, y, guess, signals, x, point, const_dir, col_dir, work, base):
     """Return (w, status): the highest derivative at the start, by Newton from some guesses.
 
@@ -62,7 +62,7 @@ def first_derivative(tape, weight, c, order, t, y, guess, signals, x, point, con
     return guess, NO_ROOT
 
 
-@njit(cache=True, error_model="numpy")
+@cached_njit
 def solve_implicit(
     tape, weight, c, signals, order, t, initial, guide, param, rtol, bound, max_steps, out, sens
 ):

@@ -1,9 +1,9 @@
 """Known inputs at any time (compiled)."""
 
-from numba import njit
+from gode.compiling import cached_njit
 
 
-@njit(cache=True, error_model="numpy")
+@cached_njit
 def read_signals(signals, t, x, first_row):
     """Write the value of each input at time `t` into the rows of `x` from `first_row` on."""
     for i in range(len(signals.starts) - 1):

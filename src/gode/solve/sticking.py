@@ -3,8 +3,8 @@
 import math
 
 import numpy as np
-from numba import njit
 
+from gode.compiling import cached_njit
 from gode.equation.interpreter import SIGN
 from gode.equation.point import value_at_point
 from gode.solve.reading import read_signals
@@ -14,13 +14,13 @@ LOOKS = 1000  # times in a span at which a body that sticks may come loose
 HALVINGS = 40  # to find out when it does
 
 
-@njit(cache=True, error_model="numpy")
+@cached_njit
 def is_dry(tape):
     """Tell whether there is a friction that does not vanish with the velocity."""
     return np.any(tape.code == SIGN)
 
 
-@njit(cache=True, error_model="numpy")
+@cached_njit
 def sticks(tape, weight, c, signals, t, u, fastest, x, stack):
     """Tell whether a body at rest stays so at time `t`."""
     x[0, 0], x[1, 0], x[2, 0] = t, u, TINY * fastest + 1e-300
@@ -32,7 +32,7 @@ def sticks(tape, weight, c, signals, t, u, fastest, x, stack):
     return ahead < 0.0 and behind > 0.0
 
 
-@njit(cache=True, error_model="numpy")
+@cached_njit
 def rest(tape, weight, c, signals, t, now, done, y, fastest, x, stack, out, sens, resting):
     """Let a body that sticks rest until it comes loose; return that time and how many of `t` are past."""
     y[1] = 0.0
