@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 import gode
-from gode.data.read import read_table
+from gode.tables.read import read_table
 
 SHARE = 0.6
 

@@ -7,13 +7,13 @@ from contextlib import suppress
 
 import numpy as np
 
-from gode.data.read import parse_table
-from gode.data.roles import Roles, runs_of_tables
 from gode.discovery.arguments import make_dataset
 from gode.equation import parse_equation, parse_skeleton
 from gode.errors import GodeError
 from gode.grammar import Grammar, generate, sample
 from gode.report.record import discovery_of
+from gode.tables.read import parse_table
+from gode.tables.roles import Roles, runs_of_tables
 
 
 def expression(data: bytes) -> None:

@@ -11,12 +11,12 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from gode.arrays import Float
-from gode.data.read import frame_table, listed
-from gode.data.roles import GUESSES
 from gode.discovery import Discovery, discover, fit
 from gode.discovery.arguments import INPUT
 from gode.discovery.result import Finding
 from gode.errors import ConfigError, DataError, NotFittedError
+from gode.tables.read import frame_table, listed
+from gode.tables.roles import GUESSES
 
 SIGNALS = {"u": "u", "velocity": "du", "acceleration": "d2u"}  # of a measurement -> of a solution
 

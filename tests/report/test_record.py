@@ -6,6 +6,7 @@ import stat
 import subprocess
 import sys
 from copy import deepcopy
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -50,6 +51,20 @@ def test_a_saved_record_is_saved_again_bit_by_bit(pair, tmp_path):
     _, loaded = pair
     loaded.save(tmp_path / "again.json")
     assert (tmp_path / "again.json").read_bytes() == (tmp_path / "record.json").read_bytes()
+
+
+def test_the_names_of_runs_are_kept_and_old_records_have_none(pair):
+    fresh, _ = pair
+    dataset = fresh.prepared.dataset
+    names = tuple(f"well {i}" for i in range(len(dataset.runs)))
+    named = replace(fresh, prepared=replace(fresh.prepared, dataset=replace(dataset, names=names)))
+    record = record_of(named)
+    assert discovery_of(record).prepared.dataset.name_of(0) == "well 0"
+    assert (
+        discovery_of({k: v for k, v in record.items() if k != "names"}).prepared.dataset.name_of(0) == "run 0"
+    )
+    with pytest.raises(FileError, match="names has 3 entries"):
+        discovery_of({**record, "names": ["a", "b", "c"]})
 
 
 def test_the_first_fifty_the_front_and_the_ties_are_kept(pair):

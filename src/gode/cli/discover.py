@@ -95,8 +95,8 @@ def finish(
 
 
 def labelled(found: "Discovery", measured: Measured) -> "Discovery":
-    """Return the discovery with the names of the columns, for pictures and the report."""
-    dataset = replace(found.prepared.dataset, labels=measured.labels)
+    """Return the discovery with the names of columns and runs, for pictures and the report."""
+    dataset = replace(found.prepared.dataset, labels=measured.labels, names=measured.names)
     return replace(found, prepared=replace(found.prepared, dataset=dataset))
 
 

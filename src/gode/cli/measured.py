@@ -11,8 +11,8 @@ from gode.errors import ConfigError, DataError, EquationError
 
 if TYPE_CHECKING:
     from gode.arrays import Float
-    from gode.data.read import Table
-    from gode.data.roles import Readings
+    from gode.tables.read import Table
+    from gode.tables.roles import Readings
 
 Command = Callable[..., None]
 OPTIONS = (
@@ -50,6 +50,7 @@ class Measured:
 
     arguments: dict[str, object]
     labels: dict[str, str]
+    names: tuple[str, ...]  # of the runs
     told: tuple[str, ...]
 
 
@@ -66,8 +67,8 @@ def read_measured(files: Sequence[str], choice: Choice) -> Measured:
     Raises:
         DataError, ConfigError: if they cannot be used that way.
     """
-    from gode.data.read import read_table
-    from gode.data.roles import NONE, Roles, runs_of_tables
+    from gode.tables.read import read_table
+    from gode.tables.roles import NONE, Roles, runs_of_tables
 
     tables = [read_table(path) for path in files]
     formula = None
@@ -83,7 +84,7 @@ def read_measured(files: Sequence[str], choice: Choice) -> Measured:
         arguments["force"] = formula
     arguments["initial"] = _initial(choice.initial, readings)
     labels = {**readings.labels, **({"force": formula} if formula else {})}
-    return Measured(arguments, labels, readings.told)
+    return Measured(arguments, labels, readings.names, readings.told)
 
 
 def _shape(columns: "list[Float] | None") -> "Float | list[Float] | None":
@@ -100,9 +101,9 @@ def _is_column(table: "Table", name: str) -> bool:
 
 
 def _formula(text: str, table: "Table") -> str:
-    from gode.data.read import listed
     from gode.equation import parse_tree
     from gode.equation.tree import TIME, variables
+    from gode.tables.read import listed
 
     try:
         tree = parse_tree(text, inputs=())

@@ -41,11 +41,16 @@ class Dataset:
 
     runs: tuple[Run, ...]
     labels: Mapping[str, str] = field(default_factory=dict)  # units or column names, for people
+    names: tuple[str, ...] = ()  # of the runs, for people: wells, patients, files; none where they have none
 
     @property
     def inputs(self) -> tuple[str, ...]:
         """The names of the known inputs."""
         return tuple(self.runs[0].inputs)
+
+    def name_of(self, run: int) -> str:
+        """Return what a run is called: its name, or its number."""
+        return self.names[run] if self.names else f"run {run}"
 
     @property
     def n_observed(self) -> int:

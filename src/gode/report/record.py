@@ -62,6 +62,7 @@ def record_of(discovery: Discovery) -> dict[str, Json]:
         "equation": str(discovery.equation),  # for people; what is loaded stands under "candidates"
         "settings": encode(discovery.settings),
         "labels": encode(dataset.labels),
+        "names": encode(dataset.names),
         "runs": [_run_json(run) for run in dataset.runs],
         "smooths": [encode(smooth) for smooth in discovery.prepared.smooths],
         "candidates": [encode(c) for c in discovery.order if id(c) in kept],
@@ -83,7 +84,7 @@ def discovery_of(data: object) -> Discovery:
     runs = tuple(_run(r, f"runs[{i}]") for i, r in enumerate(_items(data, "runs")))
     if any(tuple(run.inputs) != tuple(runs[0].inputs) for run in runs):
         raise FileError("runs: all must have the same inputs")
-    dataset = Dataset(runs, labels)
+    dataset = Dataset(runs, labels, _names(data, len(runs)))
     smooths = tuple(
         _smooth(s, run, f"smooths[{i}]")
         for i, (s, run) in enumerate(zip(_items(data, "smooths", len(runs)), runs, strict=True))
@@ -187,6 +188,16 @@ def _labels(data: object) -> dict[str, str]:
     if not isinstance(data, dict) or not all(isinstance(v, str) for v in data.values()):
         raise FileError("labels must be an object of texts")
     return data
+
+
+def _names(data: object, n_runs: int) -> tuple[str, ...]:
+    """Return the names of the runs; the first records had none."""
+    if not isinstance(data, dict) or "names" not in data:
+        return ()
+    names = decode(tuple[str, ...], data["names"], "names")
+    if len(names) not in (0, n_runs):
+        raise FileError(f"names has {len(names)} entries, but there are {n_runs} runs")
+    return names
 
 
 def _run_json(run: Run) -> Json:

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from gode.data.read import parse_table
-from gode.data.roles import Roles, assign_roles, read_runs, runs_of_tables
 from gode.errors import DataError
+from gode.tables.read import parse_table
+from gode.tables.roles import Roles, assign_roles, read_runs, runs_of_tables
 
 
 def roles_of(header, **asked):
@@ -51,6 +51,18 @@ def test_a_column_of_runs_makes_runs():
     found = runs_of_tables([parse_table(text.encode(), "data.csv")], Roles())
     assert [run["u"].tolist() for run in found.runs] == [[1, 2, 3], [5, 6]]
     assert "2 runs by 'run'" in found.told[0]
+    assert found.names == ("A", "B")
+
+
+def test_runs_keep_their_names(tmp_path):
+    text = "patient,t,u\n7,0,1\n7,1,2\n9,0,5\n9,1,6\n"
+    for folder in "ab":
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "day.csv").write_text(text)
+    paths = [tmp_path / "a" / "day.csv", tmp_path / "b" / "day.csv"]
+    assert read_runs(paths[:1], Roles(run="patient")).names == ("patient 7", "patient 9")
+    names = read_runs(paths, Roles(run="patient")).names
+    assert names[:3] == ("day, patient 7", "day, patient 9", "day, patient 7 (2)")
 
 
 def test_several_files_are_several_runs(tmp_path):

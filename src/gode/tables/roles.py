@@ -1,14 +1,16 @@
 """Which column of a table is what: asked for by name, or guessed and said; then the runs."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
+from itertools import chain, count
 from pathlib import Path
 
 import numpy as np
 
 from gode.arrays import Float
-from gode.data.read import Table, listed, read_table
 from gode.errors import DataError
+from gode.tables.layout import number
+from gode.tables.read import Table, listed, read_table
 
 NONE = "none"  # asks for no column in a role
 GUESSES = {  # names of columns, in small letters; where several fit, the first
@@ -47,6 +49,7 @@ class Readings:
     """The runs of some files: for each the columns t, u, velocity, acceleration, force that there are."""
 
     runs: tuple[Mapping[str, Float], ...]
+    names: tuple[str, ...]  # what the runs are called; none if there is one run only
     labels: Mapping[str, str]  # role -> name and unit, for people
     told: tuple[str, ...]  # what was taken, one sentence for each file
 
@@ -66,8 +69,9 @@ def read_runs(paths: Sequence[str | Path], asked: Roles) -> Readings:
 
 def runs_of_tables(tables: Sequence[Table], asked: Roles) -> Readings:
     """Return the runs in some tables, which must have columns for the same roles."""
-    runs: list[Mapping[str, Float]] = []
+    runs: dict[str, Mapping[str, Float]] = {}
     told, first = [], None
+    several = len(tables) > 1
     for table in tables:
         roles = assign_roles(table, asked)
         kinds = [role for role, _ in roles.items()]
@@ -78,11 +82,20 @@ def runs_of_tables(tables: Sequence[Table], asked: Roles) -> Readings:
             )
         first = first or roles
         found = list(_split(table, roles))
-        runs += found
+        for name, run in found:
+            parts = [Path(table.source).stem, name] if several else [name]
+            runs[_unlike(", ".join(filter(None, parts)), runs)] = run
         told.append(_sentence(table, roles, len(found)))
     assert first is not None, "the command line asks for a file"
     labels = {role: tables[0].label(name) for role, name in first.items()}
-    return Readings(tuple(runs), labels, tuple(told))
+    names = tuple(runs) if len(runs) > 1 else ()
+    return Readings(tuple(runs.values()), names, labels, tuple(told))
+
+
+def _unlike(name: str, names: Collection[str]) -> str:
+    """Return `name`, with a number if there is one already."""
+    numbered = (f"{name} ({i})" for i in count(2))
+    return next(each for each in chain([name], numbered) if each not in names)
 
 
 def assign_roles(table: Table, asked: Roles) -> Roles:
@@ -164,20 +177,24 @@ def _first_left(table: Table, taken: set[str]) -> str:
     raise DataError(f"{table.source} has nothing observed besides the time: {what}; name a column with --u")
 
 
-def _split(table: Table, roles: Roles) -> Iterator[Mapping[str, Float]]:
-    """Yield the columns of each run; time must increase in each."""
+def _split(table: Table, roles: Roles) -> Iterator[tuple[str, Mapping[str, Float]]]:
+    """Yield name and columns of each run; time must increase in each."""
     assert roles.time is not None
     columns = {"t": table.times(roles.time)}
     columns |= {role: table.numbers(name) for role, name in roles.items() if role in CHANNELS}
     if roles.run is None:
-        groups = [np.arange(table.n_rows)]
+        groups = {"": np.arange(table.n_rows)}
     else:
         words = np.array(table.words(roles.run), dtype=object)
-        order = dict.fromkeys(words.tolist())
-        groups = [np.flatnonzero(words == word) for word in order]
-    for rows in groups:
+        groups = {_called(roles.run, w): np.flatnonzero(words == w) for w in dict.fromkeys(words.tolist())}
+    for name, rows in groups.items():
         _check_time(table, columns["t"], rows, roles)
-        yield {role: values[rows] for role, values in columns.items()}
+        yield name, {role: values[rows] for role, values in columns.items()}
+
+
+def _called(column: str, word: str) -> str:
+    """Return the name of a run: the word in its column, after the column's name if it is a number."""
+    return word if word and number(word, ".") is None else f"{column} {word}".strip()
 
 
 def _check_time(table: Table, t: Float, rows: np.ndarray, roles: Roles) -> None:

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gode.data.read import frame_table, parse_table, read_table
-from gode.data.roles import Roles, runs_of_tables
 from gode.errors import GodeError
+from gode.tables.read import frame_table, parse_table, read_table
+from gode.tables.roles import Roles, runs_of_tables
 
 ROWS = [[0.0, 1.5, -2.0], [0.5, np.nan, 3.25e-12], [1.25, 4.0, 1e12], [2.0, 0.1, 7.0], [3.0, 1 / 3, 8.0]]
 

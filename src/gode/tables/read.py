@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 
 from gode.arrays import Float, Int
-from gode.data.layout import MISSING, SPACES, Layout, decode_text, find_layout, number, split
 from gode.errors import DataError
+from gode.tables.layout import MISSING, SPACES, Layout, decode_text, find_layout, number, split
 
 NA = sorted({v for word in MISSING for v in (word, word.upper(), word.capitalize(), "NaN", "N/A")})
 MAX_COLUMNS = 10_000
