@@ -39,7 +39,6 @@ LAZY_EDGES = {("discovery/result.py", "report")}
 # Each outside library, with the files or folders that may import it.
 DOORS = {
     "torch": (
-        "model/gru_scan.py",
         "model/gvae.py",
         "model/training.py",
         "model/paper_training.py",

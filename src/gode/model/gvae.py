@@ -6,7 +6,6 @@ import torch
 from torch import Tensor, nn
 
 from gode.errors import ConfigError
-from gode.model.gru_scan import Scan, repeated_gru
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,12 +104,9 @@ class PaperVAE(nn.Module):
         x = torch.relu(self.dense(x.flatten(1)))
         return self.mean(x), nn.functional.softplus(self.logvar(x))
 
-    def decode(self, z: Tensor, scan: Scan | None = None) -> Tensor:
-        """Return the logits (batch, time, rules); with a `scan`, its kernels run the recurrent layers."""
+    def decode(self, z: Tensor) -> Tensor:
+        """Return the logits (batch, time, rules)."""
         x = nn.functional.elu(self.first(z))
-        if scan is None:
-            hidden = self.gru(x[:, None, :].expand(-1, self.sizes.n_max, -1))[0]
-        else:
-            hidden = repeated_gru(self.gru, x, self.sizes.n_max, scan).transpose(0, 1)
+        hidden, _ = self.gru(x[:, None, :].expand(-1, self.sizes.n_max, -1))
         logits: Tensor = self.out(hidden)
         return logits

@@ -17,7 +17,6 @@ from torch import Tensor, nn
 
 from gode.arrays import Int
 from gode.errors import FileError
-from gode.model.gru_scan import cuda_scan
 from gode.model.gvae import PaperSizes, PaperVAE
 from gode.model.training import Epoch, Trained
 
@@ -84,7 +83,6 @@ class _Training:
         with ALONE, torch.random.fork_rng(devices=[place] if on_gpu else []):
             torch.manual_seed(config.seed)
             self.model = PaperVAE(sizes).to(place)
-            self.scan = cuda_scan(sizes.hidden) if on_gpu else None
         order = np.random.default_rng(config.seed).permutation(len(rules))
         cut = int(config.held_out * len(rules))
         self.held, self.kept = (
@@ -206,7 +204,7 @@ class _Training:
     def _loss(self, one_hot: Tensor, eps: Tensor) -> Tensor:
         """Return the loss of eq. 3."""
         mean, logvar = self.model.encode(one_hot)
-        logits = self.model.decode(mean + self.config.noise * eps * torch.exp(0.5 * logvar), self.scan)
+        logits = self.model.decode(mean + self.config.noise * eps * torch.exp(0.5 * logvar))
         cross = nn.functional.binary_cross_entropy_with_logits(logits, one_hot)
         kl = -0.5 * torch.mean(1 + logvar - mean**2 - logvar.exp())
         return cross + self.config.kl_weight * kl
