@@ -1,18 +1,21 @@
-# Needs Python 3.11 or newer and nothing else: everything is installed into .venv.
-#   make demo        install gode and watch it at work
-#   make docs        build the pages into docs/_build/html
-#   make test        format, lint, types, tests (TORCH=1 installs torch too)
+# Needs Python 3.11 or newer and nothing else: everything is installed into .venv (VENV=... for another place).
+#   make demo         install gode and watch it at work
+#   make test         format, lint, types, tests
+#   make test-torch   types and tests once more where torch is needed, which is installed
+#   make test-wheel   build a wheel, run the demo from it (PYTHONS="/path/to/python3.13 ..." to choose)
+#   make docs         build the pages into docs/_build/html
 PYTHON ?= python3
-TORCH ?= 0
+PYTHONS ?=
+VENV ?= .venv
 
-VENV := .venv
 BIN := $(VENV)/bin
-INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
-# The last numba with the small llvmlite, 42 MB instead of 60, for those who only want to look.
-SMALL := 'numba<0.62; python_version < "3.14"'
-DEV := $(if $(filter 1,$(TORCH)),dev-torch,dev)
+# All targets take the newest versions: types are checked against those with which the demo runs.
+# Python compiles what it imports, which is far less than what pip would compile.
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile \
+  --upgrade --upgrade-strategy eager
+PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest
 
-.PHONY: demo docs test test-slow lint format coverage train-env clean clean-cache
+.PHONY: demo docs test test-slow test-torch test-wheel lint format coverage clean clean-cache
 
 demo: $(VENV)/.installed
 	@$(BIN)/gode demo
@@ -23,25 +26,31 @@ docs: $(VENV)/.installed-docs
 
 test: lint
 	@echo "Running the tests ..."
-	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -m "not slow" -n 2
+	@$(PYTEST) -m "not slow" -n 2
 
-test-slow: $(VENV)/.installed-$(DEV)
+test-slow: $(VENV)/.installed-dev
 	@$(BIN)/python -m pytest -m slow
 
-lint: $(VENV)/.installed-$(DEV)
+test-torch: $(VENV)/.installed-torch
+	@echo "Checking types, running the tests that need torch ..."
+	@$(BIN)/mypy
+	@$(PYTEST) -m "not slow" -n 2 $$(grep -rl --include='test_*.py' '("torch")' tests)
+
+test-wheel:
+	@$(PYTHON) scripts/try_wheel.py $(PYTHONS)
+
+lint: $(VENV)/.installed-dev
 	@echo "Checking format, lint and types ..."
 	@$(BIN)/ruff format --check
 	@$(BIN)/ruff check
 	@$(BIN)/mypy
 
-format: $(VENV)/.installed-$(DEV)
+format: $(VENV)/.installed-dev
 	@$(BIN)/ruff check --fix-only
 	@$(BIN)/ruff format
 
-coverage: $(VENV)/.installed-$(DEV)
+coverage: $(VENV)/.installed-dev
 	@$(BIN)/python -m pytest --cov
-
-train-env: $(VENV)/.installed-train
 
 clean-cache: # compiled kernels that are called by others keep their old form otherwise
 	find src -name '*.nb[ic]' -delete
@@ -50,17 +59,16 @@ clean: clean-cache
 	rm -rf $(VENV) docs/_build build dist .coverage htmlcov .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# One stamp per set of extras; each is renewed when pyproject.toml changes.
+# One stamp per set of extras; each is renewed when pyproject.toml or the rules here change.
 $(VENV)/.installed: EXTRAS :=
 $(VENV)/.installed-dev: EXTRAS := [dev]
-$(VENV)/.installed-dev-torch: EXTRAS := [dev,train]
-$(VENV)/.installed-train: EXTRAS := [train]
+$(VENV)/.installed-torch: EXTRAS := [dev,train]
 $(VENV)/.installed-docs: EXTRAS := [docs]
 
-$(VENV)/.installed $(VENV)/.installed-dev $(VENV)/.installed-dev-torch $(VENV)/.installed-train $(VENV)/.installed-docs: pyproject.toml
+$(addprefix $(VENV)/,.installed .installed-dev .installed-torch .installed-docs): pyproject.toml Makefile
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "gode needs Python 3.11 or newer; name one with: make PYTHON=python3.12 ..."; exit 1; }
 	@echo "Installing gode$(EXTRAS) into $(VENV), which takes a minute or two the first time ..."
 	@test -x $(BIN)/pip || $(PYTHON) -m venv $(VENV)
-	@$(INSTALL) --editable '.$(EXTRAS)' $(if $(EXTRAS),,$(SMALL))
+	@$(INSTALL) --editable '.$(EXTRAS)'
 	@touch $@
