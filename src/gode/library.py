@@ -33,6 +33,7 @@ from gode.equation.tree import (
     walk,
 )
 from gode.errors import EquationError, FileError, GrammarError
+from gode.files import replacing
 from gode.grammar import Derivation, Grammar, generate, parse, sample
 
 FORMAT = "gode-library-1"
@@ -230,7 +231,7 @@ def save_library(library: Library, path: Path) -> None:
     """Write a library to `path`, without pickle."""
     lengths = np.array([len(d) for d in library.derivations], np.int32)
     rules = np.array([rule for d in library.derivations for rule in d], np.int16)
-    with path.open("wb") as file:
+    with replacing(path) as draft, draft.open("wb") as file:
         np.savez_compressed(
             file,
             format=np.array(FORMAT),

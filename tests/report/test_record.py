@@ -14,7 +14,8 @@ import pytest
 import gode
 from examples_found import fitted_oscillator, found_growth
 from gode.errors import FileError, GodeError
-from gode.report.record import KEPT, discovery_of, record_of, replacing
+from gode.files import replacing
+from gode.report.record import KEPT, discovery_of, record_of
 
 
 @pytest.fixture(params=[found_growth, fitted_oscillator], ids=["growth", "oscillator"])

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 import click
 
 from gode.cli.app import INTERRUPTED, main
-from gode.cli.keep import CHECKPOINT, keep, make_folder
+from gode.cli.keep import CHECKPOINT, keep
 from gode.cli.live import live_progress
 from gode.cli.measured import Choice, Measured, data_options, read_measured
 from gode.cli.show import print_discovery, print_json, say
 from gode.errors import ConfigError
+from gode.files import make_folder
 
 if TYPE_CHECKING:
     from gode.discovery import Discovery

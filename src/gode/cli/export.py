@@ -1,5 +1,6 @@
 """gode report, gode export: a record as a page, or as a program."""
 
+import os
 from pathlib import Path
 
 import click
@@ -24,7 +25,7 @@ def report(record: str, out: Path | None) -> None:
     """
     found = load_record(record)
     place = Path(record)
-    path = out or (place if place.is_dir() else place.parent) / "report.html"
+    path = out or (place if os.path.isdir(place) else place.parent) / "report.html"
     write_report(found, path)
     click.echo(f"written: {path}")
 
@@ -44,8 +45,8 @@ def export(record: str, language: str, run: int, out: Path | None) -> None:
       gode export result/record.json --to python
       gode export result --to c --out model.c
     """
+    from gode.files import replacing
     from gode.report.code import code
-    from gode.report.record import replacing
 
     text = code(load_record(record), language, run=run)
     if out is None:

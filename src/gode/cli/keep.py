@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gode.errors import FileError
+from gode.files import make_folder, replacing
 
 if TYPE_CHECKING:
     from gode.discovery import Discovery
@@ -15,22 +15,9 @@ if TYPE_CHECKING:
 RECORD, REPORT, PICTURE, CHECKPOINT = "record.json", "report.html", "overview.png", "checkpoint.jsonl"
 
 
-def make_folder(out: Path) -> None:
-    """Make the folder of the results.
-
-    Raises:
-        FileError: if that is not possible.
-    """
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise FileError(f"the folder {out} cannot be made ({error.strerror}); name another") from None
-
-
 def keep(found: "Discovery", out: Path) -> list[Path]:
     """Write the record, the picture and the report; each file is complete or unchanged."""
     from gode.report import overview, save
-    from gode.report.record import replacing
 
     make_folder(out)
     with _uninterrupted():
@@ -44,10 +31,8 @@ def keep(found: "Discovery", out: Path) -> list[Path]:
 def write_report(found: "Discovery", path: Path) -> None:
     """Write the page about a discovery."""
     from gode.report.page import write_page
-    from gode.report.record import replacing
 
-    with replacing(path) as draft:
-        write_page(found, draft)
+    write_page(found, path)
 
 
 @contextmanager

@@ -1,5 +1,6 @@
 """gode simulate: the solution of an equation as CSV."""
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -54,7 +55,7 @@ def simulate(
 
 def is_record(source: str) -> bool:
     """Tell whether `source` names a record, or a folder with one, rather than an equation."""
-    return source.endswith(".json") or ("=" not in source and Path(source).is_dir())
+    return source.endswith(".json") or ("=" not in source and os.path.isdir(source))
 
 
 def load_record(source: str) -> "Discovery":
@@ -63,7 +64,7 @@ def load_record(source: str) -> "Discovery":
     from gode.report import load
 
     path = Path(source)
-    return load(path / RECORD if path.is_dir() else path)
+    return load(path / RECORD if os.path.isdir(path) else path)
 
 
 def _of_record(
@@ -112,7 +113,7 @@ def _times(start: float, stop: float, points: int | None) -> "Float":
 
 
 def _write(solved: "Solution", out: Path | None) -> None:
-    from gode.report.record import replacing
+    from gode.files import replacing
 
     columns = {"t": solved.t, "u": solved.u, "velocity": solved.du}
     if np.isfinite(solved.d2u).all():

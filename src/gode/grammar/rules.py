@@ -6,13 +6,14 @@ whoever needs arrays.
 """
 
 import hashlib
+import os
 import re
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib.resources import files
 from pathlib import Path
 
-from gode.errors import GrammarError
+from gode.errors import GrammarError, shortened
 from gode.grammar.checks import checked_rules, closing_lengths_of
 from gode.grammar.coding import Coded, code
 from gode.grammar.earley import Parser
@@ -161,9 +162,11 @@ def load_grammar(name_or_path: str | Path) -> Grammar:
     if name in grammar_names():
         file = files("gode.grammar").joinpath("files").joinpath(name + SUFFIX)
         return Grammar.from_text(file.read_text(encoding="utf-8"), name + SUFFIX)
-    if isinstance(name_or_path, Path) or name.endswith(SUFFIX) or Path(name).exists():
+    if isinstance(name_or_path, Path) or name.endswith(SUFFIX) or os.path.exists(name):
         return Grammar.read(name_or_path)
-    raise GrammarError(f"no grammar is called {name!r}; use one of {', '.join(grammar_names())}, or a path")
+    raise GrammarError(
+        f"no grammar is called {shortened(name)!r}; use one of {', '.join(grammar_names())}, or a path"
+    )
 
 
 def _file_text(path: Path) -> str:
@@ -173,5 +176,9 @@ def _file_text(path: Path) -> str:
         raise GrammarError(f"{path}: there is no such file; check the path") from None
     except IsADirectoryError:
         raise GrammarError(f"{path}: this is a directory; name a {SUFFIX} file in it") from None
+    except OSError as error:
+        raise GrammarError(
+            f"{shortened(str(path))} cannot be read ({error.strerror}); check the path"
+        ) from None
     except UnicodeDecodeError as error:
         raise GrammarError(f"{path}: not UTF-8 at byte {error.start}; save the file as UTF-8 text") from None

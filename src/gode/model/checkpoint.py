@@ -11,6 +11,7 @@ from torch import Tensor
 
 from gode.arrays import Int
 from gode.errors import ConfigError, FileError
+from gode.files import replacing
 from gode.model.corpus import Corpus
 from gode.model.gvae import PaperSizes, Sizes
 from gode.model.paper_training import PaperTrainConfig, train_paper
@@ -88,9 +89,8 @@ def train_paper_resumable(
 
 def _write(path: Path, state: dict[str, Tensor]) -> None:
     """Write a state in one stroke."""
-    draft = path.with_name(path.name + ".draft")
-    save_file({k: v.detach().cpu().contiguous().clone() for k, v in state.items()}, draft)
-    draft.replace(path)
+    with replacing(path) as draft:
+        save_file({k: v.detach().cpu().contiguous().clone() for k, v in state.items()}, draft)
 
 
 def _read(path: Path) -> dict[str, Tensor]:

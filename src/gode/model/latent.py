@@ -6,6 +6,7 @@ closed within the limit. Rules switched off by the caller are respected with the
 
 import hashlib
 import json
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -20,7 +21,8 @@ from safetensors.numpy import load as load_tensors
 from safetensors.numpy import save as save_tensors
 
 from gode.equation import Skeleton
-from gode.errors import EquationError, GrammarError, ModelError
+from gode.errors import EquationError, GrammarError, ModelError, shortened
+from gode.files import make_folder, replacing
 from gode.grammar import Derivation, Grammar, generate
 from gode.library import sentence_skeleton
 from gode.model.inference import GrammarNetwork, Network, PaperNetwork, Single, Weights, greedy, sampled
@@ -183,13 +185,13 @@ def load_model(name: str | Path) -> LatentSpace:
         return read_model(card_file.read_bytes(), weights_file.read_bytes(), str(name))
     stem = str(name).removesuffix(".json")
     card, weights = Path(f"{stem}.json"), Path(f"{stem}.safetensors")
-    if not card.is_file():
+    if not os.path.isfile(card):
         known = ", ".join(model_names()) or "none"
         raise ModelError(
-            f"there is no model {str(name)!r}: neither a card {card} nor one that comes with gode, "
-            f"which are {known}"
+            f"there is no model {shortened(str(name), 200)!r}: neither a card {shortened(str(card), 200)} "
+            f"nor one that comes with gode, which are {known}"
         )
-    if not weights.is_file():
+    if not os.path.isfile(weights):
         raise ModelError(f"{card} has no weights beside it; expected {weights}")
     if max(card.stat().st_size, weights.stat().st_size) > MAX_FILE:
         raise ModelError(f"{card} or its weights are larger than {MAX_FILE} bytes: no model of gode is")
@@ -237,14 +239,13 @@ def write_model(
         "shapes": {key: list(value.shape) for key, value in wide.items()},
         **facts,
     }
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     for path, data in (
         (folder / f"{name}.safetensors", content),
         (folder / f"{name}.json", (json.dumps(card, indent=1, allow_nan=False) + "\n").encode()),
     ):
-        draft = path.with_name(path.name + ".part")
-        draft.write_bytes(data)
-        draft.replace(path)
+        with replacing(path) as draft:
+            draft.write_bytes(data)
 
 
 def _tensors(content: bytes, source: str) -> Weights:

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from gode.equation import Skeleton
-from gode.errors import ConfigError, FileError
+from gode.errors import ConfigError, FileError, shortened
+from gode.files import make_folder
 from gode.grammar import Derivation, Grammar, generate, sample
 from gode.library import Library, admitted, draw_library, load_library, rewrite, save_library, skeleton_of
 from gode.model.behaviour import behaviour_of, make_yardstick
@@ -22,6 +23,7 @@ from gode.model.terms import make_book
 Show = Callable[[str, float, str], None]
 RECIPE = {"source", "source_name", "order", "size", "latent", "epochs", "seed"}
 N_UNSEEN = 1000  # skeletons on which a model is measured
+LONGEST = 200  # bytes of a name, so that names made of it are below the 255 of most systems
 DRAWS_PER_UNSEEN = 2000  # a twentieth is held out, and of a small grammar most is in the library
 
 
@@ -46,8 +48,10 @@ class Making:
                 f"latent and epochs must be at least 1 and seed at least 0, "
                 f"got {self.latent}, {self.epochs} and {self.seed}"
             )
-        if not self.name or Path(self.name).name != self.name:
-            raise ConfigError(f"a model's name becomes a file's name, which {self.name!r} cannot be")
+        if not self.name or Path(self.name).name != self.name or len(self.name.encode()) > LONGEST:
+            raise ConfigError(
+                f"a model's name becomes a file's name, which {shortened(self.name)!r} cannot be"
+            )
 
     def recipe(self) -> dict[str, Any]:
         """Return everything that decides the result, for the card."""
@@ -77,7 +81,7 @@ def make_model(making: Making, folder: Path, *, device: str, on_step: Show | Non
         ) from None
 
     show = on_step or (lambda stage, done, words: None)
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     library = _library(making, folder, show)
     corpus = _corpus(library, making.seed, show)
     part = folder / f"{making.name}.{making.digest()}.part"

@@ -17,8 +17,9 @@ from gode.discovery.prepare import input_values
 from gode.equation import Equation
 from gode.equation.text import exact, to_text
 from gode.errors import FileError, GodeError
+from gode.files import replacing
 from gode.report.codec import encode
-from gode.report.record import candidate_of, replacing
+from gode.report.record import candidate_of
 from gode.search import Scored
 from gode.selection import Candidate
 

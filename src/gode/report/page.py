@@ -11,7 +11,8 @@ from gode import __version__
 from gode.discovery import Discovery, Finding
 from gode.discovery.result import UNSUPPORTED
 from gode.equation import parse_tree
-from gode.errors import EquationError, FileError
+from gode.errors import EquationError
+from gode.files import make_folder, replacing
 from gode.report.figures import data_and_fit
 from gode.report.html import Markup, bullets, html, paragraph, picture, section, table
 from gode.report.mathml import equation_mathml, tree_mathml
@@ -40,11 +41,9 @@ def write_page(
     """
     target = Path(path)
     text = page(discovery, title=title)
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise FileError(f"{target} cannot be written: {error.strerror}; choose another path") from None
+    make_folder(target.parent)
+    with replacing(target) as draft:
+        draft.write_text(text, encoding="utf-8")
     return target
 
 

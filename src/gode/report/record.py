@@ -1,12 +1,9 @@
-"""Discovery to a versioned JSON file and back, and files that are written whole or not at all."""
+"""Discovery to a versioned JSON file and back."""
 
 import json
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from tempfile import mkstemp
 
 import numpy as np
 
@@ -18,6 +15,7 @@ from gode.discovery import Discovery
 from gode.discovery.prepare import assemble, input_values
 from gode.discovery.settings import Settings
 from gode.errors import FileError, GodeError
+from gode.files import replacing
 from gode.report.codec import Json, decode, decode_array, encode, member
 from gode.selection import Candidate, front, ties
 
@@ -98,35 +96,6 @@ def discovery_of(data: object) -> Discovery:
     interrupted = decode(bool, member(data, "interrupted", "record"), "interrupted")
     supported = decode(bool, member(data, "supported", "record"), "supported")
     return Discovery(candidates, prepared, settings, n_fitted, interrupted, supported)
-
-
-@contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """Give a draft to write; if all goes well it becomes `path`, else `path` stays as it was.
-
-    Raises:
-        FileError: if the draft cannot be written.
-    """
-    draft = None
-    try:
-        handle, name = mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=path.suffix)
-        os.close(handle)
-        draft = Path(name)
-        draft.chmod(0o644)
-        yield draft
-        with draft.open("rb+") as file:
-            os.fsync(file.fileno())
-        draft.replace(path)
-    except OSError as error:
-        reason = error.strerror or type(error).__name__
-        raise FileError(
-            f"{path} cannot be written ({reason}); free some space or name another folder; "
-            "what was there before is unchanged"
-        ) from None
-    finally:
-        if draft is not None:
-            with suppress(OSError):
-                draft.unlink(missing_ok=True)
 
 
 def candidate_of(data: object, order: int, dataset: Dataset, where: str) -> Candidate:
