@@ -47,7 +47,7 @@ class ODERegressor:
         signal: what y is, u, velocity or acceleration.
         force: a known input as a formula in t or a callable; samples are a column of X.
         initial: known initial values, [u(t0)] or [u(t0), u'(t0)].
-        grammar, preset, effort, start, without, n_jobs: as in `gode.discover`.
+        hold, interpolation, grammar, preset, effort, start, without, n_jobs: as in `gode.discover`.
         random_state: a whole number or a generator; None is 0, so that every fit repeats.
 
     After `fit`, `equation_` is the equation with its error bars, `discovery_` all that `gode.discover`
@@ -68,6 +68,8 @@ class ODERegressor:
         signal: str = "u",
         force: str | Callable[[float], float] | None = None,
         initial: Sequence[float] | None = None,
+        hold: bool | None = None,
+        interpolation: str = "auto",
         grammar: str | None = None,
         preset: str = "default",
         effort: str = "normal",
@@ -81,6 +83,8 @@ class ODERegressor:
         self.signal = signal
         self.force = force
         self.initial = initial
+        self.hold = hold
+        self.interpolation = interpolation
         self.grammar = grammar
         self.preset = preset
         self.effort = effort
@@ -189,15 +193,15 @@ class ODERegressor:
 
     def _found(self, t: Float, y: Float, force: object) -> Discovery:
         name = self.signal
-        channels: dict[str, Any] = {key: y if key == name else None for key in SIGNALS}
+        given: dict[str, Any] = {key: y if key == name else None for key in SIGNALS}
+        given |= {"force": force, "initial": self.initial}
+        given |= {"hold": self.hold, "interpolation": self.interpolation}
         if self.equation is not None:
-            return fit(self.equation, t, force=force, initial=self.initial, **channels)
+            return fit(self.equation, t, **given)
         return discover(
             t,
-            **channels,
-            force=force,
+            **given,
             order=self.order,
-            initial=self.initial,
             grammar=self.grammar,
             preset=self.preset,
             effort=self.effort,

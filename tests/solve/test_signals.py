@@ -5,9 +5,10 @@ import math
 import numpy as np
 import pytest
 
+from gode.data import Interpolation, Samples
 from gode.equation import parse_equation
 from gode.errors import DataError
-from gode.solve import Interpolation, Solution, SolveConfig, solve
+from gode.solve import Solution, SolveConfig, solve
 
 T = np.linspace(0, 10, 201)
 FORCED = parse_equation("u'' + 4*u = F")  # with F = 3 sin t: cos 2t + sin t
@@ -144,3 +145,26 @@ def test_unusable_inputs_are_refused(signal, message):
 def test_missing_input_is_named(inputs):
     with pytest.raises(DataError, match="has the input F, but no value is given"):
         solve(FORCED, T, [1.0, 1.0], inputs=inputs)
+
+
+def test_steps_end_where_a_held_input_jumps(rng):
+    # u' = 4 F - 2 u between the jumps: an exponential; a handful of steps for each jump is enough
+    t = np.linspace(0, 10, 201)
+    held = rng.uniform(-1, 1, 201)
+    exact, decay = np.zeros(201), math.exp(-0.1)
+    for i in range(200):
+        exact[i + 1] = decay * exact[i] + (1 - decay) * 2 * held[i]
+    for times in (t, np.linspace(0, 10, 777)):
+        signal = Samples(t, held, Interpolation.HOLD)
+        found = solve(parse_equation("u' = 4*F - 2*u"), times, [0.0], inputs={"F": signal})
+        np.testing.assert_allclose(np.interp(t[::25], times, found.u), exact[::25], atol=1e-4)
+        assert found.n_steps < 500
+    assert np.max(np.abs(found.u)) < 2.0
+
+
+def test_samples_may_bring_their_own_interpolation():
+    t = np.linspace(0, 2, 5)
+    for how, end in ((Interpolation.HOLD, 4.0), (Interpolation.LINEAR, 7.0)):
+        signal = Samples(np.array([0.0, 1.0, 2.0]), np.array([1.0, 3.0, 7.0]), how)
+        found = solve(parse_equation("u' = F"), t, [0.0], inputs={"F": signal})
+        assert found.u[-1] == pytest.approx(end, abs=1e-6)

@@ -49,7 +49,8 @@ PRESETS = ("default", "paper")
 def discover(
     files: tuple[str, ...], order: int | None, out: Path | None, as_json: bool,
     time: str | None, u: str | None, velocity: str | None, acceleration: str | None,
-    force: str | None, run: str | None, initial: tuple[str, ...], **options: object,
+    force: str | None, run: str | None, initial: tuple[str, ...],
+    hold: bool | None, interpolation: str, **options: object,
 ) -> None:  # fmt: skip
     """Find the equation behind the measurements in FILE.
 
@@ -66,8 +67,9 @@ def discover(
       gode discover shaker.csv --acceleration a --u none --order 2 --json
     """
     choice = Choice(
-        time=time, u=u, velocity=velocity, acceleration=acceleration, force=force, run=run, initial=initial
-    )
+        time=time, u=u, velocity=velocity, acceleration=acceleration, force=force, run=run, initial=initial,
+        hold=hold, interpolation=interpolation,
+    )  # fmt: skip
     measured = read_measured(files, choice)
     order = order or (2 if measured.arguments["acceleration"] is not None else 1)
     too_few = _check_initial(measured, order)

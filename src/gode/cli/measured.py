@@ -28,7 +28,20 @@ OPTIONS = (
         multiple=True,
         help="Known initial values, as 1 or 1,0; once for all runs or once for each.",
     ),
+    click.option(
+        "--hold/--no-hold",
+        default=None,
+        help="Whether each sample of F lasts until the next; by default the data decide.",
+    ),
+    click.option(
+        "--interpolation",
+        type=click.Choice(("auto", "hold", "linear", "cubic")),
+        default="auto",
+        help="How samples of F are joined, in full.",
+    ),
 )
+
+OTHERS = ("initial", "hold", "interpolation")  # what a choice says besides the roles of columns
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,6 +55,8 @@ class Choice:
     force: str | None
     run: str | None
     initial: tuple[str, ...]
+    hold: bool | None
+    interpolation: str
 
 
 @dataclass(frozen=True)
@@ -67,6 +82,7 @@ def read_measured(files: Sequence[str], choice: Choice) -> Measured:
     Raises:
         DataError, ConfigError: if they cannot be used that way.
     """
+    from gode.data.joining import chosen_interpolation
     from gode.tables.read import read_table
     from gode.tables.roles import NONE, Roles, runs_of_tables
 
@@ -75,7 +91,7 @@ def read_measured(files: Sequence[str], choice: Choice) -> Measured:
     if choice.force is not None and choice.force != NONE and not _is_column(tables[0], choice.force):
         formula = _formula(choice.force, tables[0])
         choice = replace(choice, force=NONE)
-    roles = Roles(**{k: v for k, v in vars(choice).items() if k != "initial"})
+    roles = Roles(**{k: v for k, v in vars(choice).items() if k not in OTHERS})
     readings = runs_of_tables(tables, roles)
     arguments: dict[str, object] = {
         name: _shape(readings.column(name)) for name in ("t", "u", "velocity", "acceleration", "force")
@@ -83,6 +99,7 @@ def read_measured(files: Sequence[str], choice: Choice) -> Measured:
     if formula is not None:
         arguments["force"] = formula
     arguments["initial"] = _initial(choice.initial, readings)
+    arguments["interpolation"] = chosen_interpolation(choice.hold, choice.interpolation)
     labels = {**readings.labels, **({"force": formula} if formula else {})}
     return Measured(arguments, labels, readings.names, readings.told)
 

@@ -2,6 +2,7 @@
 
 from gode.data.columns import Columns, columns_of_run, join_runs
 from gode.data.gp import Smooth, smooth_gp
+from gode.data.joining import Interpolation, Samples
 from gode.data.mlp import MlpConfig, smooth_mlp
 from gode.data.runs import Dataset, Run, make_run
 from gode.data.smoothing import smooth
@@ -9,8 +10,10 @@ from gode.data.smoothing import smooth
 __all__ = [
     "Columns",
     "Dataset",
+    "Interpolation",
     "MlpConfig",
     "Run",
+    "Samples",
     "Smooth",
     "columns_of_run",
     "join_runs",

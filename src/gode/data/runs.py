@@ -1,7 +1,8 @@
 """Run and Dataset: what was measured, checked once and for all.
 
 A run has its own times and any of the channels u, u', u''; NaN means not observed. Known inputs are
-samples, a formula in t, or a callable. Initial values may be known, in part or not at all.
+samples, a formula in t, or a callable; samples are joined as `interpolation` says. Initial values may be
+known, in part or not at all.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -12,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from gode.arrays import Float
 from gode.data.columns import check_increasing
+from gode.data.joining import Interpolation, Samples
 from gode.errors import DataError
 
 Input = str | Callable[[float], float] | Float
@@ -28,11 +30,20 @@ class Run:
     observed: Float
     initial: Float  # (2,) u(t0) and u'(t0); NaN where unknown
     inputs: Mapping[str, Input] = field(default_factory=dict)
+    interpolation: Interpolation = Interpolation.AUTO  # of the samples of inputs
 
     @property
     def n_points(self) -> int:
         """The number of times."""
         return len(self.t)
+
+    @property
+    def signals(self) -> dict[str, str | Callable[[float], float] | Samples]:
+        """The inputs as a solver takes them: samples with their times and how they are joined."""
+        return {
+            name: Samples(self.t, given, self.interpolation) if isinstance(given, np.ndarray) else given
+            for name, given in self.inputs.items()
+        }
 
 
 @dataclass(frozen=True)
@@ -72,6 +83,7 @@ def make_run(
     acceleration: ArrayLike | None = None,
     inputs: Mapping[str, object] | None = None,
     initial: ArrayLike | None = None,
+    interpolation: Interpolation = Interpolation.AUTO,
     label: str = "",
 ) -> Run:
     """Return a checked run; rows with a time that is not a number, or observed nowhere, are dropped.
@@ -97,7 +109,7 @@ def make_run(
     time, observed = time[keep], observed[:, keep]
     given = {k: v[keep] if isinstance(v, np.ndarray) else v for k, v in given.items()}
     _check_times(time, where)
-    return Run(time, observed, _initial(initial, where), given)
+    return Run(time, observed, _initial(initial, where), given, interpolation)
 
 
 def _check_times(t: Float, where: str) -> None:

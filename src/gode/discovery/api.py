@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from threadpoolctl import threadpool_limits
 
 from gode.data import Dataset
+from gode.data.joining import chosen_interpolation
 from gode.discovery.arguments import INPUT, make_dataset
 from gode.discovery.consensus import risks
 from gode.discovery.interrupts import Interrupts
@@ -47,6 +48,8 @@ def discover(
     force: object = None,
     order: int = 1,
     initial: ArrayLike | Sequence[ArrayLike] | None = None,
+    hold: bool | None = None,
+    interpolation: str = "auto",
     grammar: str | None = None,
     preset: str = "default",
     effort: str = "normal",
@@ -64,6 +67,9 @@ def discover(
         u, velocity, acceleration: what was measured, NaN where it was not.
         force: the known input F as samples at `t`, a formula in t, or a callable.
         initial: known initial values, [u(t0)] or [u(t0), u'(t0)].
+        hold: whether each sample of the force lasts until the next, as the output of a controller does; a
+            callable is then read at `t`. None leaves it to the data.
+        interpolation: hold, linear or cubic, of which hold=True and hold=False are the first and the last.
         grammar: a model that comes with gode, or the path of one made by `gode train`.
         preset: default, or paper for the method of the paper as it was published.
         effort: quick, normal or thorough.
@@ -80,6 +86,7 @@ def discover(
         >>> d = discover(t, u, order=1)  # doctest: +SKIP
         >>> print(d.equation)  # doctest: +SKIP
     """
+    joined = chosen_interpolation(hold, interpolation)
     by_paper = preset == "paper"
     usual = paper_grammar(order, forced=force is not None) if by_paper else GRAMMARS.get(whole(order), "")
     settings = Settings(
@@ -91,8 +98,9 @@ def discover(
         start=start,
         without=words(without),
         seed=seed,
+        interpolation=joined.value,
     )
-    dataset = make_dataset(t, u, velocity, acceleration, force, initial)
+    dataset = make_dataset(t, u, velocity, acceleration, force, initial, interpolation=joined)
     check_start(settings, dataset.inputs)
     with threadpool_limits(1), Interrupts() as interrupts:
         if by_paper:

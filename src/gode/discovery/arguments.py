@@ -1,11 +1,13 @@
 """What a user passed -> checked runs: arrays for one run, lists of arrays for several."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gode.data import Dataset, Run, make_run
+from gode.data import Dataset, Interpolation, Run, make_run
+from gode.discovery.prepare import input_values
 from gode.errors import DataError
 
 INPUT = "F"
@@ -18,14 +20,23 @@ def make_dataset(
     acceleration: ArrayLike | Sequence[ArrayLike] | None,
     force: object,
     initial: ArrayLike | Sequence[ArrayLike] | None,
+    *,
+    interpolation: Interpolation = Interpolation.AUTO,
 ) -> Dataset:
-    """Return the checked runs of what a user passed: arrays for one run, lists of arrays for several."""
+    """Return the checked runs of what a user passed: arrays for one run, lists of arrays for several.
+
+    A callable input that is to be held, or joined by lines, is read at the times of the data.
+    """
     if not _holds_runs(t):
-        return Dataset((_run(t, u, velocity, acceleration, force, initial, label=""),))
+        run = _run(t, u, velocity, acceleration, force, initial, interpolation=interpolation, label="")
+        return Dataset((run,))
     assert isinstance(t, list | tuple)
     named = {"u": u, "velocity": velocity, "acceleration": acceleration, "force": force, "initial": initial}
     parts = {name: _per_run(values, name, len(t)) for name, values in named.items()}
-    runs = [_run(times, *(part[i] for part in parts.values()), label=f"run {i}") for i, times in enumerate(t)]
+    runs = [
+        _run(times, *(part[i] for part in parts.values()), interpolation=interpolation, label=f"run {i}")
+        for i, times in enumerate(t)
+    ]
     return Dataset(tuple(runs))
 
 
@@ -54,15 +65,19 @@ def _run(
     force: object,
     initial: object,
     *,
+    interpolation: Interpolation,
     label: str,
 ) -> Run:
     inputs = {} if force is None else {INPUT: force}
-    return make_run(
+    run = make_run(
         t,  # type: ignore[arg-type]
         u=u,  # type: ignore[arg-type]
         velocity=velocity,  # type: ignore[arg-type]
         acceleration=acceleration,  # type: ignore[arg-type]
         inputs=inputs,
         initial=initial,  # type: ignore[arg-type]
+        interpolation=interpolation,
         label=label,
     )
+    sampled = interpolation in (Interpolation.HOLD, Interpolation.LINEAR) and callable(force)
+    return replace(run, inputs=dict(input_values(run, run.t))) if sampled else run

@@ -64,7 +64,7 @@ def _systems(candidate: Candidate, prepared: Prepared) -> list[System]:
     """Return the equation ready to be solved along each run."""
     skeleton, target = candidate.equation.skeleton, prepared.target
     return [
-        prepare(skeleton, one.t, inputs=dict(one.inputs), guide=guide[skeleton.order])
+        prepare(skeleton, one.t, inputs=dict(one.signals), guide=guide[skeleton.order])
         for one, guide in zip(target.dataset.runs, target.guides, strict=True)
     ]
 

@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 from threadpoolctl import threadpool_limits
 
 from gode.data import Dataset
+from gode.data.joining import chosen_interpolation
 from gode.discovery.arguments import make_dataset
 from gode.discovery.prepare import prepare
 from gode.discovery.result import Discovery
@@ -40,6 +41,8 @@ def fit(
     acceleration: ArrayLike | Sequence[ArrayLike] | None = None,
     force: object = None,
     initial: ArrayLike | Sequence[ArrayLike] | None = None,
+    hold: bool | None = None,
+    interpolation: str = "auto",
 ) -> Discovery:
     """Fit the constants C of an equation to measurements, on the trajectory; see `discover` for the data.
 
@@ -47,8 +50,9 @@ def fit(
         >>> g = fit("C*u'' + C*u' + C*u = F", t, u, force=f)  # doctest: +SKIP
     """
     skeleton = parse_skeleton(equation)
-    settings = Settings(order=skeleton.order, grammar="", effort="quick")
-    dataset = make_dataset(t, u, velocity, acceleration, force, initial)
+    joined = chosen_interpolation(hold, interpolation)
+    settings = Settings(order=skeleton.order, grammar="", effort="quick", interpolation=joined.value)
+    dataset = make_dataset(t, u, velocity, acceleration, force, initial, interpolation=joined)
     with threadpool_limits(1):
         return _fit_in(dataset, skeleton, settings)
 

@@ -113,7 +113,7 @@ class PaperObjective:
         for data, smooth in zip(self.prepared.dataset.runs, self.prepared.smooths, strict=True):
             guide = smooth.values[self.order]
             system = prepare_system(
-                equation.skeleton, data.t, inputs=dict(data.inputs), guide=guide, config=config
+                equation.skeleton, data.t, inputs=dict(data.signals), guide=guide, config=config
             )
             known = data.initial[: self.order]
             start: Float = np.where(np.isfinite(known), known, smooth.values[: self.order, 0])

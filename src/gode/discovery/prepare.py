@@ -100,7 +100,7 @@ def retraced(prepared: Prepared, found: Candidate) -> Prepared | None:
         return None
     parts = []
     for run, smooth_run, initial in zip(prepared.dataset.runs, prepared.smooths, found.initial, strict=True):
-        inputs: dict[str, Signal] = dict(run.inputs)
+        inputs: dict[str, Signal] = dict(run.signals)
         guide = smooth_run.values[found.equation.order]
         path = solve(found.equation, run.t, initial, inputs=inputs, guide=guide)
         if path.failure is not None:

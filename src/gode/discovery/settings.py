@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from gode.data import Interpolation
+from gode.data.joining import chosen_interpolation
 from gode.equation import parse_skeleton
 from gode.equation.tree import walk
 from gode.errors import ConfigError
@@ -118,6 +120,7 @@ class Settings:
     start: str | None = None
     without: tuple[str, ...] = ()
     seed: int = 0
+    interpolation: str = Interpolation.AUTO.value  # of the samples of an input
     latent: LatentConfig = field(default_factory=LatentConfig)
     constants: ConstantsConfig = field(default_factory=lambda: ConstantsConfig(max_constants=8))
     shooting: ShootConfig = field(default_factory=ShootConfig)
@@ -132,6 +135,7 @@ class Settings:
             raise ConfigError(f"effort must be one of {', '.join(EFFORTS)}, got {self.effort!r}")
         if whole(self.seed) < 0:
             raise ConfigError(f"seed must be a whole number from 0 on, got {self.seed!r}")
+        chosen_interpolation(None, self.interpolation)
 
     @property
     def budget(self) -> Effort:

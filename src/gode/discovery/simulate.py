@@ -1,6 +1,6 @@
 """A fitted equation beyond its data: solutions, and predictions with an uncertainty band."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import NormalDist
 
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gode.arrays import Bool, Float
-from gode.data.runs import Input, Run
+from gode.data import Interpolation, Run, Samples
 from gode.discovery.prepare import Prepared, input_values
 from gode.discovery.rest import fitted_target
 from gode.equation.tape import COLUMNS, compile_tape, evaluate
@@ -223,19 +223,28 @@ def _spread(ties: Sequence[Candidate], prepared: Prepared, scenario: Scenario, u
 
 
 def _inputs(run: Run, times: Float, scenario: Scenario) -> dict[str, Signal]:
+    """Return the inputs of the scenario; samples are joined as those of the run were."""
     force = scenario.force
-    if force is not None and not (isinstance(force, str | tuple) or callable(force)):
-        force = (scenario.t, force)  # samples at the times asked for
-    known: Mapping[str, Input] = run.inputs
-    inputs: dict[str, Signal] = dict(known)
-    for name, signal in known.items():
-        if force is not None:
-            inputs[name] = force
-        elif isinstance(signal, np.ndarray):
-            if times[0] < run.t[0] or times[-1] > run.t[-1]:
-                raise DataError(
-                    f"the input {name} is known from {run.t[0]:g} to {run.t[-1]:g} only; "
-                    "pass force= for other times"
-                )
-            inputs[name] = (run.t, signal)
-    return inputs
+    if force is None:
+        _check_span(run, times)
+        return dict(run.signals)
+    if not (isinstance(force, str | Samples) or callable(force)):
+        force = _joined(force, scenario.t, run.interpolation)
+    return dict.fromkeys(run.inputs, force)
+
+
+def _joined(force: ArrayLike | tuple[ArrayLike, ArrayLike], t: ArrayLike, how: Interpolation) -> Samples:
+    """Return samples at the times `t`, or a pair (times, samples); the solver checks them."""
+    samples: object = force
+    if isinstance(force, tuple) and len(force) == 2 and np.ndim(force[0]) == 1:
+        t, samples = force
+    return Samples(t, samples, how)  # type: ignore[arg-type]
+
+
+def _check_span(run: Run, times: Float) -> None:
+    for name, signal in run.inputs.items():
+        if isinstance(signal, np.ndarray) and (times[0] < run.t[0] or times[-1] > run.t[-1]):
+            raise DataError(
+                f"the input {name} is known from {run.t[0]:g} to {run.t[-1]:g} only; "
+                "pass force= for other times"
+            )

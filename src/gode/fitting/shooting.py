@@ -129,7 +129,7 @@ class _Shooter:
         rtol = float(np.clip(config.noise_share * target.noise_share, config.rtol, 10 * config.rtol))
         solver = SolveConfig(rtol=rtol, max_steps=config.max_steps, bound=config.bound * target.scale)
         self.systems = [
-            prepare(skeleton, r.t, inputs=dict(r.inputs), guide=g[self.order], config=solver)
+            prepare(skeleton, r.t, inputs=dict(r.signals), guide=g[self.order], config=solver)
             for r, g in zip(runs, target.guides, strict=True)
         ]
         self.far = max(config.far, config.apart / target.noise_share)

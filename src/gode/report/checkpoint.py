@@ -97,7 +97,7 @@ class Checkpoint(MutableMapping[Scored, Candidate | None]):
 def _fingerprint(dataset: Dataset, options: Mapping[str, object]) -> str:
     """Return a hash of everything that decides how a discovery goes."""
     runs = [
-        [encode(r.t), encode(r.observed), encode(r.initial), encode(input_values(r, r.t))]
+        [encode(r.t), encode(r.observed), encode(r.initial), encode(input_values(r, r.t)), r.interpolation]
         for r in dataset.runs
     ]
     return hashlib.sha256(json.dumps([runs, encode(options)], sort_keys=True).encode()).hexdigest()

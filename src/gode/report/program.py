@@ -15,7 +15,7 @@ from gode.equation.tape import COLUMNS, compile_tape, evaluate
 from gode.equation.text import display_order
 from gode.equation.tree import add, mul, replace_constants, var
 from gode.errors import DataError
-from gode.solve import Interpolation
+from gode.solve import Interpolation, Signal
 from gode.solve.signals import make_signals, split_formulas
 
 ROWS = 200  # of the table a program prints
@@ -85,7 +85,7 @@ def make_program(discovery: Discovery, run: int) -> Program:
         parameters=others if rhs is None else parameters,
         rhs=rhs,
         residual=residual,
-        inputs=_inputs(skeleton.inputs, dict(data.inputs), data.t),
+        inputs=_inputs(skeleton.inputs, dict(data.signals), data.t),
         initial=tuple(float(x) for x in best.initial[run]),
         slope=float((solved.du, solved.d2u)[skeleton.order - 1][0]),
         start=float(data.t[0]),
@@ -113,12 +113,12 @@ def _named(terms: Sequence[Term], equation: Equation, errors: Float) -> tuple[No
     return add(*nodes), tuple(parameters)
 
 
-def _inputs(names: tuple[str, ...], given: Mapping[str, object], t: Float) -> tuple[Known, ...]:
-    sampled, formulas = split_formulas(names, given)  # type: ignore[arg-type]
+def _inputs(names: tuple[str, ...], given: Mapping[str, Signal], t: Float) -> tuple[Known, ...]:
+    sampled, formulas = split_formulas(names, given)
     nothing = np.empty(0), np.empty((0, 4))
     out = [Known(name, formula, *nothing) for name, formula in formulas.items()]
     for name in sampled:
-        signal = make_signals([name], given, t, Interpolation.AUTO)  # type: ignore[arg-type]
+        signal = make_signals([name], given, t, Interpolation.AUTO)
         out.append(Known(name, None, signal.knots, signal.coefficients))
     return tuple(out)
 

@@ -10,6 +10,7 @@ import numpy as np
 from gode import __version__
 from gode.arrays import Float
 from gode.data import Dataset, Run, Smooth, make_run
+from gode.data.joining import chosen_interpolation
 from gode.data.runs import Input
 from gode.discovery import Discovery
 from gode.discovery.prepare import assemble, input_values
@@ -179,6 +180,7 @@ def _run_json(run: Run) -> Json:
         "observed": encode(run.observed),
         "initial": encode(run.initial),
         "inputs": inputs,
+        "interpolation": run.interpolation.value,
     }
 
 
@@ -197,7 +199,8 @@ def _run(data: object, where: str) -> Run:
     run = make_run(t, u=u, velocity=velocity, acceleration=acceleration, inputs=inputs, label=where)
     if run.n_points != len(t):
         raise FileError(f"{where} has rows where nothing was observed")
-    return replace(run, initial=initial)
+    how = chosen_interpolation(None, data.get("interpolation", "auto"))  # type: ignore[attr-defined]
+    return replace(run, initial=initial, interpolation=how)
 
 
 def _smooth(data: object, run: Run, where: str) -> Smooth:

@@ -22,6 +22,8 @@ def python_call(discovery: Discovery) -> str:
     if discovery.prepared.dataset.inputs:
         formula = _formula(discovery)
         given.append(f"force={'force' if formula is None else repr(formula)}")
+    if discovery.settings.interpolation != "auto":
+        given.append(f"interpolation={discovery.settings.interpolation!r}")
     known = _initial(discovery)
     given += [f"initial={(known if several else known[0])!r}"] if known else []
     if not discovery.settings.grammar:
@@ -43,6 +45,8 @@ def command(discovery: Discovery) -> str:
         columns["force"] = _formula(discovery) or columns.get("force", "force")
     for role, column in columns.items():
         words += [f"--{role}", column]
+    if discovery.settings.interpolation != "auto":
+        words += ["--interpolation", discovery.settings.interpolation]
     for values in _initial(discovery):
         words += ["--initial", ",".join(f"{x:.15g}" for x in values)]
     for name, value in _options(discovery).items() if discovery.settings.grammar else ():

@@ -131,12 +131,13 @@ def integrate(tape, weight, c, signals, order, t, initial, param, rtol, bound, m
     steps = 0
     dry = order == 2 and is_dry(tape)
     turning = dry and y[1, 0] == 0.0
+    jump = 0  # the next time at which a held input changes: steps end there
     while done < len(t):
         if turning and sticks(tape, weight, c, signals, now, y[0, 0], largest[1], x, stack):
             now, done = rest(
                 tape, weight, c, signals, t, now, done, y, largest[1], x, stack, out, sens, resting
             )
-            first = 0
+            first, h = 0, 0.0
             continue
         steps += 1
         if steps > max_steps:
@@ -144,11 +145,15 @@ def integrate(tape, weight, c, signals, order, t, initial, param, rtol, bound, m
         if h < SMALLEST_STEP * span and first == 1:
             fast = abs(k[0, order - 1, 0]) * span > 1e6 * largest[order - 1]
             return DIVERGED if fast else SINGULAR, steps, done
-        h = min(h, (t[-1] - now) * (1 + 1e-12))
+        while jump < len(signals.jumps) and signals.jumps[jump] <= now:
+            jump += 1
+        end = min(signals.jumps[jump], t[-1]) if jump < len(signals.jumps) else t[-1]
+        wanted = h
+        h = min(h, (end - now) * (1 + 1e-12))
         finite, crossing = True, False
         for s in range(first, 7):
-            if s == 1 and first == 0:
-                h = min(first_step(order, y, k, span), (t[-1] - now) * (1 + 1e-12))
+            if s == 1 and first == 0 and h == 0.0:
+                h = min(first_step(order, y, k, span), (end - now) * (1 + 1e-12))
                 for d in range(order):
                     largest[d] = max(largest[d], abs(y[d, 0]) + h * abs(k[0, d, 0]))
             for d in range(order):
@@ -161,7 +166,8 @@ def integrate(tape, weight, c, signals, order, t, initial, param, rtol, bound, m
             for d in range(order):
                 x[1 + d, 0] = stage[d, 0]
             if x.shape[0] > 4:
-                read_signals(signals, x[0, 0], x, 4)
+                within = end - 1e-9 * h if end < t[-1] else end  # before the jump, not at it
+                read_signals(signals, min(x[0, 0], within), x, 4)
             if n_param == 0:
                 slope = value_at_point(code, arg, literal, starts, c, weight, x, stack)
             else:
@@ -202,13 +208,15 @@ def integrate(tape, weight, c, signals, order, t, initial, param, rtol, bound, m
             interpolate(y, k, h, min((t[done] - now) / h, 1.0), done, out, sens)
             done += 1
         now += h
+        if end < t[-1] and now >= end - 1e-9 * h:  # a jump: the slope is another one from here on
+            now, first = end, 0
         turning = dry and crossing
         for d in range(order):
             largest[d] = max(largest[d], abs(stage[d, 0]))
             for p in range(n_param + 1):
                 y[d, p] = stage[d, p]
                 k[0, d, p] = k[6, d, p]
-        h *= factor
+        h = max(h * factor, wanted) if first == 0 else h * factor
     return DONE, steps, done
 
 

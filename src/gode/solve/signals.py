@@ -3,11 +3,11 @@
 A formula is written into the equation itself. Samples become a piecewise polynomial, by default a cubic
 spline: how a measured force is interpolated decides the error of a simulation (held 18, linear 2.6,
 spline 0.36 mV on the Silverbox). Samples that change by single jumps are those of a switch or a controller,
-whose output is held until the next. A callable is sampled ever finer until its spline follows it.
+whose output is held until the next; solvers go from jump to jump. A callable is sampled ever finer until its
+spline follows it.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from enum import StrEnum
 from typing import NamedTuple
 
 import numpy as np
@@ -15,23 +15,14 @@ from numpy.typing import ArrayLike
 from scipy.interpolate import CubicSpline
 
 from gode.arrays import Float, Int
+from gode.data import Interpolation, Samples
 from gode.equation import Node, Term, parse_tree
 from gode.equation.tree import TIME, has_constant, variables
 from gode.errors import DataError
 
-Signal = str | Callable[[float], float] | ArrayLike | tuple[ArrayLike, ArrayLike]
+Signal = str | Callable[[float], float] | ArrayLike | tuple[ArrayLike, ArrayLike] | Samples
 FIRST_GRID, LAST_GRID = 2**8, 2**15
 GRID_ACCURACY = 1e-8
-SINGLE = 0.5  # share of changes after which the next sample is the same, above which an input is held
-
-
-class Interpolation(StrEnum):
-    """How samples of an input are joined."""
-
-    AUTO = "auto"  # cubic, or held where samples change by single jumps
-    CUBIC = "cubic"
-    LINEAR = "linear"
-    HOLD = "hold"
 
 
 class Signals(NamedTuple):
@@ -40,9 +31,10 @@ class Signals(NamedTuple):
     knots: Float  # of all inputs, one after the other
     coefficients: Float  # (knots, 4)
     starts: Int  # (inputs + 1,) where the knots of each input begin
+    jumps: Float  # times at which a held input changes, in increasing order
 
 
-NO_SIGNALS = Signals(np.empty(0), np.empty((0, 4)), np.zeros(1, np.int64))
+NO_SIGNALS = Signals(np.empty(0), np.empty((0, 4)), np.zeros(1, np.int64), np.empty(0))
 
 
 def make_signals(
@@ -55,15 +47,17 @@ def make_signals(
     """
     if not names:
         return NO_SIGNALS
-    knots, pieces = [np.empty(0)], [np.empty((0, 4))]
+    knots, pieces, jumps = [np.empty(0)], [np.empty((0, 4))], [np.empty(0)]
     for name in names:
         signal = given[name]
         assert not isinstance(signal, str), "formulas are written into the equation"
-        x, y = _sampled(signal, name, t) if callable(signal) else _samples(signal, name, t)
-        knots.append(x)
-        pieces.append(_pieces(x, y, interpolation, held=not callable(signal) and _jumps(y)))
-    starts = np.cumsum([len(x) for x in knots])
-    return Signals(np.concatenate(knots), np.vstack(pieces), starts.astype(np.int64))
+        samples = _sampled(signal, name, t) if callable(signal) else _samples(signal, name, t, interpolation)
+        knots.append(samples.t)
+        pieces.append(_pieces(samples))
+        if samples.resolved is Interpolation.HOLD:
+            jumps.append(samples.t[1:][np.diff(samples.values) != 0])
+    starts = np.cumsum([len(x) for x in knots]).astype(np.int64)
+    return Signals(np.concatenate(knots), np.vstack(pieces), starts, np.unique(np.concatenate(jumps)))
 
 
 def split_formulas(
@@ -106,10 +100,18 @@ def _replaced(node: Node, formulas: Mapping[str, Node]) -> Node:
     return node._replace(args=tuple(_replaced(arg, formulas) for arg in node.args))
 
 
-def _samples(signal: ArrayLike | tuple[ArrayLike, ArrayLike], name: str, t: Float) -> tuple[Float, Float]:
+def _samples(
+    signal: ArrayLike | tuple[ArrayLike, ArrayLike] | Samples,
+    name: str,
+    t: Float,
+    interpolation: Interpolation,
+) -> Samples:
     times: ArrayLike = t
     samples = signal
-    if isinstance(signal, tuple) and len(signal) == 2 and np.ndim(signal[0]) == 1:
+    if isinstance(signal, Samples):
+        times, samples = signal.t, signal.values
+        interpolation = signal.interpolation
+    elif isinstance(signal, tuple) and len(signal) == 2 and np.ndim(signal[0]) == 1:
         times, samples = signal
     try:
         x, y = np.asarray(times, np.float64), np.asarray(samples, np.float64)
@@ -128,10 +130,10 @@ def _samples(signal: ArrayLike | tuple[ArrayLike, ArrayLike], name: str, t: Floa
             f"the input {name} covers {x[0]:g} to {x[-1]:g}, but the solution is asked for "
             f"{t[0]:g} to {t[-1]:g}; give it for the whole span"
         )
-    return x, y
+    return Samples(x, y, interpolation)
 
 
-def _sampled(signal: Callable[[float], float], name: str, t: Float) -> tuple[Float, Float]:
+def _sampled(signal: Callable[[float], float], name: str, t: Float) -> Samples:
     """Sample a callable on a grid fine enough for its spline, if the digits of t allow it."""
     steps = (t[-1] - t[0]) / np.spacing(np.max(np.abs(t)))
     last = max(int(min(LAST_GRID, steps / 8)), 2)
@@ -146,25 +148,17 @@ def _sampled(signal: Callable[[float], float], name: str, t: Float) -> tuple[Flo
             )
         guess = CubicSpline(x[::2], y[::2])(x[1::2])
         if np.max(np.abs(guess - y[1::2])) <= GRID_ACCURACY * max(np.ptp(y), 1e-300) or n >= last:
-            return x, y
+            return Samples(x, y, Interpolation.CUBIC)
         n = min(4 * n, last)
 
 
-def _pieces(x: Float, y: Float, interpolation: Interpolation, *, held: bool) -> Float:
+def _pieces(samples: Samples) -> Float:
     """Return the coefficients of the piece that begins at each knot; the last continues its neighbour."""
-    if interpolation is Interpolation.AUTO:
-        interpolation = Interpolation.HOLD if held else Interpolation.CUBIC
+    x, y = samples.t, samples.values
     out = np.zeros((len(x), 4))
     out[:, 3] = y
-    if interpolation is Interpolation.LINEAR:
+    if samples.resolved is Interpolation.LINEAR:
         out[:-1, 2] = np.diff(y) / np.diff(x)
-    elif interpolation is Interpolation.CUBIC:
+    elif samples.resolved is Interpolation.CUBIC:
         out[:-1] = CubicSpline(x, y).c.T
     return out
-
-
-def _jumps(y: Float) -> bool:
-    """Tell whether samples change by single jumps, as those of a switch, and not in the course of a pulse."""
-    moves = np.diff(y) != 0
-    after = moves[1:][moves[:-1]]
-    return len(after) > 0 and bool(np.mean(~after) > SINGLE)

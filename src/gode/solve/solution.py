@@ -8,12 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gode.arrays import Float, Int
+from gode.data import Interpolation
 from gode.equation import Equation, Node, Skeleton
 from gode.equation.tape import COLUMNS, Tape, compile_tape, term_weights
 from gode.errors import ConfigError, DataError, Failure
 from gode.solve.explicit import BUDGET, DIVERGED, DONE, NO_ROOT, SINGULAR, solve_explicit
 from gode.solve.implicit import solve_implicit
-from gode.solve.signals import Interpolation, Signal, Signals, make_signals, split_formulas, write_in
+from gode.solve.signals import Signal, Signals, make_signals, split_formulas, write_in
 
 FAILURES = {
     DIVERGED: Failure.DIVERGED,
