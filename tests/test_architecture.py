@@ -56,7 +56,7 @@ DOORS = {
     "threadpoolctl": ("discovery/",),
     "pandas": ("tables/", "discovery/result.py", "estimator.py"),
     "sklearn": ("estimator.py",),  # its tags, when it asks for them
-    "matplotlib": ("report/figures.py", "benchmarks/figures.py"),
+    "matplotlib": ("report/figures.py", "report/panels.py", "benchmarks/figures.py"),
     "symengine": ("benchmarks/baselines.py",),
     "pysindy": ("benchmarks/peers/sindy.py",),
     "pyoperon": ("benchmarks/peers/operon.py",),

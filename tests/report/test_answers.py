@@ -1,3 +1,6 @@
+import re
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -108,3 +111,26 @@ def test_values_are_written_with_their_errors():
     assert str(Value(1.23456, 0.012)) == "1.235 ± 0.012"
     assert str(Value(2.0, 0.0)) == "2"
     assert str(Value(1e-17, 0.01)) == "0 ± 0.01"
+
+
+def test_no_equation_that_was_tried_beats_the_best_linear_model_if_it_is_linear(growth):
+    linear = next(c for c in growth.order if str(c.equation.skeleton) == "u' = C*u + C")
+    better = replace(growth, order=[*growth.order, replace(linear, rms=0.5 * linear.rms)])
+    assert better.answers().gain == pytest.approx(0.5 * linear.rms / growth.order[0].rms)
+    assert growth.answers().gain <= linear.rms / growth.order[0].rms * (1 + 1e-9)
+
+
+def test_frequencies_are_also_in_hertz_damping_in_per_cent_and_times_have_units(pendulum, growth):
+    dataset = replace(pendulum.prepared.dataset, labels={"time": "time [s]", "u": "angle [rad]"})
+    words = str(replace(pendulum, prepared=replace(pendulum.prepared, dataset=dataset)).answers())
+    assert re.search(r"natural frequency 2\.?\d* ± \S+ rad/s \(0\.318\d* ± \S+ Hz, period 3\.1\d+ s\)", words)
+    assert re.search(r"damping ratio [45]\.\d+ ± \S+ %", words)
+    assert re.search(r"u = 3\.142 rad: unstable \(a saddle\), time constant \S+ ± \S+ s, doubles in", words)
+    rest = growth.answers().equilibria[0]
+    assert "rad per unit of time" in str(pendulum.answers())
+    assert "doubles in 1.0" in str(rest)
+
+
+def test_growing_swings_say_when_they_double():
+    (rest,) = equilibria("u'' = 0.1*u' - 4*u")
+    assert "amplitude doubles in 13.86" in str(rest)

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from gode.discovery import fit
-from gode.report.experiments import separations
+from gode.report.experiments import _experiments, separations
+from gode.report.extent import extent
 from gode.selection import SelectionConfig, ranked
 
 
@@ -48,6 +49,26 @@ def test_another_force_is_an_experiment(force, rng):
     assert common is None
     assert np.isfinite(only.strength)
     assert only.strength > 0
+
+
+def test_starts_stay_near_the_data_also_where_only_accelerations_were_measured(rng):
+    t = np.linspace(0.0, 20.0, 200)
+    seen = 1e-3 * (-4 * np.cos(2 * t) + 0.1 + 0.2 * rng.standard_normal(200))  # integrated twice, it drifts
+    found = fit("u'' = C*u", t, acceleration=seen, initial=[1e-3, 0.0])
+    assert np.abs(found.prepared.smooths[0].values[0]).max() > 5e-3
+    low, high = extent(found)
+    assert -1.1e-3 < low < high < 1.1e-3
+    starts = [e.scenario.initial for e in _experiments(found) if e.scenario.initial is not None]
+    assert starts
+    assert all(abs(u) <= 2.2e-3 and abs(v) <= 3e-3 for u, v in starts)
+
+
+def test_starts_are_told_in_the_units_of_the_data(growth):
+    dataset = replace(growth.prepared.dataset, labels={"time": "t [h]", "u": "mass [g]"})
+    found = replace(growth, prepared=replace(growth.prepared, dataset=dataset))
+    words = [e.words for e in _experiments(found)]
+    assert "measure 2 times as long, to t = 28 h" in words
+    assert all(text.endswith(" g") for text in words if text.startswith("start from u"))
 
 
 def test_nothing_is_said_where_nothing_is_undecided(pendulum):

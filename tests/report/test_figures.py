@@ -1,6 +1,7 @@
 import sys
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from gode.discovery import fit
@@ -12,6 +13,7 @@ from gode.report.figures import (
     residual_plots,
     to_svg,
 )
+from gode.report.panels import MAX_PANELS, PIXELS, run_colours
 
 PICTURES = {overview: 4, data_and_fit: 1, residual_plots: 3, phase_portrait: 1, front_picture: 1}
 
@@ -20,7 +22,8 @@ PICTURES = {overview: 4, data_and_fit: 1, residual_plots: 3, phase_portrait: 1, 
 @pytest.mark.parametrize("name", ["growth", "driven", "implicit"])
 def test_pictures_have_their_panels_and_can_be_saved(name, draw, request, tmp_path):
     figure = draw(request.getfixturevalue(name))
-    assert len(figure.axes) == PICTURES[draw]
+    several = name == "driven" and draw is data_and_fit
+    assert len(figure.axes) == (2 if several else PICTURES[draw])
     figure.savefig(tmp_path / "out.png")
     assert (tmp_path / "out.png").stat().st_size > 5000
 
@@ -56,3 +59,65 @@ def test_drawing_shows_nothing_and_starts_no_window_system(growth):
     before = "matplotlib.pyplot" in sys.modules
     growth.plot()
     assert ("matplotlib.pyplot" in sys.modules) == before
+
+
+def labelled(found, **labels):
+    dataset = replace(found.prepared.dataset, labels=labels)
+    return replace(found, prepared=replace(found.prepared, dataset=dataset))
+
+
+def test_axes_carry_units_and_those_that_follow_from_them(pendulum):
+    found = labelled(pendulum, time="time [s]", u="u [rad]")
+    assert data_and_fit(found).axes[0].get_xlabel() == "t (time [s])"
+    assert data_and_fit(found).axes[0].get_ylabel() == "u [rad]"
+    assert phase_portrait(found).axes[0].get_ylabel() == "u' [rad/s]"
+    assert residual_plots(found).axes[0].get_xlabel() == "t (time [s])"
+
+
+@pytest.mark.parametrize("n", [3, 14])
+def test_each_run_has_a_panel_with_its_name_up_to_a_dozen(n, rng):
+    t = np.linspace(0.0, 3.0, 12)
+    runs = [(1 + i) * np.exp(-t) + 0.01 * rng.standard_normal(12) for i in range(n)]
+    runs[n - 1] += 0.3 * np.sin(9 * t)  # the worst of them
+    panels = data_and_fit(fit("u' = C*u", [t] * n, runs)).axes
+    titles = [axes.get_title(loc="left") for axes in panels]
+    assert len(titles) == min(n, MAX_PANELS)
+    assert f"run {n - 1}" in titles
+    assert titles == sorted(titles, key=lambda title: int(title.split()[1]))
+
+
+@pytest.mark.parametrize("n", [2, 8, 30])
+def test_runs_have_colours_of_their_own(n):
+    assert len(set(run_colours(n))) == n
+
+
+def test_many_samples_are_drawn_as_their_extremes_and_gaps_stay_gaps(rng):
+    t = np.linspace(0.0, 10.0, 30_000)
+    u = np.exp(-0.3 * t) + 0.01 * rng.standard_normal(len(t))
+    keep = (t < 4) | (t > 6)
+    axes = data_and_fit(fit("u' = C*u", t[keep], u[keep])).axes[0]
+    line = axes.get_lines()[0]
+    assert len(line.get_xdata()) == 2 * PIXELS
+    x, y = line.get_xdata(), line.get_ydata()
+    assert np.isnan(y[(x > 4.1) & (x < 5.9)]).all()
+    assert np.isfinite(y[x < 3.9]).all()
+    paths = [p for area in axes.collections for p in area.get_paths()]
+    assert max(p.vertices[:, 1].max() for p in paths) >= u[keep].max()
+
+
+def test_what_was_not_measured_is_not_drawn_as_data(rng):
+    t = np.linspace(0.0, 20.0, 200)
+    offset = 0.1 + 0.2 * rng.standard_normal(200)  # integrated twice, it drifts by 20
+    found = fit("u'' = C*u", t, acceleration=-4 * np.cos(2 * t) + offset, initial=[1.0, 0.0])
+    axes = phase_portrait(found).axes[0]
+    assert "not measured" in axes.get_title(loc="left")
+    assert "smoothed data" not in legend(axes.figure)
+    assert max(np.abs(line.get_xdata()).max() for line in axes.get_lines()) < 2
+
+
+def test_a_long_record_gets_a_closer_look(rng):
+    t = np.linspace(0.0, 200.0, 3000)
+    u = np.exp(-0.01 * t) * np.cos(2 * t) + 0.02 * rng.standard_normal(3000)
+    whole, close = data_and_fit(fit("u'' = C*u' + C*u", t, u)).axes
+    assert whole.get_xlim()[0] < 1
+    assert close.get_xlim()[0] > 150

@@ -35,3 +35,9 @@ def test_a_free_constant_is_a_letter():
 
 def test_a_leading_minus_is_a_sign_and_not_an_operation():
     assert '<mo form="prefix">−</mo>' in equation_mathml(parse_equation("u' = -2*u"))
+
+
+def test_a_long_equation_can_be_broken_before_each_sign():
+    text = equation_mathml(parse_equation("u' = 2*u - 3*u^2 + 4*sin(u)"))
+    assert text.count("<math") == text.count("<wbr/>") + 1 == 4
+    assert 'aria-label="u&#x27; = 2*u + 4*sin(u) - 3*u^2"' in text

@@ -67,7 +67,7 @@ def test_page_is_well_formed(text):
         ET.fromstring(piece)
     references = set(re.findall(r'(?:href="|url\()#([^")]+)', text))
     assert references <= set(read.ids)
-    assert read.tags["svg"] == 4
+    assert read.tags["svg"] == 4  # solution, phase portrait, residuals, front
     assert "viewport" in text
 
 
@@ -141,3 +141,31 @@ def test_unknown_error_bars_are_called_unknown(growth):
     assert words.count("unknown") >= 2
     assert "No linear model could be compared" in words
     assert "± nan" not in words
+
+
+def test_no_criterion_is_less_than_the_least(growth):
+    first, second, *rest = growth.order
+    named = replace(growth, order=[second, first, *rest])  # a near tie that is simpler, say
+    text = page(named, title="named")
+    assert not re.search(r"criterion -\d|<td>-\d+\.\d</td>", text)
+    assert "need not have the least" in Reader(text).words
+
+
+def test_one_equation_alone_has_no_front(pendulum):
+    words = Reader(page(pendulum, title="one")).words
+    assert "Accuracy against complexity" not in words
+
+
+def test_runs_are_named_the_same_everywhere(driven):
+    read = Reader(page(driven, title="two runs"))
+    assert read.text.count("run 0") == read.text.count("run 1") >= 3  # initial values, picture, smoothing
+    assert "run 2" not in read.words
+
+
+@pytest.mark.slow
+def test_the_page_of_a_hundred_thousand_samples_is_small(tmp_path, rng):
+    t = np.linspace(0.0, 200.0, 100_000)
+    u = np.exp(-0.01 * t) * np.cos(2 * t) + 0.05 * rng.standard_normal(len(t))
+    path = fit("u'' = C*u' + C*u", t, u).report(tmp_path / "dense.html")
+    assert path.stat().st_size < 2_000_000
+    assert not {"script", "img"} & set(Reader(path.read_text(encoding="utf-8")).tags)

@@ -5,12 +5,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from gode.discovery import Discovery
+from gode.discovery.rest import fitted_target
 from gode.equation import Skeleton, Term, parse_skeleton
 from gode.equation.text import to_text
 from gode.equation.tree import TIME, depends_on, variables, walk
 from gode.fitting import fit_constants
 from gode.fitting.shooting import Shot, shoot
 from gode.report.equilibria import Equilibrium, find_equilibria
+from gode.report.extent import extent
+from gode.report.naming import Units
 
 STATES = {"u", "u'", "u''"}
 LINEAR = {1: "u' = C*u + C", 2: "u'' = C*u' + C*u + C"}
@@ -41,8 +44,8 @@ def _equilibria(discovery: Discovery) -> tuple[list[Equilibrium], list[str]]:
     skeleton = best.equation.skeleton
     if depends_on(skeleton.normal, TIME):
         return [], ["The equation changes with time, so it has no equilibria."]
-    values = np.concatenate([smooth.values[0] for smooth in discovery.prepared.smooths])
-    found = find_equilibria(best.equation, best.covariance, float(values.min()), float(values.max()))
+    units = Units.of(discovery.prepared.dataset)
+    found = find_equilibria(best.equation, best.covariance, *extent(discovery), units)
     notes = [] if found else ["There is no equilibrium within or near the observed range."]
     if found and skeleton.inputs:
         notes.append("Equilibria are those without the force.")
@@ -53,17 +56,26 @@ def _equilibria(discovery: Discovery) -> tuple[list[Equilibrium], list[str]]:
 
 def _gain(discovery: Discovery) -> tuple[str | None, float | None, str]:
     best = discovery.order[0]
-    terms = best.equation.skeleton.terms
-    if all(_is_given(term) or term.body.value in STATES for term in terms):
+    if _is_linear(best.equation.skeleton):
         return None, None, "The equation is linear itself."
-    given = "".join(f" + C*({to_text(term.body)})" for term in terms if _is_given(term))
-    linear = parse_skeleton(LINEAR[best.equation.order] + given, inputs=best.equation.skeleton.inputs)
-    shot = _fitted(linear, discovery)
-    if shot is None or shot.equation is None or not np.isfinite(best.rms):
+    given = [f" + C*({to_text(term.body)})" for term in best.equation.skeleton.terms if _is_given(term)]
+    text = LINEAR[best.equation.order] + "".join(given)
+    shot = _fitted(parse_skeleton(text, inputs=best.equation.skeleton.inputs), discovery)
+    same = [c for c in discovery.order if c.n_values == best.n_values]  # fitted to the same data
+    tried = [(c.rms, c.equation) for c in same if _is_linear(c.equation.skeleton)]
+    if shot is not None and shot.equation is not None:
+        tried.append((float(np.sqrt(shot.sse / shot.n_values)), shot.equation))
+    tried = [each for each in tried if np.isfinite(each[0])]
+    if not tried or not np.isfinite(best.rms):
         return None, None, "No linear model could be compared with it."
-    gain = float(np.sqrt(shot.sse / shot.n_values)) / max(best.rms, 1e-300)
-    name = shot.equation.text(4)
+    rms, linear = min(tried, key=lambda each: each[0])
+    gain = rms / max(best.rms, 1e-300)
+    name = linear.text(4)
     return name, gain, f"The best linear model, {name}, leaves residuals {gain:.3g} times as large."
+
+
+def _is_linear(skeleton: Skeleton) -> bool:
+    return all(_is_given(term) or term.body.value in STATES for term in skeleton.terms)
 
 
 def _is_given(term: Term) -> bool:
@@ -72,12 +84,14 @@ def _is_given(term: Term) -> bool:
 
 
 def _fitted(skeleton: Skeleton, discovery: Discovery) -> Shot | None:
+    """Return the best fit of a form to what the equation found was fitted to."""
     prepared, settings = discovery.prepared, discovery.settings
+    target = fitted_target(discovery.order[0], prepared)
     best: Shot | None = None
     for problem in prepared.problems:
         start = fit_constants(skeleton, problem, config=settings.constants).equation
         if start is not None:
-            shot = shoot(skeleton, start.constants, prepared.target, config=settings.shooting)
+            shot = shoot(skeleton, start.constants, target, config=settings.shooting)
             if best is None or shot.sse < best.sse:
                 best = shot
     return best

@@ -6,32 +6,22 @@ follow from the covariance of the constants by the delta method.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from gode.arrays import Float
 from gode.equation import Equation
 from gode.equation.tape import COLUMNS, Tape, compile_tape, evaluate
+from gode.report.naming import TINY, Units, Value, share
 
 GRID = 2001  # points at which equilibria are looked for
 MARGIN = 0.5  # of the observed range, on either side
 SLACK = 0.05  # of the observed range by which an equilibrium may lie outside and still count as observed
 MAX_EQUILIBRIA = 9
+NO_UNITS = Units()
+LOG_TWO = float(np.log(2.0))
 SURE = 2.0  # standard errors by which a sign is told
-TINY = 1e-8
-
-
-@dataclass(frozen=True)
-class Value:
-    """A number with its standard error."""
-
-    value: float
-    error: float
-
-    def __str__(self) -> str:
-        number = f"{self.value:.4g}" if abs(self.value) > TINY * self.error else "0"
-        return f"{number} ± {self.error:.2g}" if np.isfinite(self.error) and self.error > 0 else number
 
 
 @dataclass(frozen=True)
@@ -48,25 +38,39 @@ class Equilibrium:
     frequency: Value | None = None
     damping: Value | None = None
     time_constant: Value | None = None
+    units: Units = NO_UNITS
+
+    def motion(self) -> dict[str, str]:
+        """Return how it moves nearby, in words and with units; what does not apply is left out."""
+        out = {}
+        if self.frequency is not None:
+            out["natural frequency"] = self.units.rate(self.frequency)
+        if self.damping is not None:
+            out["damping ratio"] = share(self.damping)
+        if self.frequency is not None and self.damping is not None and self.stability.startswith("unstable"):
+            swell = LOG_TWO / -(self.damping.value * self.frequency.value)
+            out["amplitude doubles in"] = self.units.duration(swell)
+        if self.time_constant is not None:
+            grows = self.stability.startswith("unstable")
+            out["time constant"] = self.units.duration(self.time_constant)
+            out["doubles in" if grows else "halves in"] = self.units.duration(self.time_constant * LOG_TWO)
+        return out
 
     def __str__(self) -> str:
-        parts = [f"u = {self.u}: {self.stability}"]
-        if self.frequency is not None:
-            period = 2 * np.pi / self.frequency.value
-            parts.append(f"natural frequency {self.frequency} rad per unit of time (period {period:.4g})")
-        if self.damping is not None:
-            parts.append(f"damping ratio {self.damping}")
-        if self.time_constant is not None:
-            parts.append(f"time constant {self.time_constant}")
+        parts = [f"u = {self.units.length(self.u)}: {self.stability}"]
+        parts += [f"{name} {value}" for name, value in self.motion().items()]
         return ", ".join(parts) + ("" if self.observed else " (outside the data)")
 
 
-def find_equilibria(equation: Equation, covariance: Float, low: float, high: float) -> list[Equilibrium]:
+def find_equilibria(
+    equation: Equation, covariance: Float, low: float, high: float, units: Units = NO_UNITS
+) -> list[Equilibrium]:
     """Return the equilibria of the unforced equation between `low` and `high` and a little beyond."""
     system = _System.of(equation, covariance)
     roots = system.roots(_grid(low, high))[:MAX_EQUILIBRIA]
     slack = SLACK * (high - low)
-    return [system.equilibrium(u, low - slack <= u <= high + slack) for u in roots]
+    found = (system.equilibrium(u, low - slack <= u <= high + slack) for u in roots)
+    return [replace(each, units=units) for each in found]
 
 
 def _grid(low: float, high: float) -> Float:

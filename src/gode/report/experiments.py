@@ -16,6 +16,8 @@ from gode.discovery import Discovery
 from gode.discovery.rest import fitted_target
 from gode.discovery.simulate import Scenario, propagated_error, simulate
 from gode.fitting.shooting import joint_covariance
+from gode.report.extent import extent
+from gode.report.naming import Units
 from gode.selection import Candidate, ties
 from gode.solve import Signal
 
@@ -27,6 +29,7 @@ REACH = 0.5  # of the observed range: how far beyond it a start may lie
 SIGHT = 2.0  # of the observed range: how far beyond it a solution is still believed
 MAX_RIVALS = 6
 ENOUGH = 3.0  # a distance that a measurement would show
+MOST = 100.0  # beyond which the figure says nothing more
 
 
 @dataclass(frozen=True)
@@ -61,9 +64,13 @@ class Separation:
                 "in this range either will do."
             )
         return (
-            f"They would differ by {self.strength:.3g} standard deviations (noise and error bars together), "
-            f"most clearly near t = {self.time:.4g}, if you {self.experiment.words}."
+            f"They would differ by {_strength(self.strength)} standard deviations (noise and error bars "
+            f"together), most clearly near t = {self.time:.4g}, if you {self.experiment.words}."
         )
+
+
+def _strength(value: float) -> str:
+    return f"more than {MOST:g}" if value > MOST else f"{value:.3g}"
 
 
 def separations(discovery: Discovery) -> tuple[list[Separation], Separation | None]:
@@ -99,7 +106,7 @@ class _View:
         ]
         self.channel = int(np.flatnonzero(np.isfinite(discovery.noise))[0])
         self.noise = float(discovery.noise[self.channel])
-        low, high = observed_range(discovery)
+        low, high = extent(discovery)
         self.low, self.high = low - SIGHT * (high - low), high + SIGHT * (high - low)
 
     def distances(self, experiment: Experiment) -> list[tuple[float, float]]:
@@ -122,19 +129,16 @@ class _View:
         return (solved.u, solved.du, solved.d2u)[self.channel], error, inside
 
 
-def observed_range(discovery: Discovery) -> tuple[float, float]:
-    """Return the smallest and the largest u that the data show."""
-    values = np.concatenate([smooth.values[0] for smooth in discovery.prepared.smooths])
-    return float(values.min()), float(values.max())
-
-
 def _experiments(discovery: Discovery) -> Iterator[Experiment]:
     run = discovery.prepared.dataset.runs[0]
     start, span = float(run.t[0]), float(run.t[-1] - run.t[0])
+    units = Units.of(discovery.prepared.dataset)
     if not any(isinstance(signal, np.ndarray) for signal in run.inputs.values()):
         for factor in LONGER:
             t = np.linspace(start, start + factor * span, POINTS)
-            yield Experiment(f"measure {factor:g} times as long, to t = {t[-1]:.4g}", Scenario(t))
+            yield Experiment(
+                f"measure {factor:g} times as long, to t = {units.duration(float(t[-1]))}", Scenario(t)
+            )
     t = np.linspace(start, start + span, POINTS)
     yield from _other_starts(discovery, t)
     for name, signal in run.inputs.items():
@@ -144,16 +148,20 @@ def _experiments(discovery: Discovery) -> Iterator[Experiment]:
 
 
 def _other_starts(discovery: Discovery, t: Float) -> Iterator[Experiment]:
-    low, high = observed_range(discovery)
+    low, high = extent(discovery)
     reach = REACH * (high - low)
     first = 0.2 * low if low > 0 else low - reach  # what is always positive stays so
-    slopes = np.concatenate([smooth.values[1] for smooth in discovery.prepared.smooths])
-    for u in _short(np.linspace(first, high + reach, STARTS), high - low):
+    last = 0.2 * high if high < 0 else high + reach
+    slopes = extent(discovery, 1)
+    units = Units.of(discovery.prepared.dataset)
+    per_time = units.derived("u'")
+    for u in _short(np.linspace(first, last, STARTS), high - low):
+        where = f"start from u = {units.length(u)}"
         if discovery.settings.order == 1:
-            yield Experiment(f"start from u = {u:.4g}", Scenario(t, [u]))
+            yield Experiment(where, Scenario(t, [u]))
         else:
-            for v in (0.0, *_short(np.array([slopes.min(), slopes.max()]), np.ptp(slopes))):
-                yield Experiment(f"start from u = {u:.4g}, u' = {v:.4g}", Scenario(t, [u, v]))
+            for v in (0.0, *_short(np.array(slopes), slopes[1] - slopes[0])):
+                yield Experiment(f"{where}, u' = {v:.4g} {per_time}".rstrip(), Scenario(t, [u, v]))
 
 
 def _short(values: Float, size: float) -> list[float]:

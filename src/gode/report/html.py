@@ -10,6 +10,7 @@ from gode.report.figures import INK, Figure, to_svg
 SVG_START = re.compile(r"<svg\b.*", re.DOTALL)
 SVG_METADATA = re.compile(r"<metadata>.*?</metadata>", re.DOTALL)
 SVG_SIZE = re.compile(r'(<svg\b[^>]*?) (?:height|width)="[^"]*"')
+LONG = 40  # characters of a cell beyond which its text is broken
 REFERENCE = re.compile(r'(\bid="|href="#|url\(#)')
 
 
@@ -85,4 +86,6 @@ def _cell(value: object) -> str:
 
 
 def _kind(value: object) -> str:
-    return ' class="number"' if isinstance(value, int | float) else ""
+    if isinstance(value, int | float):
+        return ' class="number"'
+    return ' class="long"' if len(str(value)) > LONG and not isinstance(value, Markup) else ""

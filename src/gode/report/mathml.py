@@ -7,13 +7,19 @@ from gode.equation.text import display_order, rounded
 from gode.equation.tree import derivative_order, num, number, power
 
 DIGITS = 4
+# A sign that begins a formula of its own must be told that it stands between two terms.
+SIGN = '<mo form="infix" lspace="0.24em" rspace="0.24em">{}</mo>'
 
 
 def equation_mathml(equation: Equation, digits: int = DIGITS) -> str:
-    """Return an equation as a displayed formula."""
+    """Return an equation as formulas in a row, one for each term: a long one goes on in the next line."""
     left, right = equation.sides()
-    body = _sum(left, digits) + _mo("=") + _sum(right, digits)
-    return f'<math display="block"><mrow>{body}</mrow></math>'
+    last = _terms(right, digits)
+    first = _terms(left, digits)
+    pieces = [*first, f"{SIGN.format('=')}{last[0]}", *last[1:]]
+    joined = "<wbr/>".join(f'<math displaystyle="true"><mrow>{piece}</mrow></math>' for piece in pieces)
+    text = escape(equation.text(digits))
+    return f'<span class="formula" role="math" aria-label="{text}">{joined}</span>'
 
 
 def tree_mathml(node: Node, digits: int = DIGITS) -> str:
@@ -22,14 +28,18 @@ def tree_mathml(node: Node, digits: int = DIGITS) -> str:
 
 
 def _sum(node: Node, digits: int) -> str:
+    return "".join(_terms(node, digits))
+
+
+def _terms(node: Node, digits: int) -> list[str]:
+    """Return the terms of a sum, each with its sign."""
     terms = sorted(node.args, key=display_order) if node.op == "+" else (node,)
-    text = ""
+    out: list[str] = []
     for term in terms:
         minus, body = _product(term, digits)
         first = '<mo form="prefix">−</mo>' if minus else ""
-        sign = _mo("−" if minus else "+") if text else first
-        text += sign + body
-    return text
+        out.append((SIGN.format("−" if minus else "+") if out else first) + body)
+    return out
 
 
 def _product(node: Node, digits: int) -> tuple[bool, str]:
@@ -87,7 +97,8 @@ def _variable(name: str) -> str:
     bare, order = escape(name.rstrip("'")), derivative_order(name)
     if not order:
         return f"<mi>{bare}</mi>"
-    return f'<mover accent="true"><mi>{bare}</mi><mo>{"˙¨"[order - 1]}</mo></mover>'
+    # Not marked as an accent: without a mathematical font browsers set accents askew.
+    return f'<mover><mi>{bare}</mi><mo stretchy="false">{"˙¨"[order - 1]}</mo></mover>'
 
 
 def _number(value: float, digits: int) -> str:

@@ -13,14 +13,15 @@ from gode.discovery.result import UNSUPPORTED
 from gode.equation import parse_tree
 from gode.errors import EquationError
 from gode.files import make_folder, replacing
-from gode.report.figures import data_and_fit
-from gode.report.html import Markup, bullets, html, paragraph, picture, section, table
+from gode.report.html import Markup, bullets, html, paragraph, section, table
 from gode.report.mathml import equation_mathml, tree_mathml
+from gode.report.naming import Units, axis_label, run_names
 from gode.report.residuals import Channel, channels
 from gode.report.sections import (
     MAX_ROWS,
     answers_section,
     count_of,
+    fit_section,
     front_section,
     repeat_section,
     residuals_section,
@@ -53,7 +54,7 @@ def page(discovery: Discovery, *, title: str) -> str:
     sections = (
         section("In short", bullets(_summary(discovery, seen))),
         section("Constants", *_constants(discovery.equation), *_initial(discovery)),
-        section("Data and solution", picture(data_and_fit(discovery), "fit", "data and solution over time")),
+        section("Data and solution", *fit_section(discovery, seen)),
         section("What the data cannot decide", *rivals_section(discovery)),
         section("What it means for the system", *answers_section(discovery)),
         section("Residuals", *residuals_section(discovery, seen)),
@@ -88,11 +89,14 @@ def _summary(discovery: Discovery, seen: tuple[Channel, ...]) -> list[str]:
     dataset = discovery.prepared.dataset
     runs = f"{len(dataset.runs)} runs" if len(dataset.runs) > 1 else "one run"
     spans = ", ".join(dict.fromkeys(f"{run.t[0]:g} to {run.t[-1]:g}" for run in dataset.runs[:5]))
-    out = [f"{dataset.n_observed} observed values of {', '.join(dataset.channels)} in {runs}, t = {spans}."]
+    names, units = [axis_label(dataset, name) for name in dataset.channels], Units.of(dataset)
+    span = f"t = {spans} {units.time}".rstrip()
+    out = [f"{dataset.n_observed} observed values of {', '.join(names)} in {runs}, {span}."]
     for channel in seen:
         size = float(np.std(np.concatenate([s.observed for s in channel.series]))) or 1.0
         share = f"{100 * channel.noise / size:.2g} % of its spread"
-        out.append(f"The noise of {channel.name} is about {channel.noise:.3g}, {share}; {_verdict(channel)}.")
+        noise = f"{channel.noise:.3g} {units.derived(channel.name)}".rstrip()
+        out.append(f"The noise of {channel.name} is about {noise}, {share}; {_verdict(channel)}.")
     if discovery.settings.grammar:
         out.append(
             f"Of {discovery.n_fitted} equations fitted, {len(discovery.order)} were solved along the data; "
@@ -184,10 +188,12 @@ def _shaded(value: float) -> Markup:
 
 
 def _initial(discovery: Discovery) -> list[Markup]:
-    best = discovery.order[0]
-    rows = []
-    for i, (run, values) in enumerate(zip(discovery.prepared.dataset.runs, best.initial, strict=True)):
-        for name, value, known in zip(("u", "u'"), values, run.initial, strict=False):
+    best, dataset = discovery.order[0], discovery.prepared.dataset
+    rows, units = [], Units.of(dataset)
+    for name, run, values in zip(run_names(dataset), dataset.runs, best.initial, strict=True):
+        for column, value, known in zip(("u", "u'"), values, run.initial, strict=False):
             origin = "given" if np.isfinite(known) else "fitted" if value else "zero fits as well as any"
-            rows.append((f"run {i}", f"{name}({run.t[0]:g})", float(value), origin))
+            rows.append(
+                (name, f"{column}({run.t[0]:g})", f"{value:.4g} {units.derived(column)}".rstrip(), origin)
+            )
     return [Markup("<h3>Initial values</h3>"), table(("run", "of", "value", ""), rows[:MAX_ROWS])]

@@ -22,6 +22,7 @@ class Series:
     t: Float
     observed: Float
     fit: Float
+    run: int = 0
 
     @property
     def residual(self) -> Float:
@@ -122,7 +123,7 @@ class Channel:
         strength = "are correlated" if all(failed) else "may be correlated"
         return (
             f"The residuals {strength} ({figures}): the equation misses something, or the noise itself is "
-            "correlated. The error bars are then too small."
+            "correlated. The error bars are wider for it."
         )
 
     def _normal_words(self) -> str:
@@ -145,11 +146,11 @@ def channels(discovery: Discovery) -> tuple[Channel, ...]:
         if not np.isfinite(discovery.noise[c]):
             continue
         series = []
-        for run, fit in zip(discovery.prepared.dataset.runs, solved, strict=True):
+        for i, (run, fit) in enumerate(zip(discovery.prepared.dataset.runs, solved, strict=True)):
             curve = (fit.u, fit.du, fit.d2u)[c]
             seen = np.isfinite(run.observed[c]) & np.isfinite(curve)
             if seen.any():
-                series.append(Series(run.t[seen], run.observed[c][seen], curve[seen]))
+                series.append(Series(run.t[seen], run.observed[c][seen], curve[seen], i))
         if series:
             out.append(Channel(name, float(discovery.noise[c]), tuple(series)))
     return tuple(out)

@@ -7,9 +7,11 @@ from gode.errors import EquationError
 from gode.report.answers import answer
 from gode.report.code import code
 from gode.report.experiments import Separation, separations
-from gode.report.figures import front_picture, phase_portrait, residual_plots
+from gode.report.figures import data_and_fit, front_picture, phase_portrait, residual_plots
 from gode.report.html import Markup, bullets, card, details, html, paragraph, picture, program, table
 from gode.report.mathml import equation_mathml
+from gode.report.naming import run_names
+from gode.report.panels import chosen_runs
 from gode.report.repeat import command, python_call, settings_rows
 from gode.report.residuals import Channel
 from gode.selection import front, ties
@@ -45,71 +47,85 @@ def rivals_section(discovery: Discovery) -> list[Markup]:
 
 def _rival(each: Separation, discovery: Discovery) -> Markup:
     rival = each.rivals[0]
-    worse = rival.criterion - discovery.order[0].criterion
+    worse = rival.criterion - _least(discovery)
     head = f"rms residual {rival.rms:.3f} noise, criterion {worse:+.1f}, complexity {rival.complexity}"
     return card(
         Markup(f"<p>{equation_mathml(rival.equation)}</p>"), paragraph(head, "soft"), paragraph(each.words)
     )
 
 
+def _least(discovery: Discovery) -> float:
+    """Return the least criterion, which need not be that of the equation that is named."""
+    return min(c.criterion for c in discovery.order)
+
+
 def answers_section(discovery: Discovery) -> list[Markup]:
     """Return equilibria, what happens near them, and the gain over a linear model."""
     found = answer(discovery)
-    head = ["equilibrium u", "stability", "natural frequency", "damping ratio", "time constant", ""]
+    motions = [e.motion() for e in found.equilibria]
+    names = list(dict.fromkeys(name for motion in motions for name in motion))
+    head = ["equilibrium u", "stability", *names, ""]
     rows = [
-        [
-            str(e.u),
-            e.stability,
-            *(str(v or "") for v in (e.frequency, e.damping, e.time_constant)),
-            _where(e.observed),
-        ]
-        for e in found.equilibria
+        [e.units.length(e.u), e.stability, *(motion.get(name, "") for name in names), _where(e.observed)]
+        for e, motion in zip(found.equilibria, motions, strict=True)
     ]
-    used = [i for i in range(len(head)) if any(row[i] for row in rows)]
-    kept = [[row[i] for i in used] for row in rows]
     notes = bullets(found.notes) if found.notes else ""
-    return [html(part) for part in (table([head[i] for i in used], kept) if rows else "", notes) if part]
+    return [html(part) for part in (table(head, rows) if rows else "", notes) if part]
 
 
 def _where(observed: bool) -> str:
     return "" if observed else "outside the data"
 
 
+def fit_section(discovery: Discovery, seen: tuple[Channel, ...]) -> list[Markup]:
+    """Return the data with the solution, one picture for each run."""
+    out = [picture(data_and_fit(discovery, seen), "fit", "data and solution over time")]
+    phase = picture(phase_portrait(discovery), "phase", "phase portrait")
+    n_runs, n_shown = len(discovery.prepared.dataset.runs), len(chosen_runs(seen[0]))
+    if n_shown < n_runs:
+        out.append(paragraph(f"The {n_shown} of {n_runs} runs with the largest residuals are shown.", "soft"))
+    return [*out, Markup(f'<div class="half">{phase}</div>')]
+
+
 def residuals_section(discovery: Discovery, seen: tuple[Channel, ...]) -> list[Markup]:
     """Return the diagnosis of the residuals, in words and pictures."""
     words = [sentence for channel in seen for sentence in channel.words]
-    pictures = [picture(residual_plots(discovery), "residuals", "residuals, autocorrelation, distribution")]
-    return [bullets(words), *pictures]
+    drawn = residual_plots(discovery, seen)
+    return [bullets(words), picture(drawn, "residuals", "residuals, autocorrelation, distribution")]
 
 
 def front_section(discovery: Discovery) -> list[Markup]:
-    """Return the front of accuracy against complexity, as pictures and as a table."""
+    """Return the front of accuracy and complexity, as picture and table; nothing if just one was tried."""
+    if len(discovery.order) == 1:
+        return []
     close = {id(c) for c in ties(discovery.order, discovery.settings.selection)}
     best = {id(c) for c in front(discovery.order)}
     chosen = [c for c in discovery.order if id(c) in close | best][:MAX_ROWS]
+    least = _least(discovery)
     rows = [
         (
             c.complexity,
             c.rms,
-            f"{c.criterion - discovery.order[0].criterion:+.1f}",
+            f"{c.criterion - least:+.1f}",
             _why(i == 0, id(c) in close, id(c) in best),
             Finding(c),
         )
         for i, c in enumerate(chosen)
     ]
-    pictures = (
-        picture(front_picture(discovery), "front", "accuracy against complexity"),
-        picture(phase_portrait(discovery), "phase", "phase portrait"),
-    )
     head = ("complexity", "rms / noise", "criterion", "why", "equation")
     words = (
         "The front holds what no other equation beats in both accuracy and complexity. The criterion weighs "
-        "the two, given here as distance from the best"
+        "the two, given here as distance from the least"
     )
     tie = discovery.settings.selection.tie
     words += f"; up to {tie:g} it is a near tie." if tie else "."
-    pair = Markup(f'<div class="pair">{"".join(pictures)}</div>')
-    return [paragraph(words), pair, table(head, rows, best=0)]
+    if discovery.order[0].criterion > least:
+        words += (
+            " The one that is named need not have the least: it is a near tie that is simple, and not "
+            "far off if another one is true."
+        )
+    drawn = picture(front_picture(discovery), "front", "accuracy against complexity")
+    return [paragraph(words), Markup(f'<div class="half">{drawn}</div>'), table(head, rows, best=0)]
 
 
 def _why(best: bool, close: bool, on_front: bool) -> str:
@@ -119,19 +135,20 @@ def _why(best: bool, close: bool, on_front: bool) -> str:
 
 def smoothing_section(discovery: Discovery) -> list[Markup]:
     """Return how the data were smoothed."""
-    rows = []
+    rows, names = [], run_names(discovery.prepared.dataset)
     for i, smooth in enumerate(discovery.prepared.smooths):
         noise = ", ".join(
             f"{n}: {x:.3g}" for n, x in zip(("u", "u'", "u''"), smooth.noise, strict=True) if np.isfinite(x)
         )
         spread = [float(np.sqrt(np.mean(row**2))) for row in smooth.deviations]
-        rows.append((f"run {i}", len(smooth.t), noise, *spread))
+        rows.append((names[i], len(smooth.t), noise, *spread))
     head = ("run", "points", "noise", "error of smoothed u", "of u'", "of u''")
     words = (
         "By the paper's network, on whose derivatives the search works."
         if discovery.settings.preset == "paper"
-        else "By a Gaussian process. Smoothed derivatives only start and steer the search; the equation, its "
-        "constants and the ranking come from solutions compared with the data as measured."
+        else "By a Gaussian process. The constants come from solutions compared with the data as measured. "
+        "The smoothed curves start and steer the search, and tell whether an unknown start may be zero; in "
+        "the ranking the smoothed highest derivative counts as one more value beside the measured ones."
     )
     return [paragraph(words), table(head, rows[:MAX_ROWS])]
 

@@ -1,0 +1,98 @@
+"""What things are called on pages and pictures: columns with their units, runs, frequencies, times."""
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+from gode.data import Dataset
+
+ROLES = {"t": "time", "u'": "velocity", "u''": "acceleration"}  # under which the labels are kept
+UNIT = re.compile(r"\[([^\[\]]+)\]\s*$")  # as in `force [N]`
+NO_UNIT = {"1", "-", "–", "—"}  # what people write for a pure number
+TINY = 1e-8
+CYCLES = {"s": "Hz", "sec": "Hz", "second": "Hz", "seconds": "Hz", "ms": "kHz", "us": "MHz", "µs": "MHz"}
+
+
+@dataclass(frozen=True)
+class Value:
+    """A number with its standard error."""
+
+    value: float
+    error: float
+
+    def __str__(self) -> str:
+        number = f"{self.value:.4g}" if abs(self.value) > TINY * self.error else "0"
+        return f"{number} ± {self.error:.2g}" if np.isfinite(self.error) and self.error > 0 else number
+
+    def __mul__(self, factor: float) -> "Value":
+        return Value(factor * self.value, abs(factor) * self.error)
+
+
+@dataclass(frozen=True)
+class Units:
+    """The units of time and of u, empty where the data do not say."""
+
+    time: str = ""
+    u: str = ""
+
+    @classmethod
+    def of(cls, dataset: Dataset) -> "Units":
+        """Return the units that the labels of the columns carry."""
+        return cls(_unit(dataset, "t"), _unit(dataset, "u"))
+
+    def length(self, value: Value | float) -> str:
+        """Return a value of u."""
+        return _with(value, self.u)
+
+    def duration(self, value: Value | float) -> str:
+        """Return a time."""
+        return _with(value, self.time)
+
+    def rate(self, value: Value) -> str:
+        """Return an angular frequency, and what it is in cycles."""
+        per = f"rad/{self.time}" if self.time else "rad per unit of time"
+        cycles = value * (0.5 / np.pi)
+        unit = CYCLES.get(self.time, f"cycles/{self.time}" if self.time else "cycles per unit of time")
+        return f"{value} {per} ({cycles} {unit}, period {self.duration(1 / cycles.value)})"
+
+    def derived(self, column: str) -> str:
+        """Return the unit of u, u' or u'', which follows from those of u and t."""
+        order = column.count("'")
+        if not self.u or (order and not self.time):
+            return ""
+        time = f"({self.time})" if re.search(r"[^\w°µ]", self.time) else self.time
+        top = f"({self.u})" if order and re.search(r"[/ ]", self.u) else self.u
+        return (self.u, f"{top}/{time}", f"{top}/{time}²")[order]
+
+
+def share(value: Value) -> str:
+    """Return a ratio in per cent."""
+    return f"{value * 100} %"
+
+
+def axis_label(dataset: Dataset, column: str) -> str:
+    """Return what a column is called: its letter, and its name and unit as far as the data say."""
+    label = dataset.labels.get(ROLES.get(column, column), "")
+    if label.removesuffix(f" [{_unit(dataset, column)}]") == column:  # says no more than the letter
+        label = ""
+    if label:
+        return f"{column} ({label})"
+    unit = _unit(dataset, column) or (Units.of(dataset).derived(column) if column != "t" else "")
+    return f"{column} [{unit}]" if unit else column
+
+
+def run_names(dataset: Dataset) -> tuple[str, ...]:
+    """Return a name for every run; numbers count from 0, as `--run` does."""
+    return tuple(f"run {i}" for i in range(len(dataset.runs)))
+
+
+def _unit(dataset: Dataset, column: str) -> str:
+    found = UNIT.search(dataset.labels.get(ROLES.get(column, column), ""))
+    unit = found[1].strip() if found else ""
+    return "" if unit in NO_UNIT else unit
+
+
+def _with(value: Value | float, unit: str) -> str:
+    text = f"{value:.4g}" if isinstance(value, float) else str(value)
+    return f"{text} {unit}" if unit else text

@@ -1,0 +1,249 @@
+"""Single panels of the pictures: each draws one thing on given axes."""
+
+from typing import TYPE_CHECKING
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.ticker import FuncFormatter, LogFormatter
+
+from gode.arrays import Float
+from gode.data.runs import cycles
+from gode.discovery import Discovery
+from gode.report.naming import axis_label, run_names
+from gode.report.residuals import Channel, Series
+from gode.selection import front, ties
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+BLUE, ORANGE, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#808080"  # safe for the colour-blind
+PALETTE = (BLUE, ORANGE, GREEN, "#CC79A7", "#E69F00", "#56B4E9", "#7B5EA7", "#8A6D3B")
+MAX_MARKS = 2000  # points drawn of all runs together; more are drawn as their extremes in each pixel
+MAX_CURVE = 20_000  # points of a curve in the plane of u and u' that are drawn as lines
+PIXELS = 1000  # across a picture
+BEYOND = 0.35  # share of the record by which the picture of the fit looks ahead
+MAX_PANELS = 12  # runs that get a panel of their own
+MANY_CYCLES = 30.0  # beyond which swings cannot be told apart on one panel
+WIDE = 3.0  # ratio of residuals from which their axis is logarithmic
+LOOK = 8.0  # cycles in the closer look
+
+
+def plain(text: str) -> str:
+    """Return `text` so that no dollar in it starts a formula."""
+    return text.replace("$", r"\$")
+
+
+def label(discovery: Discovery, column: str) -> str:
+    """Return the label of an axis."""
+    return plain(axis_label(discovery.prepared.dataset, column))
+
+
+def run_colours(n: int) -> list[str]:
+    """Return a colour for each run: distinct ones for a few, from dark to light for many."""
+    if n <= len(PALETTE):
+        return list(PALETTE[:n])
+    shades = mpl.colormaps["viridis"](np.linspace(0.0, 0.9, n))
+    return [mpl.colors.to_hex(shade) for shade in shades]
+
+
+def chosen_runs(channel: Channel) -> list[Series]:
+    """Return the runs that get a panel: all of a few, of many those with the largest residuals, in order."""
+    size = [float(np.mean(series.residual**2)) for series in channel.series]
+    worst = sorted(np.argsort(size)[::-1][:MAX_PANELS].tolist())
+    return [channel.series[i] for i in worst]
+
+
+def swings(discovery: Discovery, channel: Channel) -> bool:
+    """Tell whether a single record makes so many cycles that a closer look is needed."""
+    runs = discovery.prepared.dataset.runs
+    return len(runs) == 1 and len(channel.series) == 1 and cycles(runs[0]) > MANY_CYCLES
+
+
+def draw_fit(axes: "Axes", discovery: Discovery, channel: Channel) -> None:
+    """Draw the data of all runs with the solution; of a single one with noise and prediction, too."""
+    if len(channel.series) > 1:
+        _draw_together(axes, discovery, channel)
+    else:
+        _draw_one(axes, channel.series[0], channel.noise)
+        _draw_ahead(axes, discovery, channel)
+    axes.set(xlabel=label(discovery, "t"), ylabel=label(discovery, channel.name), title="solution")
+    legend(axes)
+
+
+def draw_run(axes: "Axes", discovery: Discovery, channel: Channel, series: Series) -> None:
+    """Draw one run of several under its name."""
+    _draw_one(axes, series, channel.noise)
+    axes.set_title(plain(_short(run_names(discovery.prepared.dataset)[series.run], 30)), fontsize=9)
+
+
+def draw_closely(axes: "Axes", discovery: Discovery, channel: Channel) -> None:
+    """Draw the last cycles of a long record, where errors of phase have grown."""
+    series = channel.series[0]
+    span = float(series.t[-1] - series.t[0]) * LOOK / cycles(discovery.prepared.dataset.runs[0])
+    late = series.t >= series.t[-1] - span
+    _draw_one(axes, Series(series.t[late], series.observed[late], series.fit[late]), channel.noise)
+    axes.set(xlabel=label(discovery, "t"), ylabel=label(discovery, channel.name), title="its last cycles")
+    legend(axes)
+
+
+def _draw_one(axes: "Axes", series: Series, noise: float) -> None:
+    t, low, high = _extremes(series.t, series.fit)
+    axes.fill_between(t, low - 2 * noise, high + 2 * noise, color=ORANGE, alpha=0.18, lw=0)
+    _marks(axes, series.t, series.observed, BLUE, 1, "data")
+    _line(axes, series.t, series.fit, ORANGE, "equation, ±2 noise")
+
+
+def _draw_together(axes: "Axes", discovery: Discovery, channel: Channel) -> None:
+    names = run_names(discovery.prepared.dataset)
+    colours = run_colours(len(names))
+    named = len(names) <= len(PALETTE)
+    for series in channel.series:
+        colour = colours[series.run]
+        _marks(axes, series.t, series.observed, colour, len(channel.series), None)
+        text = plain(_short(names[series.run], 16)) if named else None
+        _line(axes, series.t, series.fit, colour, text)
+    if not named:
+        axes.plot([], [], ".-", color=colours[0], label=f"{len(names)} runs, the first dark, the last light")
+
+
+def _marks(axes: "Axes", t: Float, values: Float, colour: str, n_runs: int, name: str | None) -> None:
+    """Draw samples as points, or as the range that they fill where there are too many."""
+    if len(t) <= max(MAX_MARKS // n_runs, 100):
+        axes.plot(t, values, ".", color=colour, ms=4 if n_runs == 1 else 3, label=name)
+    else:
+        at, low, high = _extremes(t, values)
+        words = f"{name}, lowest to highest" if name else None
+        axes.fill_between(at, low, high, color=colour, alpha=0.45, lw=0.4, label=words)
+
+
+def _line(axes: "Axes", t: Float, values: Float, colour: str, name: str | None) -> None:
+    at, low, high = _extremes(t, values)
+    both = low if len(at) == len(t) else np.column_stack([low, high]).ravel()
+    axes.plot(at if len(at) == len(t) else np.repeat(at, 2), both, color=colour, lw=1.6, label=name)
+
+
+def _extremes(t: Float, values: Float) -> tuple[Float, Float, Float]:
+    """Return times with the least and the largest value around each: one for each pixel, or all if few.
+
+    Pixels without a sample hold NaN, so that gaps stay gaps.
+    """
+    if len(t) <= 2 * PIXELS:
+        return t, values, values
+    edges = np.linspace(t[0], t[-1], PIXELS + 1)
+    place = np.clip(np.searchsorted(edges, t, side="right") - 1, 0, PIXELS - 1)
+    low, high = np.full(PIXELS, np.nan), np.full(PIXELS, np.nan)
+    np.fmin.at(low, place, values)
+    np.fmax.at(high, place, values)
+    return 0.5 * (edges[1:] + edges[:-1]), low, high
+
+
+def _short(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def legend(axes: "Axes") -> None:
+    """Put the legend between title and axes, where it hides no data."""
+    shown = axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=4)
+    rows = -(-len(shown.get_texts()) // 4)
+    axes.set_title(axes.get_title(loc="left"), pad=4 + 14 * rows)
+
+
+def _draw_ahead(axes: "Axes", discovery: Discovery, channel: Channel) -> None:
+    """Draw what the equation predicts after the data, where no unknown force is needed."""
+    run = discovery.prepared.dataset.runs[0]
+    sampled = any(isinstance(signal, np.ndarray) for signal in run.inputs.values())
+    if sampled or channel.name != "u" or swings(discovery, channel):
+        return
+    t = np.linspace(run.t[-1], run.t[-1] + BEYOND * (run.t[-1] - run.t[0]), 120)
+    ahead = discovery.predict(t)
+    size = 3 * np.ptp(channel.series[0].fit) + 6 * channel.noise
+    near = np.abs(ahead.u - channel.series[0].fit[-1]) + (ahead.upper - ahead.u) < size
+    n = len(t) if near.all() else int(np.argmin(near))
+    axes.fill_between(t[:n], ahead.lower[:n], ahead.upper[:n], color=GREEN, alpha=0.3, lw=0)
+    axes.plot(t[:n], ahead.u[:n], color=GREEN, lw=1.6, ls="--", label="prediction, 95 %")
+
+
+def draw_residuals(axes: "Axes", discovery: Discovery, channel: Channel) -> None:
+    """Draw the residuals over time in units of the noise."""
+    colours = run_colours(len(discovery.prepared.dataset.runs))
+    for series in channel.series:
+        scaled = series.residual / channel.noise
+        _marks(axes, series.t, scaled, colours[series.run], len(channel.series), None)
+    axes.axhline(0.0, color=GREY, lw=0.8)
+    axes.axhspan(-2, 2, color=GREY, alpha=0.15, lw=0)
+    axes.set(
+        xlabel=label(discovery, "t"),
+        ylabel=f"residual of {channel.name} / noise",
+        title="residuals over time",
+    )
+
+
+def draw_autocorrelation(axes: "Axes", channel: Channel) -> None:
+    """Draw the correlation of residuals some samples apart."""
+    lags = np.arange(1, len(channel.autocorrelation) + 1)
+    bound = 1.96 / np.sqrt(channel.n)
+    axes.axhspan(-bound, bound, color=GREY, alpha=0.15, lw=0)
+    axes.vlines(lags, 0.0, channel.autocorrelation, color=BLUE, lw=2)
+    axes.axhline(0.0, color=GREY, lw=0.8)
+    axes.set(
+        xlabel="lag in samples", ylabel="correlation", title="autocorrelation of residuals", ylim=(-1, 1)
+    )
+
+
+def draw_quantiles(axes: "Axes", channel: Channel) -> None:
+    """Draw the residuals in order against those of a normal distribution."""
+    values, normal = channel.quantiles
+    some = np.unique(np.linspace(0, len(values) - 1, min(len(values), MAX_MARKS // 2)).astype(int))
+    axes.plot(normal[[0, -1]], normal[[0, -1]], color=GREY, lw=0.8)
+    axes.plot(normal[some], values[some], ".", color=BLUE, ms=4)
+    axes.set(xlabel="normal quantile", ylabel="residual / rms", title="distribution of residuals")
+
+
+def draw_phase(axes: "Axes", discovery: Discovery) -> None:
+    """Draw u' over u: the solution, and the smoothed data where u was measured.
+
+    Integrated velocities or accelerations would show their drift instead.
+    """
+    dataset = discovery.prepared.dataset
+    colours = run_colours(len(dataset.runs)) if len(dataset.runs) > 1 else [ORANGE]
+    for i, (run, smooth, colour) in enumerate(
+        zip(dataset.runs, discovery.prepared.smooths, colours, strict=True)
+    ):
+        solved = discovery.simulate(run=i)
+        names = ("smoothed data", "equation", "start") if i == 0 else (None, None, None)
+        dense = max(len(solved.u), len(smooth.t)) > MAX_CURVE  # then a drawing of dots, not of lines
+        if np.isfinite(run.observed[0]).any():
+            data = BLUE if len(dataset.runs) == 1 else colour
+            axes.plot(*smooth.values[:2], color=data, lw=3.5, alpha=0.4, label=names[0], rasterized=dense)
+        axes.plot(solved.u, solved.du, color=colour, lw=1.6, label=names[1], rasterized=dense)
+        axes.plot(solved.u[:1], solved.du[:1], "o", color=colour, ms=5, label=names[2])
+    seen = "u" in dataset.channels
+    title = "phase portrait" if seen else "phase portrait of the equation (u was not measured)"
+    axes.set(xlabel=label(discovery, "u"), ylabel=label(discovery, "u'"), title=title)
+    axes.locator_params(axis="x", nbins=5)
+    legend(axes)
+
+
+def draw_front(axes: "Axes", discovery: Discovery) -> None:
+    """Draw accuracy against complexity of all equations that were fitted to the trajectory."""
+    groups = (
+        (discovery.order, ".", GREY, 4, "tried"),
+        (front(discovery.order), "o-", BLUE, 4, "front"),
+        (ties(discovery.order, discovery.settings.selection)[1:], "D", GREEN, 5, "near ties"),
+        (discovery.order[:1], "s", ORANGE, 10, "chosen"),
+    )
+    for candidates, mark, colour, size, name in groups:
+        seen = [c for c in candidates if np.isfinite(c.rms)]
+        x, y = [c.complexity for c in seen], [c.rms for c in seen]
+        if seen:
+            fill = "none" if mark == "s" else colour  # what lies below stays in sight
+            axes.plot(x, y, mark, color=colour, ms=size, mfc=fill, mew=1.5, lw=1, label=name)
+    axes.axhline(1.0, color=GREY, lw=0.8, ls=":")
+    axes.set(xlabel="complexity", ylabel="rms residual / noise", title="front")
+    axes.locator_params(axis="x", integer=True)
+    sizes = [c.rms for c in discovery.order if np.isfinite(c.rms)]
+    if sizes and 0 < WIDE * min(sizes) < max(sizes):
+        axes.set_yscale("log")
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        axes.yaxis.set_minor_formatter(LogFormatter(minor_thresholds=(1.5, 0.5)))
+    legend(axes)
