@@ -156,10 +156,15 @@ def test_one_equation_alone_has_no_front(pendulum):
     assert "Accuracy against complexity" not in words
 
 
-def test_runs_are_named_the_same_everywhere(driven):
-    read = Reader(page(driven, title="two runs"))
-    assert read.text.count("run 0") == read.text.count("run 1") >= 3  # initial values, picture, smoothing
+@pytest.mark.parametrize("names", [("run 0", "run 1"), ("Ann $x", "Bob <b>")])
+def test_runs_are_named_the_same_everywhere(driven, names):
+    given = names if names[0] != "run 0" else ()
+    dataset = replace(driven.prepared.dataset, names=given)
+    found = replace(driven, prepared=replace(driven.prepared, dataset=dataset))
+    read = Reader(page(found, title="two runs"))
+    assert [read.text.count(name) for name in names] == [3, 3]  # initial values, picture, smoothing
     assert "run 2" not in read.words
+    assert ("run 0" in read.words) == (not given)
 
 
 @pytest.mark.slow

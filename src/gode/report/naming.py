@@ -82,11 +82,6 @@ def axis_label(dataset: Dataset, column: str) -> str:
     return f"{column} [{unit}]" if unit else column
 
 
-def run_names(dataset: Dataset) -> tuple[str, ...]:
-    """Return a name for every run; numbers count from 0, as `--run` does."""
-    return tuple(f"run {i}" for i in range(len(dataset.runs)))
-
-
 def _unit(dataset: Dataset, column: str) -> str:
     found = UNIT.search(dataset.labels.get(ROLES.get(column, column), ""))
     unit = found[1].strip() if found else ""

@@ -15,7 +15,7 @@ from gode.errors import EquationError
 from gode.files import make_folder, replacing
 from gode.report.html import Markup, bullets, html, paragraph, section, table
 from gode.report.mathml import equation_mathml, tree_mathml
-from gode.report.naming import Units, axis_label, run_names
+from gode.report.naming import Units, axis_label
 from gode.report.residuals import Channel, channels
 from gode.report.sections import (
     MAX_ROWS,
@@ -190,10 +190,12 @@ def _shaded(value: float) -> Markup:
 def _initial(discovery: Discovery) -> list[Markup]:
     best, dataset = discovery.order[0], discovery.prepared.dataset
     rows, units = [], Units.of(dataset)
-    for name, run, values in zip(run_names(dataset), dataset.runs, best.initial, strict=True):
+    for i, (run, values) in enumerate(zip(dataset.runs, best.initial, strict=True)):
         for column, value, known in zip(("u", "u'"), values, run.initial, strict=False):
             origin = "given" if np.isfinite(known) else "fitted" if value else "zero fits as well as any"
-            rows.append(
-                (name, f"{column}({run.t[0]:g})", f"{value:.4g} {units.derived(column)}".rstrip(), origin)
-            )
-    return [Markup("<h3>Initial values</h3>"), table(("run", "of", "value", ""), rows[:MAX_ROWS])]
+            shown = f"{value:.4g} {units.derived(column)}".rstrip()
+            rows.append((dataset.name_of(i), f"{column}({run.t[0]:g})", shown, origin))
+    out = [Markup("<h3>Initial values</h3>"), table(("run", "of", "value", ""), rows[:MAX_ROWS])]
+    more = f"{len(rows) - MAX_ROWS} more are in the record. " if len(rows) > MAX_ROWS else ""
+    several = "Commands number the runs from 0, in this order." if len(dataset.runs) > 1 else ""
+    return [*out, paragraph(more + several, "soft")] if several else out

@@ -9,7 +9,7 @@ from matplotlib.ticker import FuncFormatter, LogFormatter
 from gode.arrays import Float
 from gode.data.runs import cycles
 from gode.discovery import Discovery
-from gode.report.naming import axis_label, run_names
+from gode.report.naming import axis_label
 from gode.report.residuals import Channel, Series
 from gode.selection import front, ties
 
@@ -73,7 +73,7 @@ def draw_fit(axes: "Axes", discovery: Discovery, channel: Channel) -> None:
 def draw_run(axes: "Axes", discovery: Discovery, channel: Channel, series: Series) -> None:
     """Draw one run of several under its name."""
     _draw_one(axes, series, channel.noise)
-    axes.set_title(plain(_short(run_names(discovery.prepared.dataset)[series.run], 30)), fontsize=9)
+    axes.set_title(plain(_short(discovery.prepared.dataset.name_of(series.run), 30)), fontsize=9)
 
 
 def draw_closely(axes: "Axes", discovery: Discovery, channel: Channel) -> None:
@@ -94,16 +94,16 @@ def _draw_one(axes: "Axes", series: Series, noise: float) -> None:
 
 
 def _draw_together(axes: "Axes", discovery: Discovery, channel: Channel) -> None:
-    names = run_names(discovery.prepared.dataset)
-    colours = run_colours(len(names))
-    named = len(names) <= len(PALETTE)
+    dataset = discovery.prepared.dataset
+    n_runs = len(dataset.runs)
+    colours, named = run_colours(n_runs), n_runs <= len(PALETTE)
     for series in channel.series:
         colour = colours[series.run]
         _marks(axes, series.t, series.observed, colour, len(channel.series), None)
-        text = plain(_short(names[series.run], 16)) if named else None
+        text = plain(_short(dataset.name_of(series.run), 16)) if named else None
         _line(axes, series.t, series.fit, colour, text)
     if not named:
-        axes.plot([], [], ".-", color=colours[0], label=f"{len(names)} runs, the first dark, the last light")
+        axes.plot([], [], ".-", color=colours[0], label=f"{n_runs} runs, the first dark, the last light")
 
 
 def _marks(axes: "Axes", t: Float, values: Float, colour: str, n_runs: int, name: str | None) -> None:

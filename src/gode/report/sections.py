@@ -10,7 +10,6 @@ from gode.report.experiments import Separation, separations
 from gode.report.figures import data_and_fit, front_picture, phase_portrait, residual_plots
 from gode.report.html import Markup, bullets, card, details, html, paragraph, picture, program, table
 from gode.report.mathml import equation_mathml
-from gode.report.naming import run_names
 from gode.report.panels import chosen_runs
 from gode.report.repeat import command, python_call, settings_rows
 from gode.report.residuals import Channel
@@ -135,13 +134,13 @@ def _why(best: bool, close: bool, on_front: bool) -> str:
 
 def smoothing_section(discovery: Discovery) -> list[Markup]:
     """Return how the data were smoothed."""
-    rows, names = [], run_names(discovery.prepared.dataset)
+    rows = []
     for i, smooth in enumerate(discovery.prepared.smooths):
         noise = ", ".join(
             f"{n}: {x:.3g}" for n, x in zip(("u", "u'", "u''"), smooth.noise, strict=True) if np.isfinite(x)
         )
         spread = [float(np.sqrt(np.mean(row**2))) for row in smooth.deviations]
-        rows.append((names[i], len(smooth.t), noise, *spread))
+        rows.append((discovery.prepared.dataset.name_of(i), len(smooth.t), noise, *spread))
     head = ("run", "points", "noise", "error of smoothed u", "of u'", "of u''")
     words = (
         "By the paper's network, on whose derivatives the search works."
