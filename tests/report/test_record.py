@@ -89,19 +89,52 @@ def test_the_first_fifty_the_front_and_the_ties_are_kept(pair):
         (["candidates", 0, "equation", "residual"], "(" * 5000, "nested|too long"),
         (["candidates", 0, "equation", "residual"], "u'' - C*u - C*u^2", "of order 2, but 1 was sought"),
         (["candidates", 0, "equation", "constants"], [1.0], "has 2 constants, got 1 values"),
-        (["candidates", 0, "equation", "constants"], [None, "inf"], "must be finite"),
+        (
+            ["candidates", 0, "equation", "constants"],
+            [None, "inf"],
+            r"constants must be between .*, got null",
+        ),
         (["candidates", 0, "covariance"], {"shape": [1, 1], "values": [1.0]}, "covariance has the shape"),
-        (["candidates", 0, "rms"], None, "not finite"),
+        (["candidates", 0, "rms"], None, r"candidates\[0\].rms must be between 0 and 1e\+120, got null"),
         (["runs"], {}, "runs must be a list"),
         (["runs", 0, "t", "values", 3], -9.0, "time must increase"),
         (["runs", 0, "t", "shape"], [2**40], "do not make the shape"),
         (["runs", 0, "observed"], {"shape": [3, 1], "values": [1, 1, 1]}, "observed has the shape"),
         (["runs", 0, "inputs"], {"F": "__import__('os')"}, "no meaning|unknown"),
-        (["smooths", 0, "values", "values", 0], None, "not finite"),
+        (["smooths", 0, "values", "values", 0], None, r"smooths\[0\].values must be between .*, got null"),
         (["smooths"], [1, 2], "smooths has 2 entries, but 1 are expected"),
         (["labels"], {"u": 3}, "labels must be an object of texts"),
         (["n_fitted"], 1.5, "n_fitted must be a whole number"),
         (["interrupted"], 0, "interrupted must be true or false"),
+        (["n_fitted"], -3, "n_fitted must be between 0 and 1e.09, got -3"),
+        (["labels"], {"u": "a\ud800"}, r"labels.u must be text that can be written, got 'a.ud800'"),
+        (["settings", "start"], "\ud800", "settings.start must be text that can be written"),
+        (["settings", "without"], ["t", "\udfff"], "settings.without must be text that can be written"),
+        (
+            ["settings", "selection", "tie"],
+            None,
+            "settings.selection.tie must be between 0 and 1e.06, got null",
+        ),
+        (["settings", "selection", "tie"], "-inf", "settings.selection.tie must be .*, got -inf"),
+        (["settings", "shooting", "max_steps"], 10**30, "settings.shooting.max_steps must be .*, got 1e.30"),
+        (["settings", "shooting", "horizons"], [0.5, -1.0], "settings.shooting.horizons must be .*, got -1"),
+        (["candidates", 0, "complexity"], 10**400, r"candidates\[0\].complexity must be .*, got inf"),
+        (["candidates", 0, "rms"], -1.0, r"candidates\[0\].rms must be .*, got -1"),
+        (
+            ["candidates", 0, "errors", "values", 1],
+            -0.1,
+            r"candidates\[0\].errors must be at least 0, got -0.1",
+        ),
+        (["candidates", 0, "criterion"], 1e300, r"candidates\[0\].criterion must be"),
+        (["candidates", 0, "initial", "values", 0], 1e300, r"candidates\[0\].initial must be"),
+        (["candidates", 0, "equation", "constants", 0], 1e-320, r"equation.constants must be .*, got 9.99"),
+        (["candidates", 0, "equation", "constants", 0], 1e301, r"equation.constants must be .*, got 1e.301"),
+        (["runs", 0, "initial", "values", 0], 1e300, r"runs\[0\].initial must be"),
+        (["smooths", 0, "noise", "values", 0], 1e300, r"smooths\[0\].noise must be .*, got 1e.300"),
+        (["smooths", 0, "noise", "values", 0], -1.0, r"smooths\[0\].noise must be .*, got -1"),
+        (["smooths", 0, "noise", "values", 1], 1.0, r"smooths\[0\].noise has a value for u', which was not"),
+        (["smooths", 0, "noise", "values"], [None] * 3, r"smooths\[0\].noise has no value"),
+        (["smooths", 0, "deviations", "values", 0], -1.0, r"smooths\[0\].deviations must be"),
     ],
 )
 def test_a_hostile_record_is_refused_with_a_sentence(path, value, sentence, tmp_path):
@@ -122,7 +155,11 @@ def test_a_hostile_record_is_refused_with_a_sentence(path, value, sentence, tmp_
         (b'{"format": "gode record", ', "not complete JSON"),
         (b"\xff\xfe\0", "not text"),
         (b"[1, 2]", "no record"),
-        (b"[" * 200_000, "not complete JSON"),
+        (b"[" * 200_000, "is nested more than 50 deep"),
+        (b'{"a":' * 60 + b"1" + b"}" * 60, "is nested more than 50 deep"),
+        (b"[" + b"[]," * 1_100_000 + b"[]]", "holds more than 1000000 lists"),
+        (b"[" + b"0," * 21_000_000 + b"0]", "holds more than 20000000 values"),
+        (b"]" * 5 + b"[", "not complete JSON"),
         (b'{"format": "gode record", "version": ' + b"9" * 5000 + b"}", "not complete JSON|its version"),
     ],
 )
@@ -130,6 +167,13 @@ def test_a_file_that_is_no_record_is_refused(content, sentence, tmp_path):
     (tmp_path / "bad.json").write_bytes(content)
     with pytest.raises(FileError, match=sentence):
         gode.load(tmp_path / "bad.json")
+
+
+@pytest.mark.parametrize("device", ["/dev/zero", "/dev/urandom"])
+def test_a_device_without_an_end_is_refused(device, tmp_path, monkeypatch):
+    monkeypatch.setattr("gode.report.record.MAX_BYTES", 2_000_000)  # so that random bytes are over soon
+    with pytest.raises(FileError, match="it is no record of gode"):
+        gode.load(device)
 
 
 def test_a_missing_file_is_named(tmp_path):

@@ -17,6 +17,7 @@ from gode.arrays import Float
 from gode.equation import Equation, parse_skeleton
 from gode.equation.text import exact, to_text
 from gode.errors import FileError
+from gode.report.rules import check_value
 
 T = TypeVar("T")
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
@@ -137,6 +138,8 @@ class _Decoder:
         if missing:
             raise FileError(f"{where} lacks {missing[0]!r}")
         values = {n: self.value(known[n][0], v, f"{where}.{n}") for n, v in given.items()}
+        for name, value in values.items():
+            check_value(kind.__name__, name, value, f"{where}.{name}")
         return kind(**values)
 
     def equation(self, data: object, where: str) -> Equation:
@@ -145,8 +148,8 @@ class _Decoder:
         scale = self.union((float, NoneType), member(data, "scale", where), f"{where}.scale")
         skeleton = parse_skeleton(f"{text} = 0", inputs=self.inputs)
         constants = tuple(_number(v, f"{where}.constants") for v in numbers)
-        if not all(map(math.isfinite, constants)):
-            raise FileError(f"{where}.constants must be finite numbers")
+        for name, value in {"constants": constants, "scale": scale}.items():
+            check_value("Equation", name, value, f"{where}.{name}")
         return Equation(skeleton, constants, scale)  # type: ignore[arg-type]
 
 

@@ -11,18 +11,23 @@ from gode import __version__
 from gode.arrays import Float
 from gode.data import Dataset, Run, Smooth, make_run
 from gode.data.joining import chosen_interpolation
-from gode.data.runs import Input
+from gode.data.runs import CHANNELS, Input
 from gode.discovery import Discovery
 from gode.discovery.prepare import assemble, input_values
 from gode.discovery.settings import Settings
-from gode.errors import FileError, GodeError
+from gode.errors import FileError, GodeError, shortened
 from gode.files import replacing
 from gode.report.codec import Json, decode, decode_array, encode, member
+from gode.report.rules import check_value
 from gode.selection import Candidate, front, ties
 
 FORMAT, VERSION = "gode record", 1
 KEPT = 50  # candidates, besides the near ties and the front
-MAX_BYTES = 1_000_000_000
+MAX_BYTES = 500_000_000  # a million rows are half of it
+MAX_VALUES = 20_000_000  # and have twelve million numbers, of which each takes 32 bytes while it is read
+MAX_LISTS = 1_000_000
+MAX_DEPTH = 50
+NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 
 
 def save(discovery: Discovery, path: str | os.PathLike[str]) -> None:
@@ -94,6 +99,7 @@ def discovery_of(data: object) -> Discovery:
     ]
     prepared = assemble(dataset, smooths, settings.order, settings.selection.floor)
     n_fitted = decode(int, member(data, "n_fitted", "record"), "n_fitted")
+    check_value("record", "n_fitted", n_fitted, "n_fitted")
     interrupted = decode(bool, member(data, "interrupted", "record"), "interrupted")
     supported = decode(bool, member(data, "supported", "record"), "supported")
     return Discovery(candidates, prepared, settings, n_fitted, interrupted, supported)
@@ -110,8 +116,6 @@ def candidate_of(data: object, order: int, dataset: Dataset, where: str) -> Cand
         values: Float = getattr(found, name)
         if values.shape != shape:
             raise FileError(f"{where}.{name} has the shape {values.shape}, but {shape} is expected")
-    if not np.isfinite([found.rms, found.criterion, *found.initial.ravel()]).all():
-        raise FileError(f"{where} holds numbers that are not finite")
     return found
 
 
@@ -124,17 +128,37 @@ def _written(value: Json) -> str:
 
 def _read_json(path: Path) -> object:
     try:
-        if path.stat().st_size > MAX_BYTES:
-            raise FileError(f"{path} is larger than {MAX_BYTES // 10**6} MB: it is no record of gode")
-        text = path.read_text(encoding="utf-8")
+        with path.open("rb") as file:
+            content = file.read(1000)
+            if b"\0" not in content:  # else a device may have no end
+                content += file.read(MAX_BYTES)
     except OSError as error:
-        raise FileError(f"{path} cannot be read ({error.strerror}); name a record.json") from None
+        name = shortened(str(path), 200)
+        raise FileError(f"{name} cannot be read ({error.strerror}); name a record.json") from None
+    _check_size(content, path)
+    try:
+        return json.loads(content.decode("utf-8"))
     except UnicodeDecodeError:
         raise FileError(f"{path} is not text: it is no record of gode; name a record.json") from None
-    try:
-        return json.loads(text)
     except (ValueError, RecursionError):
         raise FileError(f"{path} is not complete JSON: it is no record of gode, or damaged") from None
+
+
+def _check_size(content: bytes, path: Path) -> None:
+    """Refuse what would take much memory to read, by its size and its brackets, before it is read."""
+    brackets = content.translate(None, NO_BRACKETS)
+    found = {
+        f"is larger than {MAX_BYTES // 10**6} MB": len(content) > MAX_BYTES,
+        f"holds more than {MAX_VALUES} values": content.count(b",") > MAX_VALUES,
+        f"holds more than {MAX_LISTS} lists": len(brackets) > 2 * MAX_LISTS,
+    }
+    if not any(found.values()):
+        steps = np.frombuffer(brackets.translate(bytes.maketrans(b"[{]}", b"\1\1\377\377")), np.int8)
+        depth = int(np.cumsum(steps, dtype=np.int64).max(initial=0))
+        found[f"is nested more than {MAX_DEPTH} deep"] = depth > MAX_DEPTH
+    for what, is_so in found.items():
+        if is_so:
+            raise FileError(f"{path} {what}: it is no record of gode; name a record.json")
 
 
 def _check_format(data: object) -> None:
@@ -157,6 +181,8 @@ def _items(data: object, name: str, length: int | None = None) -> list[object]:
 def _labels(data: object) -> dict[str, str]:
     if not isinstance(data, dict) or not all(isinstance(v, str) for v in data.values()):
         raise FileError("labels must be an object of texts")
+    for name, label in data.items():
+        check_value("labels", "", (name, label), f"labels.{ascii(name[:40])[1:-1]}")
     return data
 
 
@@ -165,6 +191,7 @@ def _names(data: object, n_runs: int) -> tuple[str, ...]:
     if not isinstance(data, dict) or "names" not in data:
         return ()
     names = decode(tuple[str, ...], data["names"], "names")
+    check_value("names", "", names, "names")
     if len(names) not in (0, n_runs):
         raise FileError(f"names has {len(names)} entries, but there are {n_runs} runs")
     return names
@@ -188,6 +215,7 @@ def _run(data: object, where: str) -> Run:
     t = decode_array(member(data, "t", where), f"{where}.t", (None,))
     observed = decode_array(member(data, "observed", where), f"{where}.observed", (3, len(t)))
     initial = decode_array(member(data, "initial", where), f"{where}.initial", (2,))
+    check_value("Run", "initial", initial, f"{where}.initial")
     given = member(data, "inputs", where)
     if not isinstance(given, dict):
         raise FileError(f"{where}.inputs must be an object")
@@ -215,6 +243,10 @@ def _smooth(data: object, run: Run, where: str) -> Smooth:
         values: Float = getattr(found, name)
         if values.shape != shape:
             raise FileError(f"{where}.{name} has the shape {values.shape}, but {shape} is expected")
-    if not np.isfinite(found.values).all() or not np.any(np.isfinite(found.noise)):
-        raise FileError(f"{where} holds numbers that are not finite")
+    known = np.isfinite(found.noise)
+    unseen = np.flatnonzero(known & ~np.isfinite(run.observed).any(axis=1))
+    if len(unseen):
+        raise FileError(f"{where}.noise has a value for {CHANNELS[unseen[0]]}, which was not observed")
+    if not known.any():
+        raise FileError(f"{where}.noise has no value for what was observed")
     return found
