@@ -12,8 +12,9 @@ from gode.equation import parse_equation, parse_skeleton
 from gode.errors import GodeError
 from gode.grammar import Grammar, generate, sample
 from gode.report.record import discovery_of
-from gode.tables.read import parse_table
-from gode.tables.roles import Roles, runs_of_tables
+from gode.tables.roles import Roles
+from gode.tables.runs import runs_of_tables
+from gode.tables.text import parse_table
 
 
 def expression(data: bytes) -> None:

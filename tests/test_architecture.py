@@ -55,6 +55,10 @@ DOORS = {
     "concurrent": ("discovery/workers.py",),
     "threadpoolctl": ("discovery/",),
     "pandas": ("tables/", "discovery/result.py", "estimator.py"),
+    "scipy.io": ("tables/matlab.py",),
+    "openpyxl": ("tables/excel.py",),  # the extra `files`
+    "h5py": ("tables/matlab.py",),
+    "pyarrow": ("tables/parquet.py",),
     "sklearn": ("estimator.py",),  # its tags, when it asks for them
     "matplotlib": ("report/figures.py", "report/panels.py", "benchmarks/figures.py"),
     "symengine": ("benchmarks/baselines.py",),

@@ -15,8 +15,8 @@ from gode.discovery import Discovery, discover, fit
 from gode.discovery.arguments import INPUT
 from gode.discovery.result import Finding
 from gode.errors import ConfigError, DataError, NotFittedError
-from gode.tables.read import frame_table, listed
 from gode.tables.roles import GUESSES
+from gode.tables.table import frame_table, listed
 
 SIGNALS = {"u": "u", "velocity": "du", "acceleration": "d2u"}  # of a measurement -> of a solution
 

@@ -3,7 +3,7 @@ import pytest
 
 from commands import gode, refused
 from examples_found import fitted_oscillator, found_growth
-from gode.tables.read import parse_table
+from gode.tables.text import parse_table
 
 
 @pytest.fixture

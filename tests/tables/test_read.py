@@ -11,8 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gode.errors import GodeError
-from gode.tables.read import frame_table, parse_table, read_table
-from gode.tables.roles import Roles, runs_of_tables
+from gode.tables.read import read_table
+from gode.tables.roles import Roles
+from gode.tables.runs import runs_of_tables
+from gode.tables.table import frame_table
+from gode.tables.text import parse_table
 
 ROWS = [[0.0, 1.5, -2.0], [0.5, np.nan, 3.25e-12], [1.25, 4.0, 1e12], [2.0, 0.1, 7.0], [3.0, 1 / 3, 8.0]]
 
@@ -81,6 +84,10 @@ def test_comments_blank_lines_and_a_preamble_are_skipped():
     assert table.lines.tolist() == [5, 8]
 
 
+def test_a_title_above_two_columns_is_no_header():
+    assert table_of("Well A1\n\nt,u\n0,1\n1,2\n").names == ("t", "u")
+
+
 def test_a_commented_header_is_a_header():
     assert table_of("# t u\n0 1\n1 2\n").names == ("t", "u")
 
@@ -102,7 +109,7 @@ def test_a_missing_cell_is_not_observed(cell):
 
 def test_dates_become_seconds():
     table = table_of("time,u\n2024-05-31 12:00:00,1\n2024-05-31 12:00:01.5,2\n2024-06-01 12:00:00,3\n")
-    np.testing.assert_allclose(table.times("time"), [0, 1.5, 86400])
+    np.testing.assert_allclose(table.times("time").seconds, [0, 1.5, 86400])
 
 
 BAD = {

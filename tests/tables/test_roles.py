@@ -2,8 +2,9 @@ import numpy as np
 import pytest
 
 from gode.errors import DataError
-from gode.tables.read import parse_table
-from gode.tables.roles import Roles, assign_roles, read_runs, runs_of_tables
+from gode.tables.roles import Roles, assign_roles
+from gode.tables.runs import read_runs, runs_of_tables
+from gode.tables.text import parse_table
 
 
 def roles_of(header, **asked):
@@ -97,4 +98,4 @@ def test_no_times_and_nothing_observed_are_refused():
 def test_of_dates_the_unit_is_told():
     text = "date,u\n" + "".join(f"2024-05-0{i},{i}\n" for i in range(1, 8))
     (told,) = runs_of_tables([parse_table(text.encode(), "data.csv")], Roles()).told
-    assert "time from 'date' in seconds, u from 'u'" in told
+    assert "time from 'date' (dates, in seconds), u from 'u'" in told

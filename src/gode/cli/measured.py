@@ -11,8 +11,8 @@ from gode.errors import ConfigError, DataError, EquationError
 
 if TYPE_CHECKING:
     from gode.arrays import Float
-    from gode.tables.read import Table
-    from gode.tables.roles import Readings
+    from gode.tables.runs import Readings
+    from gode.tables.table import Table
 
 Command = Callable[..., None]
 OPTIONS = (
@@ -84,7 +84,8 @@ def read_measured(files: Sequence[str], choice: Choice) -> Measured:
     """
     from gode.data.joining import chosen_interpolation
     from gode.tables.read import read_table
-    from gode.tables.roles import NONE, Roles, runs_of_tables
+    from gode.tables.roles import NONE, Roles
+    from gode.tables.runs import runs_of_tables
 
     tables = [read_table(path) for path in files]
     formula = None
@@ -120,7 +121,7 @@ def _is_column(table: "Table", name: str) -> bool:
 def _formula(text: str, table: "Table") -> str:
     from gode.equation import parse_tree
     from gode.equation.tree import TIME, variables
-    from gode.tables.read import listed
+    from gode.tables.table import listed
 
     try:
         tree = parse_tree(text, inputs=())

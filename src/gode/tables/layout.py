@@ -1,23 +1,26 @@
 """How a text file of numbers is laid out: encoding, comments, delimiter, decimal sign, header, units."""
 
 import codecs
-import csv
 import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from gode.errors import DataError
+import numpy as np
 
-MISSING = frozenset({"", "na", "n/a", "#n/a", "nan", "null", "none", "missing", "-", "--", "?", "."})
+from gode.arrays import Int
+from gode.errors import DataError
+from gode.tables.cells import SPACES, is_time, number, split
+from gode.tables.signs import settle_signs
+
 COMMENTS = ("#", "%", "//")
-SPACES = " "  # as a delimiter: any run of white space
 CHOICES = (  # delimiter and decimal sign; where two fit, the first
     *((delimiter, ".") for delimiter in "\t;,|"),
-    *((delimiter, ",") for delimiter in "\t;|"),
+    *((delimiter, ",") for delimiter in "\t;|,"),  # commas between commas stand in quotes
     (SPACES, "."),
     (SPACES, ","),
 )
+Choices = Sequence[tuple[str, str]]
 SAMPLE = 120  # lines looked at from the start, and as many from the rest
 MAX_PREAMBLE = 60  # lines of text before the table
 BOMS = (
@@ -26,6 +29,11 @@ BOMS = (
     (codecs.BOM_UTF32_BE, "utf-32"),
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
+)
+TIME = re.compile(  # time_h, t_ms, elapsed min: a name of time and its unit
+    r"(?P<word>t|times?|zeit|temps|tiempo|tempo|elapsed(?:[ _]time)?|timestamp)[ _.,/-]+(?:in[ _])?"
+    r"(?P<unit>[mµun]?s|secs?|seconds?|mins?|minutes?|h|hrs?|hours?|d|days?|weeks?|months?|a|yrs?|years?)",
+    re.IGNORECASE,
 )
 UNIT = re.compile(r"^(?P<name>.*?[^\s\[(])\s*[\[(]\s*(?P<unit>[^\[\]()]*?)\s*[\])]$")
 
@@ -36,10 +44,11 @@ class Layout:
 
     delimiter: str
     decimal: str
+    grouped: bool  # whether the other sign separates thousands
     names: tuple[str, ...]
     units: tuple[str, ...]
-    rows: tuple[str, ...]  # the lines of the table below its header
-    lines: tuple[int, ...]  # the number of each in the file, from 1
+    rows: Sequence[str]  # the lines of the table below its header
+    lines: Int  # the number of each in the file, from 1
     n_skipped: int  # lines of text above the header
 
     @property
@@ -62,8 +71,8 @@ def decode_text(data: bytes, source: str) -> str:
         return _checked_text(data.decode("latin-1"), source)
 
 
-def find_layout(text: str, source: str) -> Layout:
-    """Return how the table in `text` is laid out.
+def find_layout(text: str, source: str, choices: Choices = CHOICES) -> Layout:
+    """Return how the table in `text` is laid out, by one of the `choices` of delimiter and decimal sign.
 
     Raises:
         DataError: if there is no table of numbers.
@@ -71,7 +80,7 @@ def find_layout(text: str, source: str) -> Layout:
     body, lines, comments = _body(text)
     if not body:
         raise DataError(f"{source} is empty: it holds no row of numbers; name a file with columns t and u")
-    delimiter, decimal, width = _splitting(body)
+    delimiter, decimal, width = _splitting(body, choices)
     first = _first_row(body, delimiter, decimal, width)
     head = [split(line, delimiter) for line in body[first : first + 1]]
     numeric = _numeric_columns(body[first + 1 :] or body[first:], delimiter, decimal, width)
@@ -84,36 +93,9 @@ def find_layout(text: str, source: str) -> Layout:
     if len(names) == width - 1:  # the first column holds row names
         names = ["", *names]
     labels, found = _labelled(names, units, width)
-    return Layout(delimiter, decimal, labels, found, tuple(body[start:]), tuple(lines[start:]), first)
-
-
-def split(line: str, delimiter: str) -> list[str]:
-    """Return the cells of a line, without quotes and outer spaces."""
-    if '"' in line:
-        try:
-            parts = next(csv.reader([line.strip()], delimiter=delimiter, skipinitialspace=True))
-        except csv.Error:
-            return [line]
-        return [part.strip() for part in parts if part or delimiter != SPACES]
-    parts = line.split() if delimiter == SPACES else line.split(delimiter)
-    return [part.strip() for part in parts]
-
-
-def number(cell: str, decimal: str) -> float | None:
-    """Return the number in a cell, NaN for a missing one, None for text."""
-    cell = cell.strip().strip('"').strip()
-    if cell.lower() in MISSING:
-        return float("nan")
-    if decimal != ".":
-        if "." in cell:
-            return None
-        cell = cell.replace(decimal, ".")
-    if "_" in cell:
-        return None
-    try:
-        return float(cell)
-    except ValueError:
-        return None
+    rows, at = body[start:], lines[start:]
+    decimal, grouped = settle_signs(rows, delimiter, decimal, lambda i: f"{source}, line {at[i]}")
+    return Layout(delimiter, decimal, grouped, labels, found, rows, at, first)
 
 
 def _checked_text(text: str, source: str) -> str:
@@ -122,17 +104,14 @@ def _checked_text(text: str, source: str) -> str:
     return text
 
 
-def _body(text: str) -> tuple[list[str], list[int], dict[int, str]]:
+def _body(text: str) -> tuple[list[str], Int, dict[int, str]]:
     """Return the lines that are no comment, their numbers, and the comments by number."""
-    body, lines, comments = [], [], {}
-    for i, line in enumerate(text.replace("\r\n", "\n").replace("\r", "\n").split("\n"), start=1):
-        bare = line.strip()
-        if bare.startswith(COMMENTS):
-            comments[i] = bare
-        elif bare:
-            body.append(line)
-            lines.append(i)
-    return body, lines, comments
+    rows = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    bare = (row.strip() for row in rows)
+    kept = np.fromiter((bool(row) and not row.startswith(COMMENTS) for row in bare), np.bool_, len(rows))
+    comments = {int(i) + 1: rows[i].strip() for i in np.flatnonzero(~kept) if rows[i].strip()}
+    body = [row for row, keep in zip(rows, kept.tolist(), strict=True) if keep]
+    return body, np.flatnonzero(kept) + 1, comments
 
 
 def _sample(body: Sequence[str]) -> list[str]:
@@ -140,20 +119,24 @@ def _sample(body: Sequence[str]) -> list[str]:
     return [*body[:SAMPLE], *rest[:: len(rest) // SAMPLE + 1]]
 
 
-def _splitting(body: Sequence[str]) -> tuple[str, str, int]:
-    """Return the delimiter and decimal sign under which most cells are numbers, and the number of columns."""
+def _splitting(body: Sequence[str], choices: Choices) -> tuple[str, str, int]:
+    """Return delimiter and decimal sign under which most cells are numbers or times, and the columns."""
     sample = _sample(body)
     scored = []
-    for place, (delimiter, decimal) in enumerate(CHOICES):
+    for place, (delimiter, decimal) in enumerate(choices):
         rows = [split(line, delimiter) for line in sample]
         counts = Counter(map(len, rows))
         width = max(counts, key=lambda w: (counts[w], w))
         cells = [cell for row in rows if len(row) == width for cell in row]
-        share = sum(number(cell, decimal) is not None for cell in cells) / len(cells) if cells else 0.0
+        share = sum(_is_value(cell, decimal) for cell in cells) / len(cells) if cells else 0.0
         same = counts[width] / len(rows)
         scored.append((round(same * share, 9), same * (width > 1), width, -place, delimiter, decimal))
     _, _, width, _, delimiter, decimal = max(scored)
     return delimiter, decimal, width
+
+
+def _is_value(cell: str, decimal: str) -> bool:
+    return number(cell, decimal) is not None or is_time(cell)
 
 
 def _first_row(body: Sequence[str], delimiter: str, decimal: str, width: int) -> int:
@@ -161,8 +144,12 @@ def _first_row(body: Sequence[str], delimiter: str, decimal: str, width: int) ->
     for i, line in enumerate(body[:MAX_PREAMBLE]):
         cells = split(line, delimiter)
         known = [number(cell, decimal) is not None for cell in cells]
-        if len(cells) == width or all(known) or (len(cells) == width - 1 and not any(known)):
+        if len(cells) == width or all(known):
             return i
+        if len(cells) == width - 1 and not any(known):  # names above all columns but that of row names
+            below = split(body[i + 1], delimiter) if i + 1 < len(body) else []
+            if any(number(cell, decimal) is not None for cell in below):
+                return i
     return 0
 
 
@@ -212,7 +199,7 @@ def _labelled(
         while name in out:
             name += "_2"
         out.append(name)
-        found.append(unit or (units[i] if i < len(units) else ""))
+        found.append(unit or (units[i] if i < len(units) else "") or time_unit(name)[1])
     return tuple(out), tuple(found)
 
 
@@ -223,3 +210,9 @@ def parted(header: str) -> tuple[str, str]:
     if found is None:
         return header, ""
     return found["name"].strip(), "" if found["unit"] == "t" else found["unit"]
+
+
+def time_unit(name: str) -> tuple[str, str]:
+    """Return word and unit of a name of time such as `time_h`; of another the name and no unit."""
+    found = TIME.fullmatch(name.strip())
+    return (found["word"], found["unit"]) if found else (name, "")

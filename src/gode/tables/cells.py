@@ -1,0 +1,65 @@
+"""What a cell of a table says: nothing, a number, a time of day or a date."""
+
+import csv
+import re
+
+MISSING = frozenset({"", "na", "n/a", "#n/a", "nan", "nat", "null", "none", "missing", "-", "--", "?", "."})
+SPACES = " "  # as a delimiter: any run of white space
+CLOCK = re.compile(  # 1:45, 13:45:10.5, 1:45 PM, 100:00:00, 1 days 02:00:00
+    r"(?:(?P<days>\d{1,6}) days?,? +)?(?P<first>\d{1,9}):(?P<second>\d{1,2})(?::(?P<third>\d{1,2}))?"
+    r"(?:[.,](?P<fraction>\d+))?(?: ?(?P<half>[AaPp])\.?[Mm]\.?)?"
+)
+DAY = (  # 2024-12-31, 31.12.2024, 12/31/24, 31-Dec-2024, Dec 31, 2024
+    r"\d{1,4}(?P<sign>[-./])\d{1,2}(?P=sign)\d{1,4}\.?"
+    r"|\d{1,2}[-. ]+[A-Za-z]{3,9}[-., ]+\d{2,4}|[A-Za-z]{3,9}\.? \d{1,2},? \d{4}"
+)
+DATE = re.compile(rf"(?P<day>{DAY})(?:(?:,? +|T)(?P<clock>\d+:\S+(?: ?[AaPp]\.?[Mm]\.?)?))?")
+ISO = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:?\d{2}.*)?")
+APART = re.compile(r"(?<=\d)['’\u00a0\u2009\u202f](?=\d{3}(?!\d))")  # 1'067 and 1 067 with a narrow space
+GROUPED = {  # by the decimal sign: thousands for certain, and thousands where the table is known to have them
+    sign: (
+        re.compile(rf"[+-]?[1-9]\d{{0,2}}(?:(?:{other}\d{{3}})+{own}\d*|(?:{other}\d{{3}}){{2,}})"),
+        re.compile(rf"[+-]?[1-9]\d{{0,2}}(?:{other}\d{{3}})+(?:{own}\d*)?"),
+    )
+    for sign, own, other in ((".", r"\.", ","), (",", ",", r"\."))
+}
+
+
+def split(line: str, delimiter: str) -> list[str]:
+    """Return the cells of a line, without quotes and outer spaces."""
+    if '"' in line:
+        try:
+            parts = next(csv.reader([line.strip()], delimiter=delimiter, skipinitialspace=True))
+        except csv.Error:
+            return [line]
+        return [part.strip() for part in parts if part or delimiter != SPACES]
+    parts = line.split() if delimiter == SPACES else line.split(delimiter)
+    return [part.strip() for part in parts]
+
+
+def number(cell: str, decimal: str, *, grouped: bool = False) -> float | None:
+    """Return the number in a cell, NaN for a missing one, None for text.
+
+    The other sign separates thousands where the cell proves it (1,234.5 or 1,234,567), or everywhere in a
+    table that is known to have them (`grouped`).
+    """
+    cell = APART.sub("", cell.strip().strip('"').strip())
+    if cell.lower() in MISSING:
+        return float("nan")
+    other = "," if decimal == "." else "."
+    if other in cell:
+        if not GROUPED[decimal][grouped].fullmatch(cell):
+            return None
+        cell = cell.replace(other, "")
+    if "_" in cell:
+        return None
+    try:
+        return float(cell.replace(decimal, "."))
+    except ValueError:
+        return None
+
+
+def is_time(cell: str) -> bool:
+    """Tell whether a cell is written as a time of day, a duration or a date."""
+    cell = cell.strip().strip('"').strip()
+    return bool(CLOCK.fullmatch(cell) or DATE.fullmatch(cell) or ISO.fullmatch(cell))

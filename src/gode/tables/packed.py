@@ -1,0 +1,69 @@
+"""What the readers of packed files share: limits, a damaged file, a library that is not installed."""
+
+import struct
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from zipfile import BadZipFile
+
+import numpy as np
+import pandas as pd
+
+from gode.errors import DataError
+from gode.tables.layout import parted, time_unit
+from gode.tables.table import Table
+
+MAX_UNPACKED = 1_000_000_000  # bytes
+MAX_VALUES = 50_000_000  # rows times columns
+DAMAGES = (  # what libraries raise on bytes they cannot read; all of these have been seen
+    ValueError, TypeError, KeyError, IndexError, AttributeError, AssertionError, NotImplementedError,
+    OverflowError, OSError, EOFError, RuntimeError, SyntaxError, UnboundLocalError, struct.error, zlib.error,
+    BadZipFile,
+)  # fmt: skip
+
+
+@contextmanager
+def unpacking(source: str, kind: str, library: str) -> Iterator[None]:
+    """Turn what goes wrong in reading into one sentence.
+
+    Raises:
+        DataError: if the library is not installed, or the file is damaged.
+    """
+    try:
+        yield
+    except DataError:
+        raise
+    except ImportError:
+        raise DataError(
+            f"{source} is a file of {kind}, which needs {library}: pip install 'gode-engine[files]', "
+            "or save the table as CSV"
+        ) from None
+    except MemoryError:
+        raise DataError(f"{source} needs more memory than there is; save fewer rows or columns") from None
+    except DAMAGES as error:
+        reason = (str(error).splitlines() or [""])[0][:120] or type(error).__name__
+        raise DataError(
+            f"{source} is a damaged file of {kind} ({reason}); save it again, or as CSV"
+        ) from None
+
+
+def check_unpacked(size: int, n_values: int, source: str) -> None:
+    """Refuse what would not fit into memory, before it is unpacked."""
+    if size > MAX_UNPACKED or n_values > MAX_VALUES:
+        raise DataError(
+            f"{source} unpacks to more than {MAX_UNPACKED // 10**6} MB or {MAX_VALUES // 10**6} million "
+            "values, which is the most that is read; save fewer rows or columns"
+        )
+
+
+def columns_table(source: str, names: Sequence[str], frame: pd.DataFrame, notes: tuple[str, ...]) -> Table:
+    """Return the table of columns that have names, perhaps with a unit as in ``u [m]``; rows count from 1."""
+    if not len(frame) or not len(names):
+        raise DataError(f"{source} holds no rows; save the columns of time and signal in it")
+    split = [parted(name) for name in names]
+    plain = [name for name, _ in split]
+    if len(set(plain)) < len(plain):
+        plain, split = list(names), [(name, "") for name in names]
+    units = tuple(unit or time_unit(name)[1] for name, unit in split)
+    frame = frame.set_axis(range(len(plain)), axis=1)
+    return Table(source, tuple(plain), units, frame, np.arange(1, len(frame) + 1), notes=notes)

@@ -1,0 +1,148 @@
+"""Tables to runs: one for each file, each value in a column of runs, each column of u; and what to say."""
+
+import shlex
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain, count
+from pathlib import Path
+
+import numpy as np
+
+from gode.arrays import Float, Int
+from gode.errors import DataError
+from gode.tables.read import read_table
+from gode.tables.roles import Roles, assign_columns, run_rows
+from gode.tables.table import Table, listed
+from gode.tables.times import Times, unrolled
+
+CHANNELS = ("u", "velocity", "acceleration", "force")
+
+
+@dataclass(frozen=True)
+class Readings:
+    """The runs of some files: for each the columns t, u, velocity, acceleration, force that there are."""
+
+    runs: tuple[Mapping[str, Float], ...]
+    names: tuple[str, ...]  # what the runs are called; none if there is one run only
+    labels: Mapping[str, str]  # role -> name and unit, for people
+    told: tuple[str, ...]  # what was taken, one sentence for each file
+
+    def column(self, role: str) -> list[Float] | None:
+        """Return one column of all runs, or None where there is none."""
+        return [run[role] for run in self.runs] if role in self.runs[0] else None
+
+
+def read_runs(paths: Sequence[str | Path], asked: Roles) -> Readings:
+    """Return the runs in the files: one for each file, or one for each value in the column of runs.
+
+    Raises:
+        DataError: if a file cannot be used, or the files do not go together.
+    """
+    return runs_of_tables([read_table(path) for path in paths], asked)
+
+
+def runs_of_tables(tables: Sequence[Table], asked: Roles) -> Readings:
+    """Return the runs in some tables, which must have columns for the same roles."""
+    runs: dict[str, Mapping[str, Float]] = {}
+    told: list[str] = []
+    taken: list[list[Roles]] = []
+    for table in tables:
+        before = len(runs)
+        taken.append(assign_columns(table, asked))
+        _check_alike(table, taken[-1][0], tables[0], taken[0][0])
+        stem = Path(table.source).stem if len(tables) > 1 else ""
+        times = table.times(str(taken[-1][0].time))
+        turns = 0
+        for roles in taken[-1]:
+            well = str(roles.u) if len(taken[-1]) > 1 else ""
+            for name, run, turned in _split(table, roles, times):
+                runs[_unlike(", ".join(filter(None, (stem, well, name))), runs)] = run
+                turns = max(turns, turned)
+        told.append(_sentence(table, taken[-1], times, turns, len(runs) - before))
+    names = tuple(runs) if len(runs) > 1 else ()
+    return Readings(tuple(runs.values()), names, _labels(tables[0], taken[0]), tuple(told))
+
+
+def _check_alike(table: Table, roles: Roles, first: Table, theirs: Roles) -> None:
+    kinds, known = ([role for role, _ in each.items()] for each in (roles, theirs))
+    if kinds != known:
+        raise DataError(
+            f"{table.source} has columns for {listed(kinds)}, but {first.source} for {listed(known)}; "
+            "name the same ones for all files"
+        )
+
+
+def _labels(table: Table, taken: Sequence[Roles]) -> dict[str, str]:
+    """Return name and unit of the column of each role; of several columns all names."""
+    labels = {role: table.label(name) for role, name in taken[0].items()}
+    if len(taken) > 1:
+        columns = [str(roles.u) for roles in taken]
+        units = {table.unit(name) for name in columns}
+        labels["u"] = ",".join(columns) + (f" [{units.pop()}]" if len(units) == 1 and units != {""} else "")
+    return labels
+
+
+def _unlike(name: str, names: Collection[str]) -> str:
+    """Return `name`, with a number if there is one already."""
+    numbered = (f"{name} ({i})" for i in count(2))
+    return next(each for each in chain([name], numbered) if each not in names)
+
+
+def _split(table: Table, roles: Roles, times: Times) -> Iterator[tuple[str, Mapping[str, Float], int]]:
+    """Yield name and columns of each run, and how often its clock began again; time must increase in each."""
+    columns = {role: table.numbers(name) for role, name in roles.items() if role in CHANNELS}
+    for name, rows in run_rows(table, roles.run).items():
+        t, turns = unrolled(times.seconds[rows], times.period)
+        if times.form:  # from the first time of each run
+            t = t - np.nanmin(t, initial=np.inf)
+        _check_time(table, t, rows, roles)
+        yield name, {"t": t, **{role: values[rows] for role, values in columns.items()}}, turns
+
+
+def _check_time(table: Table, t: Float, rows: Int, roles: Roles) -> None:
+    seen = np.isfinite(t)
+    t, rows = t[seen], rows[seen]
+    step = np.diff(t)
+    if np.all(step > 0):
+        return
+    at = int(np.argmax(step <= 0)) + 1
+    where = table.place(int(rows[at]), str(roles.time))
+    hint = "" if roles.run else ", or name the column that tells runs apart with --run"
+    raise DataError(
+        f"{where}: time must increase, but {t[at]:.12g} follows {t[at - 1]:.12g}; "
+        f"sort the rows or drop repeats{hint}"
+    )
+
+
+def _sentence(table: Table, taken: Sequence[Roles], times: Times, turns: int, n_runs: int) -> str:
+    """Say what was taken from a table."""
+    roles = taken[0]
+    parts = [f"{role} from {table.label(name)!r}" for role, name in roles.items() if role not in ("run", "u")]
+    if times.form:
+        parts[0] = f"time from {roles.time!r}"
+        again = {86400.0: ", past midnight", 3600.0: ", past the hour"}.get(times.period, "") if turns else ""
+        parts[0] += f" ({times.form}{again}, in seconds)"
+    if roles.u is not None:
+        columns = [str(each.u) for each in taken]
+        parts.insert(1, f"u from {listed([table.label(name) for name in columns])}")
+    by = [f"by {roles.run!r}"] if roles.run else []
+    by += ["by column"] if len(taken) > 1 else []
+    runs = f", {n_runs} runs {' and '.join(by)}" if by else ""
+    notes = "".join(f", {note}" for note in table.notes)
+    return f"{table.source}: {table.n_rows} rows{runs}{notes}; {', '.join(parts)}{_unused(table, taken)}"
+
+
+def _unused(table: Table, taken: Sequence[Roles]) -> str:
+    """Say which columns were not used, and how they could be."""
+    names = {name for roles in taken for _, name in roles.items()}
+    left = [name for name in table.names if name not in names]
+    if not left:
+        return ""
+    numeric = [name for name in left if table.is_numeric(name)]
+    hint = ""
+    if numeric and taken[0].force is None:
+        name = numeric[0] if len(numeric) == 1 else "NAME"
+        hint = f" (pass it as --force {shlex.quote(name)} if it drives the system)"
+    if len(numeric) > 1:
+        hint = hint[:-1] + ", --u all if each is a run)" if hint else " (--u all if each is a run)"
+    return f"; not used: {listed(left)}{hint}"
