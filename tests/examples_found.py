@@ -7,6 +7,9 @@ import numpy as np
 import gode
 from gode.data.example import load_example
 from gode.discovery import Discovery
+from gode.discovery.api import discover_in
+from gode.discovery.arguments import make_dataset
+from gode.discovery.options import Options
 from gode.search import Scored
 from gode.selection import Candidate
 from gode.solve import solve
@@ -24,7 +27,7 @@ def growth_and_memo() -> tuple[Discovery, dict[Scored, Candidate | None]]:
     """The same with all the fits that were made for it."""
     example = load_example("growth")
     memo: dict[Scored, Candidate | None] = {}
-    return gode.discover(example.t, example.u, memo=memo, **SMALL), memo
+    return discover_in(make_dataset(example.t, example.u), Options(**SMALL), memo=memo), memo
 
 
 @cache

@@ -1,6 +1,7 @@
 """What `import gode` offers, and what it costs."""
 
 import pkgutil
+import pydoc
 import subprocess
 import sys
 
@@ -58,3 +59,12 @@ def test_import_loads_no_heavy_library():
     program = f"import sys, gode; sys.exit(', '.join(set(sys.modules) & set({HEAVY!r})))"
     result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert result.stderr.strip() == ""
+
+
+@pytest.mark.parametrize("name", ["discover", "fit"])
+def test_help_names_types_instead_of_spelling_them_out(name: str):
+    head = pydoc.plain(pydoc.render_doc(getattr(gode, name))).split(" -> ")[0]
+    assert "Series" in head
+    assert "_SupportsArray" not in head
+    assert "memo" not in head
+    assert max(map(len, head.splitlines())) < 600

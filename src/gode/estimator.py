@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from gode.arrays import Float
 from gode.discovery import Discovery, discover, fit
-from gode.discovery.arguments import INPUT
+from gode.discovery.arguments import INPUT, Force
 from gode.discovery.result import Finding
 from gode.errors import ConfigError, DataError, NotFittedError
 from gode.tables.roles import GUESSES
@@ -191,7 +191,7 @@ class ODERegressor:
             input_tags=InputTags(one_d_array=True),
         )
 
-    def _found(self, t: Float, y: Float, force: object) -> Discovery:
+    def _found(self, t: Float, y: Float, force: Force | None) -> Discovery:
         name = self.signal
         given: dict[str, Any] = {key: y if key == name else None for key in SIGNALS}
         given |= {"force": force, "initial": self.initial}

@@ -50,6 +50,7 @@ UNREADABLE = (
     StructError,
 )
 PLACE = "sentence_"  # stands for the sentence while a template is read
+FEW = 2000  # skeletons of a grammar that are all tried: it needs no model
 PATIENCE = 200  # draws without a new skeleton, per skeleton found, after which a grammar counts as exhausted
 
 
@@ -159,10 +160,7 @@ def draw_library(
     while len(found) < n:
         idle += 1
         if idle > PATIENCE * 10 + PATIENCE * len(found) // 100:
-            raise GrammarError(
-                f"grammar {source.name} gives only about {len(found)} different skeletons of order "
-                f"{order or '1 or 2'}, {n} were wanted; ask for fewer or allow longer sentences"
-            )
+            raise GrammarError(_exhausted(source, len(found), n, order))
         derivation = sample(source, rng=rng, max_rules=limit)
         tokens = generate(source, derivation)
         key = admitted(source, tokens, order)
@@ -179,6 +177,14 @@ def draw_library(
         if on_step and len(found) % 1000 == 0:
             on_step(len(found))
     return Library(model, tuple(found))
+
+
+def _exhausted(source: Grammar, found: int, wanted: int, order: int | None) -> str:
+    """Say that a grammar has not so many skeletons, and what to do: few of them are tried without a model."""
+    fact = f"grammar {source.name} gives only about {found} different skeletons of order {order or '1 or 2'}"
+    if found <= FEW:
+        return f"{fact}, which need no model: name the grammar itself, as in gode discover --grammar FILE"
+    return f"{fact}, {wanted} were wanted; ask for {found} or fewer, or allow longer sentences with %limit"
 
 
 def admitted(grammar: Grammar, tokens: tuple[str, ...], order: int | None) -> Node | None:

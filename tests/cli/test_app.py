@@ -3,14 +3,16 @@ import subprocess
 import sys
 
 import pytest
-from click import Group
+from click import Context, Group
 
-from commands import GROWTH, gode
+from commands import GROWTH, gode, refused
 from gode.cli import main
 
 
 def commands(group, path=()):
-    for name, command in group.commands.items():
+    context = Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
         yield (*path, name)
         if isinstance(command, Group):
             yield from commands(command, (*path, name))
@@ -78,3 +80,64 @@ def test_shell_completion_knows_commands_and_options():
     assert "discover" in [c.value for c in complete.get_completions([], "dis")]
     assert "--effort" in [c.value for c in complete.get_completions(["discover"], "--eff")]
     assert "thorough" in [c.value for c in complete.get_completions(["discover", "--effort"], "th")]
+
+
+@pytest.mark.parametrize(
+    "words", [["discover"], ["discover", "--grammar"], ["fit", "u' = C*u"], ["simulate"], ["report"]]
+)
+def test_shell_completion_leaves_file_names_to_the_shell(words):
+    from click.shell_completion import ShellComplete
+
+    complete = ShellComplete(main, {}, "gode", "_GODE_COMPLETE")
+    assert [(c.type, c.value) for c in complete.get_completions(words, "da")] == [("file", "da")]
+
+
+def test_help_and_completion_import_nothing_that_is_slow():
+    slow = ["numpy", "rich", "pandas", "scipy", "numba", "gode.discovery", "gode.equation"]
+    program = (
+        "import sys, atexit\n"
+        f"atexit.register(lambda: sys.stderr.write(' '.join(set(sys.modules) & set({slow!r}))))\n"
+        "from gode.cli import main; main(prog_name='gode')"
+    )
+    completing = {"_GODE_COMPLETE": "bash_complete", "COMP_WORDS": "gode discover --o", "COMP_CWORD": "2"}
+    for words, more in (
+        ([], completing),
+        (["--help"], {}),
+        (["--version"], {}),
+        (["discover", "--help"], {}),
+    ):
+        done = subprocess.run(
+            [sys.executable, "-c", program, *words],
+            env={**os.environ, **more},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0
+        assert done.stdout
+        assert done.stderr == "", f"{words} imports {done.stderr}"
+
+
+def test_a_terminal_of_no_columns_gets_the_result_all_the_same():
+    program = "from gode.cli import main; main(prog_name='gode')"
+    environment = {**os.environ, "COLUMNS": "0"}
+    words = [sys.executable, "-c", program, "grammars"]
+    done = subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
+    assert "first-order" in done.stdout
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="the system has no full device")
+def test_an_output_without_room_is_one_sentence():
+    program = "from gode.cli import main; main(prog_name='gode')"
+    with open("/dev/full", "w") as full:
+        words = [sys.executable, "-c", program, "grammars", "first-order"]
+        done = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.startswith("gode: the output cannot be written (No space left on device)")
+    assert done.stderr.count("\n") == 1
+
+
+def test_empty_names_and_seeds_below_zero_are_refused():
+    assert "the name is empty" in refused("fit", "u' = C*u", GROWTH, "--out", "")
+    assert "the name is empty" in refused("discover", GROWTH, "--out", "")
+    assert "-1 is not in the range" in refused("model", "check", "first-order", "--seed", "-1")

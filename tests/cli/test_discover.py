@@ -142,6 +142,74 @@ def test_ctrl_c_on_a_terminal_saves_the_best_so_far_and_exits_with_130(tmp_path)
     assert (tmp_path / "checkpoint.jsonl").exists()
 
 
+def test_sigterm_saves_the_best_so_far_and_exits_with_143(tmp_path):
+    process = start("discover", GROWTH, *QUICK, "--out", tmp_path)
+    wait_for_work(process, tmp_path, 3)
+    process.send_signal(signal.SIGTERM)
+    code, output, errors = finished(process)
+    assert code == 143, errors
+    assert "Interrupted: this is the best of " in output
+    assert "Traceback" not in errors
+    assert package.load(tmp_path / "record.json").interrupted
+
+
+def test_after_the_record_was_written_an_interruption_says_so(tmp_path, monkeypatch):
+    def pressed(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("gode.report.page.write_page", pressed)
+    result = gode("fit", "u' = C*u", GROWTH, "--out", tmp_path)
+    assert result.exit_code == 130
+    assert result.stderr == (
+        f"gode: interrupted after {tmp_path / 'record.json'} was written, before picture and report were\n"
+    )
+
+
+def test_a_limit_of_time_ends_with_the_best_so_far_and_exit_code_0(tmp_path):
+    words = ("discover", GROWTH, *QUICK, "--max-seconds", "0.2", "--out", tmp_path)
+    result = gode(*words)
+    assert result.exit_code == 0, result.output
+    assert "\nStopped after 0.2 s, as asked.\n" in result.output
+    assert package.load(tmp_path / "record.json").timed_out
+    assert "is not in the range" in refused("discover", GROWTH, "--max-seconds", "0")
+
+
+def test_quiet_prints_the_equation_and_nothing_else(tmp_path):
+    result = gode("fit", "u' = C*u - C*u^2", GROWTH, "--quiet", "--out", tmp_path)
+    assert result.output == "u' = 0.6314*u - 0.05496*u^2\n"
+    assert (tmp_path / "record.json").exists()
+
+
+def test_order_auto_is_told_and_json_is_all_there_is(tmp_path):
+    t = np.linspace(0.0, 12.0, 60)
+    u = np.exp(-0.1 * t) * np.cos(2 * t) + 0.02 * np.random.default_rng(0).standard_normal(60)
+    rows = "".join(f"{float(a)!r},{float(b)!r}\n" for a, b in zip(t, u, strict=True))
+    (tmp_path / "swing.csv").write_text("t,u\n" + rows)
+    rules = "sum -> \"u'\" '+' 'C' '*' 'u' | \"u''\" '+' 'C' '*' 'u' '+' 'C' '*' \"u'\""
+    (tmp_path / "few.grammar").write_text(f"%template {{sentence}} = 0\n{rules}\n")
+    words = ("discover", tmp_path / "swing.csv", "--grammar", tmp_path / "few.grammar", "--order", "auto")
+    result = gode(*words, "--jobs", "4096", "--json")
+    found = json.loads(result.stdout)
+    assert found["order"] == 2
+    assert "orders 1 and 2 were tried" in found["remarks"][0]
+
+
+def test_a_small_grammar_goes_from_its_file_to_the_equation(tmp_path):
+    terms = "'C' '*' 'u' | 'C' '*' 'u' '+' 'C' '*' 'u' '^' '2' | 'C' '*' 'u' '*' 'log' '(' 'u' ')'"
+    (tmp_path / "my.grammar").write_text(f"%template u' = {{sentence}}\nsum -> {terms}\n")
+    result = gode("discover", GROWTH, "--grammar", tmp_path / "my.grammar", "--json")
+    found = json.loads(result.stdout)
+    assert found["text"] == "u' = 0.6314*u - 0.05496*u^2"
+    assert found["n_fitted"] == 3
+    assert len(found["equations"]) <= 3
+
+
+def test_take_one_process_for_each_core_and_say_so(tmp_path):
+    result = gode("discover", GROWTH, *QUICK, "--max-seconds", "0.1", "--jobs", "9999")
+    assert "--jobs 9999: " in result.output
+    assert "one for each core" in result.output
+
+
 def take_terminal():
     """Make the terminal on standard input the one whose Ctrl-C this process gets."""
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
@@ -169,14 +237,15 @@ def opened_for_writing(pipe):
             time.sleep(0.05)
 
 
-def test_ctrl_c_before_there_is_anything_exits_with_130(tmp_path):
+@pytest.mark.parametrize(("number", "expected"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_before_there_is_anything_exits_with_its_code(tmp_path, number, expected):
     os.mkfifo(tmp_path / "data.csv")  # waits for a writer that never comes
     process = start("discover", tmp_path / "data.csv")
     writer = opened_for_writing(tmp_path / "data.csv")  # now it reads, and waits
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     code, _, errors = finished(process)
     os.close(writer)
-    assert code == 130
+    assert code == expected
     assert errors.strip().splitlines()[-1] == "gode: interrupted before there was a result"
 
 

@@ -32,6 +32,6 @@ def test_a_record_becomes_a_page_beside_it(record, tmp_path):
 def test_what_is_no_record_is_one_sentence(tmp_path):
     (tmp_path / "other.json").write_text("{}")
     assert "is no record" in refused("export", tmp_path / "other.json", "--to", "c")
-    assert "No such file" in refused("report", tmp_path / "nowhere.json")
+    assert "there is no record" in refused("report", tmp_path / "nowhere.json")
     assert "No such file" in refused("report", tmp_path)
     assert gode("export", tmp_path, "--to", "cobol").exit_code == 2

@@ -30,3 +30,8 @@ def test_bad_questions_are_one_sentence():
     assert "nor a formula in t" in refused("fit", EQUATION, GROWTH, "--force", "u*t")
     assert "given 2 times for 1 runs" in refused("fit", EQUATION, GROWTH, "--initial", "1", "--initial", "2")
     assert "is unknown" in gode("fit", "u' = C*w", GROWTH).stderr
+
+
+def test_more_initial_values_than_the_order_are_refused():
+    message = refused("fit", "u' = C*u", GROWTH, "--initial", "1,2")
+    assert "--initial must be u(t0) for order 1, got 2 values" in message

@@ -26,7 +26,9 @@ def test_an_equation_is_solved():
 
 def test_a_record_is_solved_over_its_data_and_beyond(record):
     found = columns(gode("simulate", record))
-    assert found["u"].tolist() == found_growth().simulate().u.tolist()  # every digit
+    t = found_growth().prepared.dataset.runs[0].t
+    times = np.linspace(t[0], t[-1], 201)
+    assert found["u"].tolist() == found_growth().simulate(times).u.tolist()  # every digit
     longer = columns(gode("simulate", record.parent, "--to", "40", "--points", "9"))
     assert len(longer["t"]) == 9
     assert longer["t"][-1] == 40
@@ -55,7 +57,8 @@ def test_bad_questions_are_one_sentence(record, tmp_path):
     )
     assert "give --initial for another start" in refused("simulate", record, "--from", "2")
     assert "the record has 1 runs" in refused("simulate", record, "--run", "4")
-    assert "cannot be read (No such file" in refused("simulate", tmp_path / "nowhere.json")
+    assert "there is no record " in refused("simulate", tmp_path / "nowhere.json")
+    assert "there is no record 'nofile'; name a record.json" in refused("simulate", "nofile")
     assert "cannot be written (No such file" in refused(
         "simulate", record, "--out", tmp_path / "no" / "u.csv"
     )

@@ -50,6 +50,20 @@ def test_another_thread_and_another_handler_are_left_alone():
         signal.signal(signal.SIGINT, before)
 
 
+def test_a_limit_of_time_counts_once_there_is_enough():
+    interrupts = Interrupts(1e-9)
+    interrupts.check()
+    interrupts.enough()
+    with pytest.raises(KeyboardInterrupt):
+        interrupts.check()
+    assert interrupts.timed_out
+    interrupts.check()  # what is left to do is done
+    interrupts.limit(None)
+    interrupts.enough()
+    interrupts.check()
+    assert not interrupts.timed_out
+
+
 @pytest.mark.parametrize("stage", ["library", "latent space", "trajectories", "neighbours"])
 def test_ctrl_c_in_any_stage_returns_the_best_so_far(stage):
     example = load_example("growth")

@@ -2,9 +2,11 @@ import json
 
 import pytest
 
-import gode
 from examples_found import SMALL, fitted_oscillator, found_growth, growth_and_memo
 from gode.data.example import load_example
+from gode.discovery.api import discover_in
+from gode.discovery.arguments import make_dataset
+from gode.discovery.options import Options
 from gode.errors import FileError
 from gode.report.checkpoint import Checkpoint
 from gode.report.record import record_of
@@ -75,7 +77,7 @@ def test_a_discovery_goes_on_from_half_its_fits_to_the_same_end(tmp_path):
         killed[scored] = candidate
     half = opened(path)
     assert half.n_recalled == len(memo) // 2
-    again = gode.discover(example.t, example.u, memo=half, **SMALL)
+    again = discover_in(make_dataset(example.t, example.u), Options(**SMALL), memo=half)
     assert len(half) == len(memo)
     assert json.dumps(record_of(again)) == json.dumps(record_of(found))
 

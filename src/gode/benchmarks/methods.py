@@ -1,5 +1,6 @@
 """The methods that are compared: each takes noisy data and returns an equation as text."""
 
+import importlib
 import importlib.metadata
 import importlib.util
 from collections.abc import Callable
@@ -56,14 +57,43 @@ class Method:
 
 
 def method(name: str) -> Method:
-    """Return the method called `name`.
+    """Return the method called `name`: one of ours, or a function of yours as module:function.
+
+    Such a function takes a `Task` and returns an equation as text, such as "u' = 0.5*u"; what it raises
+    becomes a failed run.
 
     Raises:
         ConfigError: if there is none.
     """
-    if name not in METHODS:
-        raise ConfigError(f"there is no method {name!r}; choose from {', '.join(METHODS)}")
-    return METHODS[name]
+    if name in METHODS:
+        return METHODS[name]
+    if ":" not in name:
+        known = ", ".join(METHODS)
+        raise ConfigError(
+            f"there is no method {name!r}; choose from {known}, or name your own, module:function"
+        )
+    return Method(name, _own(name))
+
+
+def title_of(name: str) -> str:
+    """Return what a method is called in tables and pictures; a function of one's own goes by its name."""
+    return METHODS[name].title if name in METHODS else name
+
+
+def _own(name: str) -> Callable[[Task], str]:
+    """Return the function that a name such as module:function stands for."""
+    module, _, attribute = name.partition(":")
+    try:
+        found = getattr(importlib.import_module(module), attribute)
+    except (ImportError, ValueError, AttributeError) as error:
+        raise ConfigError(
+            f"the method {name!r} cannot be loaded ({error}); name a module that Python finds here, and a "
+            "function in it, as in my_methods:find"
+        ) from None
+    if not callable(found):
+        raise ConfigError(f"the method {name!r} is no function, but {type(found).__name__}")
+    work: Callable[[Task], str] = found
+    return work
 
 
 def _gode(

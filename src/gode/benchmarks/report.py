@@ -171,6 +171,15 @@ def markdown(report: Report) -> str:
     return "\n".join(lines)
 
 
+def latex(report: Report) -> str:
+    """Return the tables as LaTeX, to be put into a document that uses booktabs and textcomp."""
+    lines = ["% Written by `gode bench report DIR --latex FILE`; needs \\usepackage{booktabs,textcomp}."]
+    for section in report.sections:
+        for table in section.tables:
+            lines += ["", *table.latex()]
+    return "\n".join(lines) + "\n"
+
+
 def _when(report: Report) -> str:
     versions = ", ".join(f"{name} {version}" for name, version in report.versions.items())
     return f"Runs from {report.first} to {report.last}. Versions: {versions}."

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from gode.benchmarks.methods import METHODS
+from gode.benchmarks.methods import title_of
 from gode.benchmarks.records import Record
 from gode.benchmarks.tables import CHANNELS, Table, methods_of
 
@@ -62,7 +62,7 @@ def sweep_table(what: str, records: Sequence[Record]) -> Table:
         for level, errors, exact, n in steps:
             shown = f"{100 * level:g} %" if what in ("noise", "dropped") else f"{level:g}"
             cells = (*(f"{e:.4f}" for e in errors), f"{100 * exact:.0f} %", str(n))
-            rows.append((METHODS[curve.method].title, shown, *cells))
+            rows.append((title_of(curve.method), shown, *cells))
     names = sorted({r.job.problem for r in records})
     note = (
         f"Means over {', '.join(names)}; seeds {', '.join(map(str, sorted({r.job.seed for r in records})))}."

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean, median
 
-from gode.benchmarks.jobs import Job
-from gode.benchmarks.methods import METHODS
-from gode.benchmarks.problems import SUITES, problem
+from gode.benchmarks.jobs import PAPER_NOISE, Job
+from gode.benchmarks.methods import METHODS, title_of
+from gode.benchmarks.problems import SUITES, problem, suite
 from gode.benchmarks.published import Published, published_rows
 from gode.benchmarks.records import Record
 
@@ -32,6 +32,38 @@ class Table:
         clean.insert(1, ["-" * width for width in widths])
         padded = ([c.ljust(w) for c, w in zip(row, widths, strict=True)] for row in clean)
         return ["| " + " | ".join(row) + " |" for row in padded]
+
+    def latex(self) -> list[str]:
+        """Return the table as lines of LaTeX, for the package booktabs."""
+        head, *rows = (" & ".join(map(_in_latex, row)) + r" \\" for row in (self.columns, *self.rows))
+        return [
+            r"\begin{table}",
+            rf"\caption{{{_in_latex(self.title)}}}",
+            rf"\begin{{tabular}}{{{'l' * len(self.columns)}}}",
+            *(r"\toprule", head, r"\midrule", *rows, r"\bottomrule"),
+            r"\end{tabular}",
+            *([rf"\par\smallskip {_in_latex(self.note)}"] if self.note else []),
+            r"\end{table}",
+        ]
+
+
+LATEX = str.maketrans(
+    {
+        **{c: f"\\{c}" for c in "&%$#_{}"},
+        "\\": r"\textbackslash{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "<": r"\textless{}",
+        ">": r"\textgreater{}",
+        "|": r"\textbar{}",
+        "'": r"\textquotesingle{}",
+        "\n": " ",
+    }
+)
+
+
+def _in_latex(text: str) -> str:
+    return text.translate(LATEX)
 
 
 @dataclass(frozen=True)
@@ -62,9 +94,9 @@ def settings(records: Iterable[Record]) -> dict[Job, list[Record]]:
 
 
 def methods_of(records: Iterable[Record]) -> list[str]:
-    """Return the methods that occur, in the order of the table of methods."""
+    """Return the methods that occur, in the order of the table of methods; those of one's own come last."""
     present = {r.job.method for r in records}
-    return [name for name in METHODS if name in present]
+    return [name for name in METHODS if name in present] + sorted(present - METHODS.keys())
 
 
 def summary(method: str, records: Sequence[Record]) -> Summary:
@@ -105,7 +137,8 @@ def suite_table(setting: Job, records: Sequence[Record]) -> Table:
     n = 2 if setting.study == "b1" else 3
     summaries = [summary(name, records) for name in methods_of(records)]
     rows = [_row(s, n) for s in summaries]
-    rows += [_published_row(p, n) for p in published_rows(setting.study)]
+    published = published_rows(setting.study) if _is_whole(setting, records) else ()
+    rows += [_published_row(p, n) for p in published]
     columns = (
         "method", *CHANNELS[:n], *(f"{c} best" for c in CHANNELS[:n]), "median u", "> 1", "failed",
         "complexity", "structure", "exact", "s", "MB",
@@ -113,16 +146,22 @@ def suite_table(setting: Job, records: Sequence[Record]) -> Table:
     problems = len(_by_problem(records))
     seeds = len({r.job.seed for r in records})
     title = f"{setting.study}: {problems} problems, {seeds} seeds, {described(setting)}"
-    return Table(title, columns, tuple(rows), NOTE)
+    return Table(title, columns, tuple(rows), NOTE + (PUBLISHED_NOTE if published else ""))
+
+
+def _is_whole(setting: Job, records: Sequence[Record]) -> bool:
+    """Tell whether these are the problems over which published means were taken, under their noise."""
+    asked = {one.name for one in suite(setting.study)}
+    return asked == {r.job.problem for r in records} and setting.noise == PAPER_NOISE
 
 
 NOTE = (
     "Relative L2 errors against the clean truth, capped at 1: the mean over all runs, and over the best run "
     "of each problem, known in hindsight. u'' counts for second-order problems. '> 1': runs with an error "
     "above 1 or without a solution; complexity in units of the truth's; structure: the true one, exact: and "
-    "all constants within 10 %; median seconds of a run on one core; peak memory. Published rows are the "
-    "best of five runs."
+    "all constants within 10 %; median seconds of a run on one core; peak memory."
 )
+PUBLISHED_NOTE = " Published rows are the best of five runs."
 
 
 def described(setting: Job) -> str:
@@ -140,7 +179,7 @@ def described(setting: Job) -> str:
 
 def _row(s: Summary, n: int) -> tuple[str, ...]:
     return (
-        METHODS[s.method].title, *(_error(x) for x in s.mean[:n]), *(_error(x) for x in s.best[:n]),
+        title_of(s.method), *(_error(x) for x in s.mean[:n]), *(_error(x) for x in s.best[:n]),
         _error(s.median), f"{s.above} of {s.n}", str(s.failed),
         "" if s.complexity is None else f"{s.complexity:.2f}",
         f"{100 * s.structure:.0f} %", f"{100 * s.exact:.0f} %", f"{s.seconds:.1f}", f"{s.megabytes:.0f}",
@@ -171,7 +210,7 @@ def problem_table(setting: Job, records: Sequence[Record]) -> Table:
                 f"{_error(fmean(r.score.errors[0] for r in own))} ({exact}/{len(own)})" if own else ""
             )
         rows.append((*cells, problem(name).text))
-    columns = ("problem", *(METHODS[m].title for m in names), "truth")
+    columns = ("problem", *(title_of(m) for m in names), "truth")
     note = "Mean relative L2 error of u; in parentheses, how many of the runs found the exact structure."
     return Table(f"{setting.study}, problem by problem: {described(setting)}", columns, tuple(rows), note)
 
@@ -184,7 +223,7 @@ def run_table(records: Sequence[Record]) -> Table:
     """Return every run with its equation."""
     rows = [
         (
-            r.job.problem, METHODS[r.job.method].title, str(r.job.seed),
+            r.job.problem, title_of(r.job.method), str(r.job.seed),
             *(_error(e) for e in _three(r.score.errors)),
             "exact" if r.score.exact else "structure" if r.score.structure else "",
             f"{r.seconds:.1f}", _short(r), r.score.failure or "",

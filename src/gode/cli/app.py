@@ -1,21 +1,44 @@
-"""The command `gode`: its group, its console, and how an error is told."""
+"""The command `gode`: its group, whose commands are loaded when they are called, and how an error is told."""
 
+import errno
+import os
 import sys
 import traceback
+from importlib import import_module
+from pathlib import Path
 from typing import NoReturn
 
 import click
-from rich.console import Console
 
 from gode import __version__
+from gode.cli.stopping import Termination
 from gode.errors import GodeError
 
-INTERRUPTED = 130
-console = Console(highlight=False)
+# Each command with its module in gode.cli, which is imported when it is asked for.
+COMMANDS = {
+    "bench": "bench",
+    "demo": "demo",
+    "discover": "discover",
+    "export": "export",
+    "fit": "fit",
+    "grammars": "grammars",
+    "model": "models",
+    "report": "export",
+    "simulate": "simulate",
+    "train": "models",
+}
 
 
 class _Group(click.Group):
     """A group whose errors are one sentence, with exit code 2; --debug, anywhere, gives the traceback."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name in COMMANDS:
+            import_module(f"gode.cli.{COMMANDS[cmd_name]}")  # it adds itself to the group
+        return super().get_command(ctx, cmd_name)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         for stream in (sys.stdout, sys.stderr):
@@ -28,21 +51,46 @@ class _Group(click.Group):
             _stop_usage(error)
 
     def invoke(self, ctx: click.Context) -> object:
-        try:
-            return super().invoke(ctx)
-        except click.UsageError as error:
-            _stop_usage(error)
-        except GodeError as error:
-            if ctx.params.get("debug"):
-                traceback.print_exc()
-            stop(str(error))
-        except (KeyboardInterrupt, SystemError) as error:
-            # compiled code answers Ctrl-C with a SystemError that is caused by it
-            pressed = isinstance(error, KeyboardInterrupt) or isinstance(error.__cause__, KeyboardInterrupt)
-            if ctx.params.get("debug") or not pressed:
-                raise
-            click.echo("gode: interrupted before there was a result", err=True)
-            sys.exit(INTERRUPTED)
+        debug = bool(ctx.params.get("debug"))
+        with Termination() as termination:
+            ctx.obj = termination
+            try:
+                return super().invoke(ctx)
+            except click.UsageError as error:
+                _stop_usage(error)
+            except GodeError as error:
+                if debug:
+                    traceback.print_exc()
+                stop(str(error))
+            except OSError as error:
+                if debug or error.errno not in (errno.ENOSPC, errno.EIO):
+                    raise
+                _stop_writing(error)
+            except (KeyboardInterrupt, SystemError) as error:
+                # compiled code answers Ctrl-C with a SystemError that is caused by it
+                pressed = isinstance(error, KeyboardInterrupt) or isinstance(
+                    error.__cause__, KeyboardInterrupt
+                )
+                if debug or not pressed:
+                    raise
+                what = error.args[0] if isinstance(error, KeyboardInterrupt) and error.args else ""
+                click.echo(f"gode: interrupted {what or 'before there was a result'}", err=True)
+                sys.exit(termination.exit_code)
+
+
+class OutPath(click.Path):
+    """A file or folder to write, which must have a name."""
+
+    def __init__(self) -> None:
+        super().__init__(path_type=Path)
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> str | bytes | os.PathLike[str]:
+        """Return the path."""
+        if value == "":
+            self.fail("the name is empty; name a file or folder, such as result", param, ctx)
+        return super().convert(value, param, ctx)  # type: ignore[arg-type]
 
 
 def _stop_usage(error: click.UsageError) -> NoReturn:
@@ -52,6 +100,13 @@ def _stop_usage(error: click.UsageError) -> NoReturn:
     message = error.format_message().rstrip(".")
     command = error.ctx.command_path if error.ctx else "gode"
     stop(f"{message[:1].lower()}{message[1:]}; see {command} --help")
+
+
+def _stop_writing(error: OSError) -> NoReturn:
+    """End where the output has no room left; what is still waiting to be written goes nowhere."""
+    with open(os.devnull, "w") as nowhere:
+        os.dup2(nowhere.fileno(), sys.stdout.fileno())
+    stop(f"the output cannot be written ({error.strerror}); free some space or send it elsewhere")
 
 
 def stop(sentence: str) -> NoReturn:
@@ -68,10 +123,12 @@ Examples:
   gode simulate result/record.json --to 20
 
 \b
-Exit codes: 0 done, 2 a mistake in the data or the options, 130 interrupted.
+Exit codes: 0 done, 2 a mistake in the data or the options, 130 interrupted,
+143 terminated.
 
 \b
-Completion of commands and options by the Tab key, for bash (zsh and fish alike):
+Completion of commands, options and files by the Tab key, for bash (zsh and
+fish alike):
   eval "$(_GODE_COMPLETE=bash_source gode)"
 """
 

@@ -1,15 +1,17 @@
 """gode bench: the paper's tables, the peers, sweeps, the engine, and the report over all of it."""
 
+import os
 import shlex
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 import click
-from rich.table import Table as RichTable
 
-from gode.cli.app import console, main
+from gode.cli.app import OutPath, main
+from gode.cli.stopping import exit_interrupted
 
 if TYPE_CHECKING:
     from gode.benchmarks.jobs import Job
@@ -17,7 +19,6 @@ if TYPE_CHECKING:
     from gode.benchmarks.tables import Table
 
 F = TypeVar("F", bound=Callable[..., None])
-STOPPED = 130  # the exit code of a program that Ctrl-C ended
 LOST = 1  # an accuracy that the quick run demands was not reached
 
 
@@ -55,16 +56,18 @@ def _run_options(command: F) -> F:
     from_right = (
         click.option("--problems", multiple=True, help="Names of problems; by default all.  [several]"),
         click.option("--methods", multiple=True, default=("gode", "floor"), show_default=True,
-                     help="gode, gode-paper, pysindy, ... ; see `gode bench methods`.  [several]"),
+                     help="gode, gode-paper, pysindy, ... ; see `gode bench methods`; or one of your own, "
+                     "module:function.  [several]"),
         click.option("--seeds", multiple=True, type=int, default=(0, 1, 2, 3, 4), show_default=True,
                      help="[several]"),
         click.option("--initial", type=click.Choice(["known", "unknown"]), default="known", show_default=True,
                      help="Whether the methods are told the initial values."),
         click.option("--effort", default="normal", show_default=True, help="quick, normal or thorough."),
-        click.option("--jobs", default=2, show_default=True, help="Processes, one core each."),
+        click.option("--jobs", default=2, show_default=True,
+                     help="Processes, at most one for each core."),
         click.option("--limit", default=1800.0, show_default=True, help="Seconds that one run may take."),
         click.option("--retry", is_flag=True, help="Do runs again that failed."),
-        click.option("--out", type=click.Path(path_type=Path), default=Path("out/bench"), show_default=True,
+        click.option("--out", type=OutPath(), default=Path("out/bench"), show_default=True,
                      help="Folder of the results; the same folder goes on where it stopped."),
     )  # fmt: skip
     for option in reversed(from_right):
@@ -139,7 +142,10 @@ def sweep(
 @bench.command()
 def methods() -> None:
     """List the methods, and which of them are installed."""
+    from rich.table import Table as RichTable
+
     from gode.benchmarks.methods import METHODS
+    from gode.cli.console import console
 
     table = RichTable("method", "what it is", "installed")
     for name, each in METHODS.items():
@@ -151,8 +157,9 @@ def methods() -> None:
 
 @bench.command()
 @click.argument("folder", type=click.Path(path_type=Path))
-@click.option("--markdown", type=click.Path(path_type=Path), help="Write the tables to this file, too.")
-def report(folder: Path, markdown: Path | None) -> None:
+@click.option("--markdown", type=OutPath(), help="Write the tables to this file, too.")
+@click.option("--latex", type=OutPath(), help="Write the tables to this file as LaTeX.")
+def report(folder: Path, markdown: Path | None, latex: Path | None) -> None:
     """Print the tables of FOLDER; draw its pictures and write one page with all of it."""
     from gode.benchmarks import report as reporting
 
@@ -162,11 +169,12 @@ def report(folder: Path, markdown: Path | None) -> None:
             _show(table)
     written = reporting.write_report(found, folder)
     if found.warning:
-        console.print(found.warning)
-    console.print(f"page: {written[0]}; {len(written) - 1} pictures in {folder / reporting.FIGURES}")
-    if markdown:
-        reporting.write_text(markdown, reporting.markdown(found))
-        console.print(f"tables: {markdown}")
+        click.echo(found.warning)
+    click.echo(f"page: {written[0]}; {len(written) - 1} pictures in {folder / reporting.FIGURES}")
+    for path, text in ((markdown, reporting.markdown), (latex, reporting.latex)):
+        if path:
+            reporting.write_text(path, text(found))
+            click.echo(f"tables: {path}")
 
 
 @bench.command()
@@ -190,20 +198,20 @@ def engine(what: tuple[str, ...], quick: bool, as_json: bool) -> None:
             beside = f"; {figure.baseline}: {figure.base:.4g}" if figure.base is not None else ""
             ratio = f", ratio {figure.ratio:.3g}" if figure.ratio is not None else ""
             note = f" ({figure.note})" if figure.note else ""
-            console.print(
-                f"{figure.name}: {figure.value:.4g} {figure.unit}{beside}{ratio}{note}", soft_wrap=True
-            )
+            click.echo(f"{figure.name}: {figure.value:.4g} {figure.unit}{beside}{ratio}{note}")
     if as_json:
         click.echo(json.dumps([{**asdict(f), "ratio": f.ratio} for f in figures]))
 
 
 def _usable(names: Sequence[str]) -> list[str]:
-    """Return the methods that are installed; say which are not."""
+    """Return the methods that are installed; say which are not. Modules of the folder here are found, too."""
     from gode.benchmarks.methods import method
 
+    if os.getcwd() not in sys.path:
+        sys.path.insert(0, os.getcwd())  # as `python -m` does; worker processes get the same path
     for name in names:
         if not method(name).installed:
-            console.print(f"{name}: not installed (pip install {method(name).needs}); left out")
+            click.echo(f"{name}: not installed (pip install {method(name).needs}); left out")
     return [name for name in dict.fromkeys(names) if method(name).installed]
 
 
@@ -214,18 +222,22 @@ def _study(ctx: click.Context, todo: "list[Job]", workers: int, limit: float, re
     from gode.benchmarks.sweeps import sweep_table, sweeps_of
     from gode.benchmarks.tables import settings, suite_table
     from gode.benchmarks.worker import now
+    from gode.discovery.workers import cores
 
     config = RunConfig(workers=workers, limit=limit, retry=retry)
+    if workers > cores():
+        click.echo(f"--jobs {workers}: {cores()} processes are used, one for each core")
+        workers, config = cores(), replace(config, workers=cores())
     if not todo:
-        console.print("nothing to do: none of these methods is installed")
+        click.echo("nothing to do: none of these methods is installed")
         return
     remember_command(out, _command(ctx), now())
-    console.print(f"{len(todo)} runs, {workers} at a time; finished ones go to {out / 'runs.jsonl'}")
+    click.echo(f"{len(todo)} runs, {workers} at a time; finished ones go to {out / 'runs.jsonl'}")
     try:
         records = run_jobs(todo, out, config, _show_progress)
     except KeyboardInterrupt:
-        console.print("\nstopped; what is finished is kept, and the same command goes on from there")
-        sys.exit(STOPPED)
+        click.echo("\nstopped; what is finished is kept, and the same command goes on from there")
+        exit_interrupted()
     sweeps = sweeps_of(records)
     for what, own in sweeps.items():
         _show(sweep_table(what, own))
@@ -251,11 +263,9 @@ def _show_progress(step: "Progress") -> None:
     score = record.score
     found = "exact" if score.exact else "structure" if score.structure else score.failure or ""
     errors = " ".join(f"{e:.4f}" for e in score.errors)
-    console.print(
+    click.echo(
         f"{step.done}/{step.total} {_span(step.left)} left: {record.job.problem} {record.job.method} "
         f"seed {record.job.seed}: {errors} in {record.seconds:.1f} s {found}",
-        soft_wrap=True,
-        markup=False,
     )
 
 
@@ -265,8 +275,8 @@ def _span(seconds: float) -> str:
 
 def _tell_quick(losses: list[str]) -> None:
     for loss in losses:
-        console.print(loss, markup=False)
-    console.print("accuracy lost" if losses else "as accurate as it should be")
+        click.echo(loss)
+    click.echo("accuracy lost" if losses else "as accurate as it should be")
     if losses:
         sys.exit(LOST)
 

@@ -5,16 +5,11 @@ from pathlib import Path
 
 import click
 
-from gode.cli.app import main
-from gode.cli.keep import keep
-from gode.cli.live import live_progress
-from gode.cli.show import print_discovery, say
+from gode.cli.app import OutPath, main
 
 
 @main.command()
-@click.option(
-    "--out", type=click.Path(path_type=Path), default=Path("out"), show_default=True, help="Folder."
-)
+@click.option("--out", type=OutPath(), default=Path("out"), show_default=True, help="Folder.")
 def demo(out: Path) -> None:
     """Discover the equation behind an example measurement, and draw a picture.
 
@@ -22,6 +17,9 @@ def demo(out: Path) -> None:
     Example:
       gode demo --out out
     """
+    from gode.cli.keep import keep
+    from gode.cli.live import live_progress
+    from gode.cli.show import print_discovery, say
     from gode.data.example import load_example
     from gode.discovery import discover
 

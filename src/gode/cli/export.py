@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from gode.cli.app import main
+from gode.cli.app import OutPath, main
 from gode.cli.keep import write_report
 from gode.cli.simulate import load_record
 
@@ -13,10 +13,12 @@ LANGUAGES = ("python", "c", "julia", "matlab", "modelica")
 
 
 @main.command()
-@click.argument("record")
-@click.option("--out", type=click.Path(path_type=Path), help="HTML file; by default beside the record.")
+@click.argument("record", type=click.Path())
+@click.option("--out", type=OutPath(), help="HTML file; by default beside the record.")
 def report(record: str, out: Path | None) -> None:
-    """Write RECORD, which gode discover --out has saved, as one self-contained HTML page.
+    """Write RECORD as one self-contained HTML page.
+
+    RECORD is what gode discover --out has saved: a file, or the folder with it.
 
     \b
     Examples:
@@ -31,12 +33,12 @@ def report(record: str, out: Path | None) -> None:
 
 
 @main.command()
-@click.argument("record")
+@click.argument("record", type=click.Path())
 @click.option(
     "--to", "language", type=click.Choice(LANGUAGES), required=True, help="Language of the program."
 )
 @click.option("--run", type=click.IntRange(0), default=0, help="Run of the record to start from, from 0.")
-@click.option("--out", type=click.Path(path_type=Path), help="File; by default the terminal.")
+@click.option("--out", type=OutPath(), help="File; by default the terminal.")
 def export(record: str, language: str, run: int, out: Path | None) -> None:
     """Write the equation of RECORD as a program that simulates it.
 

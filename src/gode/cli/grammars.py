@@ -1,13 +1,12 @@
 """gode grammars: what may be written."""
 
 import click
-from rich.table import Table
 
-from gode.cli.app import console, main
+from gode.cli.app import main
 
 
 @main.command()
-@click.argument("name", required=False)
+@click.argument("name", required=False, type=click.Path())
 def grammars(name: str | None) -> None:
     """List the grammars that come with gode, or print the one called NAME.
 
@@ -16,6 +15,9 @@ def grammars(name: str | None) -> None:
       gode grammars
       gode grammars first-order
     """
+    from rich.table import Table
+
+    from gode.cli.console import console
     from gode.grammar import grammar_names, load_grammar
 
     if name:

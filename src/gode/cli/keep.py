@@ -20,11 +20,15 @@ def keep(found: "Discovery", out: Path) -> list[Path]:
     from gode.report import overview, save
 
     make_folder(out)
-    with _uninterrupted():
+    when = f"after {out / RECORD} was written, before picture and report were"
+    with _uninterrupted(when):
         save(found, out / RECORD)
-    with replacing(out / PICTURE) as draft:
-        overview(found).savefig(draft, dpi=120)
-    write_report(found, out / REPORT)
+    try:
+        with replacing(out / PICTURE) as draft:
+            overview(found).savefig(draft, dpi=120)
+        write_report(found, out / REPORT)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(when) from None
     return [out / RECORD, out / PICTURE, out / REPORT]
 
 
@@ -36,7 +40,7 @@ def write_report(found: "Discovery", path: Path) -> None:
 
 
 @contextmanager
-def _uninterrupted() -> Iterator[None]:
+def _uninterrupted(when: str) -> Iterator[None]:
     """Put off Ctrl-C until the block is done: it is short, and what was found must not be lost in it."""
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -48,4 +52,4 @@ def _uninterrupted() -> Iterator[None]:
     finally:
         signal.signal(signal.SIGINT, before)
     if pressed:
-        raise KeyboardInterrupt
+        raise KeyboardInterrupt(when)

@@ -6,35 +6,40 @@ from dataclasses import asdict
 from pathlib import Path
 
 import click
-import numpy as np
-from rich.table import Table
 
-from gode.cli.app import console, main
+from gode.cli.app import OutPath, main
 
 
 @main.command()
-@click.argument("grammar")
-@click.option("--out", type=click.Path(path_type=Path), required=True, help="Folder for the model.")
+@click.argument("grammar", type=click.Path())
+@click.option("--out", type=OutPath(), required=True, help="Folder for the model.")
 @click.option("--name", help="Name of the model; by default that of the grammar.")
 @click.option("--source", help="Grammar to draw the library from, if another.")
 @click.option("--order", type=click.IntRange(1, 2), help="Order of the equations; by default both.")
-@click.option("--size", default=40_000, show_default=True, help="Skeletons in the library.")
-@click.option("--latent", default=24, show_default=True, help="Dimension of the space.")
-@click.option("--epochs", default=100, show_default=True)
-@click.option("--seed", default=0, show_default=True)
+@click.option(
+    "--size", type=click.IntRange(1), default=40_000, show_default=True, help="Skeletons in the library."
+)
+@click.option(
+    "--latent", type=click.IntRange(1), default=24, show_default=True, help="Dimension of the space."
+)
+@click.option("--epochs", type=click.IntRange(1), default=100, show_default=True)
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 @click.option("--device", default="cpu", show_default=True, help="cpu or cuda.")
 def train(
     grammar: str, out: Path, name: str | None, source: str | None, order: int | None,
     size: int, latent: int, epochs: int, seed: int, device: str,
 ) -> None:  # fmt: skip
-    """Train a latent space over GRAMMAR, a file or the name of one that comes with gode.
+    """Train a latent space over GRAMMAR.
 
-    Started again with the same options, it goes on where it stopped.
+    GRAMMAR is a file or the name of one that comes with gode. A grammar of few equations needs no model:
+    gode discover --grammar FILE tries them all. Started again with the same options, training goes on where
+    it stopped.
 
     \b
     Example:
       gode train my.grammar --out models --size 20000
     """
+    from gode.cli.console import console
     from gode.grammar import load_grammar
     from gode.model.making import Making, make_model
 
@@ -68,6 +73,9 @@ def model() -> None:
 @model.command("list")
 def model_list() -> None:
     """List the models that come with gode."""
+    from rich.table import Table
+
+    from gode.cli.console import console
     from gode.model import load_model, model_names
 
     table = Table("model", "kind", "dimension", "exact on unseen", "unique")
@@ -80,12 +88,16 @@ def model_list() -> None:
 
 
 @model.command("check")
-@click.argument("name")
-@click.option("--seed", default=1, show_default=True)
+@click.argument("name", type=click.Path())
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
 def model_check(name: str, seed: int, as_json: bool) -> None:
     """Measure how good the space of model NAME is; takes about two minutes."""
+    import numpy as np
+    from rich.table import Table
+
     from gode.benchmarks.problems import truths
+    from gode.cli.console import console
     from gode.model import load_model
     from gode.model.making import check_model
 

@@ -11,7 +11,7 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
-from gode.cli.app import console
+from gode.cli.console import console
 from gode.discovery.result import UNSUPPORTED
 
 if TYPE_CHECKING:
@@ -40,6 +40,8 @@ def print_discovery(found: "Discovery", *, seconds: float | None) -> None:
     for constant in found.equation.constants:
         say(f"  {_interval(constant)}")
     say("\n" + _quality(found))
+    for remark in found.remarks:
+        say(f"{remark[0].upper()}{remark[1:]}.")
     if len(found.order) > 1:
         _print_front(found)
         _print_ties(found)
@@ -68,6 +70,8 @@ def summary(found: "Discovery", told: Sequence[str], files: Sequence[Path]) -> d
         "ties": [str(each) for each in found.ties[1:]],
         "n_fitted": found.n_fitted,
         "interrupted": found.interrupted,
+        "timed_out": found.timed_out,
+        "remarks": list(found.remarks),
         "supported": found.supported,
         "data": list(told),
         "files": [str(path) for path in files],

@@ -5,11 +5,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-import numpy as np
 
-from gode.cli.app import main
+from gode.cli.app import OutPath, main
 from gode.cli.measured import parse_values
-from gode.errors import ConfigError, DataError
+from gode.errors import ConfigError, DataError, FileError, shortened
 
 if TYPE_CHECKING:
     from gode.arrays import Float
@@ -18,19 +17,27 @@ if TYPE_CHECKING:
 
 
 @main.command()
-@click.argument("source", metavar="RECORD|EQUATION")
+@click.argument("source", type=click.Path(), metavar="RECORD|EQUATION")
 @click.option("--from", "start", type=float, help="First time; by default that of the data, or 0.")
 @click.option("--to", "stop", type=float, help="Last time; by default that of the data.")
-@click.option("--points", type=click.IntRange(2, 10_000_000), help="Number of times.  [default: 201]")
+@click.option(
+    "--points",
+    type=click.IntRange(2, 10_000_000),
+    default=201,
+    show_default="201",
+    help="Number of times, evenly spaced.",
+)
 @click.option("--initial", metavar="VALUES", help="u, or u,u' at the first time; by default those found.")
 @click.option("--force", metavar="FORMULA", help="The known input F as a formula in t.")
 @click.option("--run", type=click.IntRange(0), default=0, help="Run of the record, from 0.")
-@click.option("--out", type=click.Path(path_type=Path), help="CSV file; by default the terminal.")
+@click.option("--out", type=OutPath(), help="CSV file; by default the terminal.")
 def simulate(
-    source: str, start: float | None, stop: float | None, points: int | None,
+    source: str, start: float | None, stop: float | None, points: int,
     initial: str | None, force: str | None, run: int, out: Path | None,
 ) -> None:  # fmt: skip
-    """Solve the equation of a RECORD, or an EQUATION with numbers, and write t, u and its derivatives as CSV.
+    """Solve the equation of a RECORD, or an EQUATION, as CSV.
+
+    The columns are t, u and its derivatives. An EQUATION has numbers in place of constants.
 
     \b
     Examples:
@@ -38,12 +45,13 @@ def simulate(
       gode simulate result/record.json --to 30 --points 300 --out longer.csv
       gode simulate "u'' = -9.8*sin(u) - 0.1*u'" --to 10 --initial 1,0
     """
+    import numpy as np
+
     values = None if initial is None else parse_values(initial, "--initial")
-    if is_record(source):
-        found = load_record(source)
-        solved = _of_record(found, start, stop, points, values, force, run)
-    else:
+    if is_equation(source):
         solved = _of_equation(source, start, stop, points, values, force)
+    else:
+        solved = _of_record(load_record(source), start, stop, points, values, force, run)
     if solved.failure is not None:
         last = solved.t[np.isfinite(solved.u)]
         where = f" after t = {last[-1]:.6g}" if len(last) else ""
@@ -53,17 +61,26 @@ def simulate(
     _write(solved, out)
 
 
-def is_record(source: str) -> bool:
-    """Tell whether `source` names a record, or a folder with one, rather than an equation."""
-    return source.endswith(".json") or ("=" not in source and os.path.isdir(source))
+def is_equation(source: str) -> bool:
+    """Tell whether `source` is an equation rather than the name of a record, or of a folder with one."""
+    return "=" in source and not os.path.exists(source)
 
 
 def load_record(source: str) -> "Discovery":
-    """Return the discovery saved at `source`, a file or a folder."""
+    """Return the discovery saved at `source`, a file or a folder.
+
+    Raises:
+        FileError: if there is none.
+    """
     from gode.cli.keep import RECORD
     from gode.report import load
 
     path = Path(source)
+    if not os.path.exists(path):
+        raise FileError(
+            f"there is no record {shortened(source, 200)!r}; name a record.json, or the folder that "
+            "gode discover --out made"
+        )
     return load(path / RECORD if os.path.isdir(path) else path)
 
 
@@ -71,7 +88,7 @@ def _of_record(
     found: "Discovery",
     start: float | None,
     stop: float | None,
-    points: int | None,
+    points: int,
     initial: list[float] | None,
     force: str | None,
     run: int,
@@ -82,9 +99,7 @@ def _of_record(
     t: Float = runs[run].t
     if start is not None and start != t[0] and initial is None:
         raise ConfigError(f"the initial values are known at t = {t[0]:g}; give --initial for another start")
-    times = None
-    if not (start is stop is points is None):
-        times = _times(t[0] if start is None else start, t[-1] if stop is None else stop, points)
+    times = _times(t[0] if start is None else start, t[-1] if stop is None else stop, points)
     return found.simulate(times, initial, force, run=run)
 
 
@@ -92,7 +107,7 @@ def _of_equation(
     text: str,
     start: float | None,
     stop: float | None,
-    points: int | None,
+    points: int,
     initial: list[float] | None,
     force: str | None,
 ) -> "Solution":
@@ -106,13 +121,17 @@ def _of_equation(
     return solve(equation, times, initial, inputs={} if force is None else {"F": force})
 
 
-def _times(start: float, stop: float, points: int | None) -> "Float":
+def _times(start: float, stop: float, points: int) -> "Float":
+    import numpy as np
+
     if not (np.isfinite([start, stop]).all() and stop > start):
         raise ConfigError(f"the last time must lie after the first, got --from {start:g} --to {stop:g}")
-    return np.linspace(start, stop, points or 201)
+    return np.linspace(start, stop, points)
 
 
 def _write(solved: "Solution", out: Path | None) -> None:
+    import numpy as np
+
     from gode.files import replacing
 
     columns = {"t": solved.t, "u": solved.u, "velocity": solved.du}

@@ -1,29 +1,36 @@
 """discover(): the call on which everything else is built."""
 
+from __future__ import annotations  # help() then shows types by their names
+
 from collections.abc import Callable, MutableMapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
+from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
 from threadpoolctl import threadpool_limits
 
+from gode.arrays import Series
 from gode.data import Dataset
 from gode.data.joining import chosen_interpolation
-from gode.discovery.arguments import INPUT, make_dataset
+from gode.discovery.arguments import INPUT, Force, make_dataset
 from gode.discovery.consensus import risks
 from gode.discovery.interrupts import Interrupts
-from gode.discovery.paper import discover_by_paper, paper_grammar
+from gode.discovery.notebook import shown_in_notebook
+from gode.discovery.options import Options
+from gode.discovery.orders import better_order
+from gode.discovery.paper import UNSOLVED, discover_by_paper
 from gode.discovery.prepare import Prepared, prepare, retraced
-from gode.discovery.progress import Progress, Step
+from gode.discovery.progress import Progress, Stage, Step
 from gode.discovery.result import Discovery
-from gode.discovery.settings import GRAMMARS, IMPLICIT, Settings, check_start, whole, words
+from gode.discovery.settings import IMPLICIT, Preset, Settings, check_start, words
 from gode.discovery.simulate import from_solvable, strain, tuning
 from gode.discovery.stages import Territory, explore, make_vocabulary, refine
-from gode.discovery.workers import Workers
+from gode.discovery.workers import Workers, cores
 from gode.errors import ConfigError, DataError, GrammarError
 from gode.fitting import Form
-from gode.model import LatentSpace, load_model
+from gode.model import LatentSpace, Listing, load_model, open_space
 from gode.search import Objective, ObjectiveConfig, Scored
 from gode.selection import (
     Candidate,
@@ -40,14 +47,14 @@ IMPLICIT_SHARE = 0.25  # of the effort, for the implicit grammar
 
 
 def discover(
-    t: ArrayLike | Sequence[ArrayLike],
-    u: ArrayLike | Sequence[ArrayLike] | None = None,
+    t: Series,
+    u: Series | None = None,
     *,
-    velocity: ArrayLike | Sequence[ArrayLike] | None = None,
-    acceleration: ArrayLike | Sequence[ArrayLike] | None = None,
-    force: object = None,
-    order: int = 1,
-    initial: ArrayLike | Sequence[ArrayLike] | None = None,
+    velocity: Series | None = None,
+    acceleration: Series | None = None,
+    force: Force | None = None,
+    order: int | Literal["auto"] = 1,
+    initial: Series | None = None,
     hold: bool | None = None,
     interpolation: str = "auto",
     grammar: str | None = None,
@@ -57,8 +64,8 @@ def discover(
     without: Sequence[str] = (),
     seed: int = 0,
     n_jobs: int = 1,
+    max_seconds: float | None = None,
     on_step: Callable[[Step], None] | None = None,
-    memo: MutableMapping[Scored, Candidate | None] | None = None,
 ) -> Discovery:
     """Find the equation of this order behind some measurements.
 
@@ -66,18 +73,23 @@ def discover(
         t: times of one run, or a list of them for several runs; so are all other data.
         u, velocity, acceleration: what was measured, NaN where it was not.
         force: the known input F as samples at `t`, a formula in t, or a callable.
+        order: 1, 2, or auto to try both, each with half of the effort; the criterion decides.
         initial: known initial values, [u(t0)] or [u(t0), u'(t0)].
         hold: whether each sample of the force lasts until the next, as the output of a controller does; a
             callable is then read at `t`. None leaves it to the data.
         interpolation: hold, linear or cubic, of which hold=True and hold=False are the first and the last.
-        grammar: a model that comes with gode, or the path of one made by `gode train`.
+        grammar: a model that comes with gode, the path of one made by `gode train`, or a grammar file
+            of few equations, which are all tried.
         preset: default, or paper for the method of the paper as it was published.
         effort: quick, normal or thorough.
         start: a guess, such as ``u'' = C*u`` or ``C*u'' + C*u = 0``.
         without: symbols that the equation may not have, such as log or t.
-        n_jobs: processes to fit trajectories with; the answer does not depend on it.
-        on_step: called with the progress; Ctrl-C returns the best equation so far.
-        memo: what is known of the fits from an earlier, unfinished call; it is filled as the work goes on.
+        n_jobs: processes to fit trajectories with, at most one for each core; the answer does not
+            depend on it.
+        max_seconds: end with the best equation so far after this time. What was found then depends on the
+            speed of the machine.
+        on_step: called with the progress, which a notebook shows without it; Ctrl-C returns the best
+            equation so far.
 
     Raises:
         DataError, ConfigError: with a sentence that says what to do.
@@ -87,74 +99,93 @@ def discover(
         >>> print(d.equation)  # doctest: +SKIP
     """
     joined = chosen_interpolation(hold, interpolation)
-    by_paper = preset == "paper"
-    usual = paper_grammar(order, forced=force is not None) if by_paper else GRAMMARS.get(whole(order), "")
-    settings = Settings(
+    options = Options(
         order=order,
-        grammar=grammar or usual,
-        implicit=grammar is None and not by_paper,
+        grammar=grammar,
         preset=preset,
         effort=effort,
         start=start,
         without=words(without),
         seed=seed,
-        interpolation=joined.value,
+        max_seconds=max_seconds,
     )
     dataset = make_dataset(t, u, velocity, acceleration, force, initial, interpolation=joined)
-    check_start(settings, dataset.inputs)
-    with threadpool_limits(1), Interrupts() as interrupts:
-        if by_paper:
-            space = _space(settings.grammar, settings, dataset.inputs)
-            return discover_by_paper(dataset, space, settings, interrupts, on_step)
-        return discover_in(
-            dataset, settings, interrupts=interrupts, n_jobs=n_jobs, on_step=on_step, memo=memo
-        )
+    with shown_in_notebook(on_step) as show:
+        return discover_in(dataset, options, n_jobs=n_jobs, on_step=show)
 
 
 def discover_in(
     dataset: Dataset,
-    settings: Settings,
+    options: Options,
     *,
-    interrupts: Interrupts,
     n_jobs: int = 1,
     on_step: Callable[[Step], None] | None = None,
     memo: MutableMapping[Scored, Candidate | None] | None = None,
 ) -> Discovery:
-    """Find the equation behind `dataset`: smooth, search by cheap scores, decide on the trajectory."""
+    """Find the equation behind checked data; see `discover`.
+
+    Args:
+        memo: what is known of the fits from an earlier, unfinished call; it is filled as the work goes on.
+    """
+    tasks = options.settings(dataset)
+    for settings in tasks:
+        check_start(settings, dataset.inputs)
+    with threadpool_limits(1), Interrupts(options.max_seconds) as interrupts:
+        known = {} if memo is None else memo
+        search = partial(_search, dataset, interrupts=interrupts, n_jobs=n_jobs, on_step=on_step, memo=known)
+        found = better_order(search, tasks, interrupts, options.max_seconds)
+    if found.timed_out:
+        found = replace(found, remarks=(f"stopped after {options.max_seconds:g} s, as asked", *found.remarks))
+    return found
+
+
+def _search(
+    dataset: Dataset,
+    settings: Settings,
+    *,
+    interrupts: Interrupts,
+    n_jobs: int,
+    on_step: Callable[[Step], None] | None,
+    memo: MutableMapping[Scored, Candidate | None],
+) -> Discovery:
+    """Find the equation of one order: smooth, search by cheap scores, decide on the trajectory."""
+    if settings.preset == Preset.PAPER:
+        space = _space(settings.grammar, settings, dataset.inputs)
+        return discover_by_paper(dataset, space, settings, interrupts, on_step)
     rng = np.random.default_rng(settings.seed)
     spaces = spaces_of(settings, dataset.inputs)
+    settings = replace(settings, listed=len(spaces[0].skeletons))
     prepared = prepare(dataset, settings.order, settings.selection.floor)
     lands = territories(spaces, prepared, settings, interrupts)
     interrupted = False
-    with Workers(prepared, settings, _processes(n_jobs, dataset)) as workers:
-        progress = Progress(
-            prepared, settings, on_step, workers, interrupts, memo={} if memo is None else memo
-        )
+    with Workers(prepared, settings, _processes(n_jobs, dataset), interrupts.check) as workers:
+        progress = Progress(prepared, settings, on_step, workers, interrupts, memo)
         try:
             explore(lands, progress, rng)
             refine(lands, progress)
             again = retraced(prepared, progress.leaders()[0]) if progress.leaders() else None
             if again is not None:
                 lands = territories(spaces, again, settings, interrupts)
-                progress.forget_failures()
+                progress.again()
                 explore(lands, progress, rng)
                 refine(lands, progress)
         except KeyboardInterrupt:
             interrupted = True
             if not progress.leaders():
-                progress.solve(lands[0].objective.leaders(5), "interrupted")
+                progress.solve(lands[0].objective.leaders(5), Stage.BEST)
     found = ranked(progress.leaders())
-    if not found and interrupted:
+    if not found and interrupted and not interrupts.timed_out:
         raise KeyboardInterrupt("before any equation was solved")
     if not found:
-        raise DataError(
-            "no equation of this grammar can be solved along these data; try another order or grammar"
-        )
+        raise DataError(UNSOLVED)
     supported = is_supported(found, workers.target, settings.selection)
     if not interrupted:
         found = _named(_weighed(found, prepared, settings), prepared, settings)
     found = from_solvable(found, prepared)
-    return Discovery(found, prepared, settings, progress.n_fitted, interrupted, supported)
+    timed_out = interrupted and interrupts.timed_out
+    return Discovery(
+        found, prepared, settings, progress.n_fitted, interrupted and not timed_out, supported, timed_out
+    )
 
 
 def _weighed(found: list[Candidate], prepared: Prepared, settings: Settings) -> list[Candidate]:
@@ -179,16 +210,16 @@ def _processes(n_jobs: int, dataset: Dataset) -> int:
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or n_jobs < 1:
         raise ConfigError(f"n_jobs must be a whole number from 1 on, got {n_jobs!r}")
     plain = all(isinstance(v, str | np.ndarray) for run in dataset.runs for v in run.inputs.values())
-    return n_jobs if plain else 1
+    return min(n_jobs, cores()) if plain else 1
 
 
 def territories(
-    spaces: Sequence[LatentSpace], prepared: Prepared, settings: Settings, interrupts: Interrupts
+    spaces: Sequence[LatentSpace | Listing], prepared: Prepared, settings: Settings, interrupts: Interrupts
 ) -> list[Territory]:
     """Return what is searched in each grammar; the second one is implicit and known by residuals only."""
     config = ObjectiveConfig(order=settings.order, max_constants=settings.constants.max_constants)
     residual = [p for p in prepared.problems if p.form is Form.RESIDUAL]
-    passes = 2 if prepared.blind else 1  # each with its share of the effort
+    part = settings.share / prepared.passes
     lands = []
     for number, space in enumerate(spaces):
         problems = residual if number else prepared.problems
@@ -197,11 +228,11 @@ def territories(
         words, more = (
             make_vocabulary(space, objective, prepared.dataset.inputs, n) for n in (size, RESERVE * size)
         )
-        lands.append(Territory(space, words, objective, more, (IMPLICIT_SHARE if number else 1.0) / passes))
+        lands.append(Territory(space, words, objective, more, (IMPLICIT_SHARE if number else 1.0) * part))
     return lands
 
 
-def spaces_of(settings: Settings, inputs: tuple[str, ...]) -> list[LatentSpace]:
+def spaces_of(settings: Settings, inputs: tuple[str, ...]) -> list[LatentSpace | Listing]:
     """Return the space of the grammar, and that of implicit equations where one is left and wanted."""
     spaces = [_space(settings.grammar, settings, inputs)]
     if settings.implicit:
@@ -212,8 +243,8 @@ def spaces_of(settings: Settings, inputs: tuple[str, ...]) -> list[LatentSpace]:
     return spaces
 
 
-def _space(name: str, settings: Settings, inputs: tuple[str, ...]) -> LatentSpace:
-    space = load_model(name)
+def _space(name: str, settings: Settings, inputs: tuple[str, ...]) -> LatentSpace | Listing:
+    space = open_space(name)
     unwanted = list(settings.without)
     if (
         INPUT not in inputs

@@ -1,25 +1,26 @@
 """What a user passed -> checked runs: arrays for one run, lists of arrays for several."""
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import ArrayLike
 
+from gode.arrays import Series
 from gode.data import Dataset, Interpolation, Run, make_run
 from gode.discovery.prepare import input_values
 from gode.errors import DataError
 
 INPUT = "F"
+Force = str | Callable[[float], float] | Series  # a formula in t, a function of it, or samples
 
 
 def make_dataset(
-    t: ArrayLike | Sequence[ArrayLike],
-    u: ArrayLike | Sequence[ArrayLike] | None,
-    velocity: ArrayLike | Sequence[ArrayLike] | None,
-    acceleration: ArrayLike | Sequence[ArrayLike] | None,
-    force: object,
-    initial: ArrayLike | Sequence[ArrayLike] | None,
+    t: Series,
+    u: Series | None = None,
+    velocity: Series | None = None,
+    acceleration: Series | None = None,
+    force: Force | None = None,
+    initial: Series | None = None,
     *,
     interpolation: Interpolation = Interpolation.AUTO,
 ) -> Dataset:

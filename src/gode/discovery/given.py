@@ -1,14 +1,16 @@
 """fit(): the constants of a given equation."""
 
+from __future__ import annotations  # help() then shows types by their names
+
 from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike
 from threadpoolctl import threadpool_limits
 
+from gode.arrays import Series
 from gode.data import Dataset
 from gode.data.joining import chosen_interpolation
-from gode.discovery.arguments import make_dataset
+from gode.discovery.arguments import Force, make_dataset
 from gode.discovery.prepare import prepare
 from gode.discovery.result import Discovery
 from gode.discovery.settings import Settings
@@ -34,13 +36,13 @@ MINIMA = 6  # of these, from which fit() goes on along the trajectory
 
 def fit(
     equation: str,
-    t: ArrayLike | Sequence[ArrayLike],
-    u: ArrayLike | Sequence[ArrayLike] | None = None,
+    t: Series,
+    u: Series | None = None,
     *,
-    velocity: ArrayLike | Sequence[ArrayLike] | None = None,
-    acceleration: ArrayLike | Sequence[ArrayLike] | None = None,
-    force: object = None,
-    initial: ArrayLike | Sequence[ArrayLike] | None = None,
+    velocity: Series | None = None,
+    acceleration: Series | None = None,
+    force: Force | None = None,
+    initial: Series | None = None,
     hold: bool | None = None,
     interpolation: str = "auto",
 ) -> Discovery:

@@ -14,19 +14,20 @@ from gode.data.mlp import dominant_period
 from gode.discovery.interrupts import Interrupts
 from gode.discovery.paper_objective import Judged, PaperObjective
 from gode.discovery.prepare import Prepared, assemble, input_values, known_values
-from gode.discovery.progress import Step
+from gode.discovery.progress import Stage, Step
 from gode.discovery.result import Discovery
 from gode.discovery.settings import Settings
 from gode.equation import Skeleton, parse_skeleton
 from gode.errors import ConfigError, DataError, ModelError
 from gode.fitting import PaperConfig
 from gode.fitting.shooting import Shot, shoot
-from gode.model import LatentSpace
+from gode.model import LatentSpace, Listing
 from gode.search import EvolutionConfig, evolve
 from gode.selection import Candidate, in_order
 
 EXPLICIT = "u' = {sentence}"  # the template of B1
 LISTED = 40  # equations that are reported at most
+UNSOLVED = "no equation of this grammar can be solved along these data; try another order or grammar"
 RESCUE = 60  # points decoded if the search was interrupted before it found anything
 
 
@@ -69,13 +70,14 @@ def paper_grammar(order: int, *, forced: bool) -> str:
 
 def discover_by_paper(
     dataset: Dataset,
-    space: LatentSpace,
+    space: LatentSpace | Listing,
     settings: Settings,
     interrupts: Interrupts,
     on_step: Callable[[Step], None] | None,
 ) -> Discovery:
     """Find the equation behind `dataset` by the paper's method."""
     effort, plan = PAPER_EFFORTS[settings.effort], plan_of(space, dataset)
+    interrupts.enough()  # it can end at any time
     settings = replace(settings, selection=replace(settings.selection, tie=0.0))  # the paper knows no ties
     start = _start(space, settings, plan)
     smooth_rng, *search_rngs = np.random.default_rng(settings.seed).spawn(1 + effort.runs)
@@ -95,7 +97,7 @@ def discover_by_paper(
 
     def score(points: Float) -> list[float]:
         scores = objective.generation(space.decode(points))
-        _tell(objective, on_step, "latent space")
+        _tell(objective, on_step, Stage.LATENT)
         return scores
 
     try:
@@ -109,18 +111,22 @@ def discover_by_paper(
         objective.generation(space.decode(points))
     found = decided(objective, settings)
     if not found:
-        raise DataError(
-            "no equation of this grammar can be solved along these data; try another order or grammar"
-        )
-    return Discovery(found, prepared, settings, objective.n_fitted, interrupted)
+        raise DataError(UNSOLVED)
+    late = interrupted and interrupts.timed_out
+    return Discovery(found, prepared, settings, objective.n_fitted, interrupted and not late, timed_out=late)
 
 
-def plan_of(space: LatentSpace, dataset: Dataset) -> Plan:
+def plan_of(space: LatentSpace | Listing, dataset: Dataset) -> Plan:
     """Return the plan of the benchmark to which the space's equations belong.
 
     Raises:
-        ConfigError: if they need a force and none is known.
+        ConfigError: if they need a force and none is known, or there is no space to search.
     """
+    if not space.dimension:
+        raise ConfigError(
+            f"the paper's method searches a latent space, which grammar {space.name} has not; "
+            "train one with gode train, or leave preset= as it is"
+        )
     template = space.grammar.template
     if template == EXPLICIT:
         return B1
@@ -150,7 +156,7 @@ def smoothed(
     def on_epoch(_: int) -> None:
         interrupts.check()
         if on_step:
-            on_step(Step("smoothing", 0, 0, ""))
+            on_step(Step(Stage.SMOOTHING, 0, 0, ""))
 
     smooths = []
     try:
@@ -186,7 +192,7 @@ def _columns(dataset: Dataset, smooths: tuple[Smooth, ...]) -> Columns:
     return join_runs([columns_of_run(r.t, *s.values, inputs=input_values(r, r.t)) for r, s in pairs])
 
 
-def _start(space: LatentSpace, settings: Settings, plan: Plan) -> Float:
+def _start(space: LatentSpace | Listing, settings: Settings, plan: Plan) -> Float:
     """Return where the search starts: at the guess, at the bias equation (B2, B3), or at the origin."""
     if settings.start:
         return _encoded(space, parse_skeleton(settings.start))
@@ -199,11 +205,11 @@ def _start(space: LatentSpace, settings: Settings, plan: Plan) -> Float:
         return np.zeros(space.dimension)
 
 
-def _encoded(space: LatentSpace, skeleton: Skeleton) -> Float:
+def _encoded(space: LatentSpace | Listing, skeleton: Skeleton) -> Float:
     return np.asarray(space.encode([skeleton])[0], np.float64)
 
 
-def _tell(objective: PaperObjective, on_step: Callable[[Step], None] | None, stage: str) -> None:
+def _tell(objective: PaperObjective, on_step: Callable[[Step], None] | None, stage: Stage) -> None:
     if on_step:
         best = objective.best(1)
         text = str(best[0].equation) if best else ""

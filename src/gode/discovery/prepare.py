@@ -46,6 +46,11 @@ class Prepared:
         """Whether nothing but accelerations was measured."""
         return _is_blind(self.dataset)
 
+    @property
+    def passes(self) -> int:
+        """How often the search goes over the data: again where an equation tells what u was."""
+        return 2 if self.blind else 1
+
     def portable(self) -> "Prepared":
         """Return what a worker process needs: all but the cheap problems."""
         return replace(self, problems=())

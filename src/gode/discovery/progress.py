@@ -2,8 +2,11 @@
 
 from collections.abc import Callable, MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from math import nan
 
 from gode.discovery.interrupts import Interrupts
+from gode.discovery.pace import Pace, planned
 from gode.discovery.prepare import Prepared
 from gode.discovery.settings import Settings
 from gode.discovery.workers import Workers
@@ -15,14 +18,34 @@ PATIENT = 2.0  # marks the fits that were completed
 KEPT_WHOLE = 12  # equations that go from the first part of a long record to all of it
 
 
+class Stage(StrEnum):
+    """What is being done."""
+
+    SMOOTHING = "smoothing"
+    LIBRARY = "library"
+    SUMS = "sums"
+    LATENT = "latent space"
+    MOVES = "moves"
+    TRAJECTORIES = "trajectories"
+    NEIGHBOURS = "neighbours"
+    WHOLE = "whole records"
+    DIGITS = "the last digits"
+    FACTORS = "factors of one"
+    BEST = "the best so far"
+
+
+SEARCHING = (Stage.LIBRARY, Stage.SUMS, Stage.LATENT, Stage.MOVES)  # by cheap fits
+
+
 @dataclass(frozen=True)
 class Step:
     """What is being done now, for a progress line."""
 
-    stage: str
+    stage: Stage
     n_fitted: int
     n_solved: int
     best: str
+    left: float = nan  # seconds that the rest may take: 0 if it takes longer than planned, NaN if unknown
 
 
 @dataclass
@@ -42,19 +65,26 @@ class Progress:
     candidates: dict[Node, Candidate | None] = field(default_factory=dict)
     homes: dict[Node, int] = field(default_factory=dict)  # in which grammar each skeleton was found
     n_fitted: int = 0
+    pace: Pace = field(init=False)
 
-    def tell(self, stage: str) -> None:
+    def __post_init__(self) -> None:
+        plan = planned(self.settings.budget, self.settings.share / self.prepared.passes)
+        self.pace = Pace(plan, self.prepared.passes)
+
+    def tell(self, stage: Stage) -> None:
         """Report where the discovery stands."""
         if self.on_step:
             order = self.leaders()
             best = str(order[0].equation) if order else ""
-            self.on_step(Step(stage, self.n_fitted, len(self.candidates), best))
+            left = self.pace.left(n_cheap=self.n_fitted, on_trajectory=stage not in SEARCHING)
+            left = min(left, self.interrupts.left)
+            self.on_step(Step(stage, self.n_fitted, len(self.candidates), best, left))
 
     def leaders(self) -> list[Candidate]:
         """Return the candidates, the best first as if all residuals were white: that leads to accuracy."""
         return in_order([c for c in self.candidates.values() if c is not None])
 
-    def solve(self, several: Sequence[Scored], stage: str) -> None:
+    def solve(self, several: Sequence[Scored], stage: Stage) -> None:
         """Fit skeletons to the trajectory, each once."""
         fresh: dict[Node, Scored] = {}
         for scored in several:
@@ -62,7 +92,7 @@ class Progress:
                 fresh.setdefault(scored.skeleton.key, scored)
         self._solve_into(self.candidates, list(fresh.values()), stage)
 
-    def improve(self, several: Sequence[Scored], stage: str) -> None:
+    def improve(self, several: Sequence[Scored], stage: Stage) -> None:
         """Fit skeletons to the trajectory from these constants, patiently, and keep what gets better."""
         for scored in several:
             key = replace(scored, score=PATIENT + self.workers.whole)
@@ -74,8 +104,9 @@ class Progress:
             self.interrupts.check()
             self.tell(stage)
 
-    def forget_failures(self) -> None:
-        """Let skeletons that found no solution try again, from other starts."""
+    def again(self) -> None:
+        """Begin another pass: skeletons that found no solution may try again, from other starts."""
+        self.pace.again()
         self.candidates = {key: found for key, found in self.candidates.items() if found is not None}
 
     def widen(self) -> bool:
@@ -85,14 +116,14 @@ class Progress:
         best = [Scored(c.equation.skeleton, c.equation, c.criterion) for c in self.leaders()[:KEPT_WHOLE]]
         found: dict[Node, Candidate | None] = {}
         self.workers.whole = True
-        self._solve_into(found, best, "whole records")
+        self._solve_into(found, best, Stage.WHOLE)
         if not any(found.values()):
             self.workers.whole = False
             return False
         self.candidates = found
         return True
 
-    def _solve_into(self, found: dict[Node, Candidate | None], several: list[Scored], stage: str) -> None:
+    def _solve_into(self, found: dict[Node, Candidate | None], several: list[Scored], stage: Stage) -> None:
         keys = {id(s): replace(s, score=float(self.workers.whole)) for s in several}
         found.update({s.skeleton.key: self.memo[keys[id(s)]] for s in several if keys[id(s)] in self.memo})
         fresh = [s for s in several if keys[id(s)] not in self.memo]

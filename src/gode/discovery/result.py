@@ -126,6 +126,8 @@ class Discovery:
     n_fitted: int
     interrupted: bool = False
     supported: bool = True  # False where a constant or a straight line explains the data as well
+    timed_out: bool = False  # whether it ended because max_seconds had passed
+    remarks: tuple[str, ...] = ()  # what to know about the way it was found
 
     @property
     def equation(self) -> Finding:

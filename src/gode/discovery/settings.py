@@ -1,7 +1,9 @@
 """What the user may choose about a discovery, and what each effort means."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import Final
 
 from gode.data import Interpolation
 from gode.data.joining import chosen_interpolation
@@ -64,7 +66,15 @@ EFFORTS = {
         per_round=30,
     ),
 }
-PRESETS = ("default", "paper")
+
+
+class Preset(StrEnum):
+    """Which method is used."""
+
+    DEFAULT = "default"
+    PAPER = "paper"  # as it was published
+
+
 # What the parts of the search contribute, each with about as many fits as "normal" has in all.
 PARTS = {
     "random": Effort(
@@ -104,6 +114,10 @@ PARTS = {
         per_round=14,
     ),
 }
+ALL = Effort(  # of a grammar whose skeletons are all tried, and nothing else
+    library=0, sums=0, latent=0, climbers=0, moves=0, vocabulary=0, per_size=24, rounds=0, per_round=0
+)
+AUTO: Final = "auto"  # the order that explains the data better
 GRAMMARS = {1: "first-order", 2: "second-order"}
 IMPLICIT = "implicit"
 
@@ -121,6 +135,8 @@ class Settings:
     without: tuple[str, ...] = ()
     seed: int = 0
     interpolation: str = Interpolation.AUTO.value  # of the samples of an input
+    share: float = 1.0  # of the effort: less where other orders were tried, too
+    listed: int = 0  # skeletons, where all that the grammar writes were tried
     latent: LatentConfig = field(default_factory=LatentConfig)
     constants: ConstantsConfig = field(default_factory=lambda: ConstantsConfig(max_constants=8))
     shooting: ShootConfig = field(default_factory=ShootConfig)
@@ -129,8 +145,8 @@ class Settings:
     def __post_init__(self) -> None:
         if whole(self.order) not in (1, 2):
             raise ConfigError(f"order must be 1 or 2, got {self.order!r}")
-        if not isinstance(self.preset, str) or self.preset not in PRESETS:
-            raise ConfigError(f"preset must be one of {', '.join(PRESETS)}, got {self.preset!r}")
+        if not isinstance(self.preset, str) or self.preset not in list(Preset):
+            raise ConfigError(f"preset must be one of {', '.join(Preset)}, got {self.preset!r}")
         if not isinstance(self.effort, str) or self.effort not in EFFORTS | PARTS:
             raise ConfigError(f"effort must be one of {', '.join(EFFORTS)}, got {self.effort!r}")
         if whole(self.seed) < 0:
@@ -140,6 +156,8 @@ class Settings:
     @property
     def budget(self) -> Effort:
         """How many skeletons go through each stage."""
+        if self.listed:
+            return replace(ALL, library=self.listed)
         return (EFFORTS | PARTS)[self.effort]
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gode.arrays import Float
-from gode.discovery.progress import Progress
+from gode.discovery.progress import Progress, Stage
 from gode.discovery.settings import Settings
 from gode.equation import Equation, Node, Skeleton, parse_skeleton
 from gode.equation.tree import depends_on
@@ -15,13 +15,14 @@ from gode.fitting import fit_constants
 from gode.fitting.shooting import start_error
 from gode.grammar import generate, sample
 from gode.library import sentence_skeleton
-from gode.model import LatentSpace
+from gode.model import LatentSpace, Listing
 from gode.search import Objective, Scored, Vocabulary, neighbours, search_latent
 from gode.search.moves import borrowed, deletions, rounded, unbent, without_factors
 from gode.search.screen import best_sums
 from gode.selection import Candidate, is_misfit, ranked
 
 MAX_TERMS = 6
+COUNTED = 100  # sentences after which the progress is told
 POLISHED = 3  # leaders whose parts are tried last of all
 MAX_RULES = 40  # of a random sentence
 FACTORS = 2  # that may be left out of one equation
@@ -32,7 +33,7 @@ WITHIN = 15.0  # of the best criterion: what may come first with constants less
 class Territory:
     """One grammar to search: its latent space, its terms, its scores, and its share of the effort."""
 
-    space: LatentSpace
+    space: LatentSpace | Listing
     vocabulary: Vocabulary
     objective: Objective
     reserve: Vocabulary  # more terms: for sums, and for data that these do not explain
@@ -40,7 +41,7 @@ class Territory:
 
 
 def make_vocabulary(
-    space: LatentSpace, objective: Objective, inputs: tuple[str, ...], size: int
+    space: LatentSpace | Listing, objective: Objective, inputs: tuple[str, ...], size: int
 ) -> Vocabulary:
     """Return the terms of the space's grammar that these data allow, the most frequent first."""
     single = (next(iter(bodies)) for bodies in space.book.ways if len(bodies) == 1)
@@ -54,25 +55,30 @@ def explore(territories: Sequence[Territory], progress: Progress, rng: np.random
     for land, own_rng in zip(territories, rng.spawn(len(territories)), strict=True):
         before = progress.n_fitted
 
-        def count(stage: str, objective: Objective = land.objective, before: int = before) -> None:
+        def count(stage: Stage, objective: Objective = land.objective, before: int = before) -> None:
             progress.n_fitted = before + objective.n_fitted
+            if stage is Stage.SUMS:
+                progress.interrupts.enough()
             progress.tell(stage)
 
         _explore(land, progress.settings, own_rng, count)
 
 
 def _explore(
-    land: Territory, settings: Settings, rng: np.random.Generator, count: Callable[[str], None]
+    land: Territory, settings: Settings, rng: np.random.Generator, count: Callable[[Stage], None]
 ) -> None:
     effort, objective, space = settings.budget, land.objective, land.space
     library_rng, latent_rng = rng.spawn(2)
-    for skeleton in random_skeletons(space, round(land.share * effort.library), library_rng):
+    drawn = random_skeletons(space, round(land.share * effort.library), library_rng)
+    for number, skeleton in enumerate(space.skeletons or drawn):
         objective.score(skeleton)
-    count("library")
+        if number % COUNTED == COUNTED - 1:
+            count(Stage.LIBRARY)
+    count(Stage.LIBRARY)
     for problem in (p for p in objective.problems if p.form is objective.problems[0].form):
         for bodies in best_sums(land.reserve, problem, effort.sums, objective.fit):
             objective.score(land.reserve.skeleton(bodies))
-    count("sums")
+    count(Stage.SUMS)
     starts = [np.zeros(space.dimension)]
     if settings.start:
         starts = [*_encoded_guess(objective, space, settings.start), *starts]
@@ -84,7 +90,7 @@ def _explore(
         budget=round(land.share * effort.latent),
         config=settings.latent,
         rng=latent_rng,
-        on_step=lambda: count("latent space"),
+        on_step=lambda: count(Stage.LATENT),
     )
     _climb(land, round(land.share * effort.moves), count)
 
@@ -101,12 +107,12 @@ def refine(territories: Sequence[Territory], progress: Progress) -> None:
     if found and is_misfit(found):
         larger = [replace(land, vocabulary=land.reserve) for land in territories]
         _spread_out(larger, progress, -(-effort.rounds // 4), effort.per_round)
-    if progress.widen():
+    if progress.widen() and effort.rounds:
         _spread_out(territories, progress, 1, effort.per_round // 2)
     for leader in progress.leaders()[: POLISHED if effort.rounds else 0]:
         _expand(leader, territories, progress, 0)
     far = [c for c in progress.leaders()[: 2 * POLISHED] if c.rms > progress.settings.shooting.far]
-    progress.improve([Scored(c.equation.skeleton, c.equation, 0.0) for c in far], "the last digits")
+    progress.improve([Scored(c.equation.skeleton, c.equation, 0.0) for c in far], Stage.DIGITS)
     for _ in range(FACTORS if effort.rounds else 0):
         _leave_out_factors(territories, progress)
 
@@ -117,7 +123,7 @@ def _solve_best(territories: Sequence[Territory], progress: Progress) -> None:
         chosen = land.objective.best(max(round(land.share * progress.settings.budget.per_size), 1))
         for scored in chosen:
             progress.homes.setdefault(scored.skeleton.key, number)
-        progress.solve(chosen, "trajectories")
+        progress.solve(chosen, Stage.TRAJECTORIES)
 
 
 def _spread_out(territories: Sequence[Territory], progress: Progress, rounds: int, limit: int) -> None:
@@ -144,10 +150,10 @@ def _leave_out_factors(territories: Sequence[Territory], progress: Progress) -> 
             if territories[home].objective.admits(plain.skeleton):
                 progress.homes.setdefault(plain.skeleton.key, home)
                 chosen.append(Scored(plain.skeleton, plain, 0.0))
-    progress.solve(chosen, "factors of one")
+    progress.solve(chosen, Stage.FACTORS)
 
 
-def random_skeletons(space: LatentSpace, n: int, rng: np.random.Generator) -> Iterator[Skeleton]:
+def random_skeletons(space: LatentSpace | Listing, n: int, rng: np.random.Generator) -> Iterator[Skeleton]:
     """Yield the skeletons of `n` random sentences of the grammar."""
     limit = max(MAX_RULES, space.grammar.closing_length(space.grammar.start))
     for _ in range(n):
@@ -158,7 +164,7 @@ def random_skeletons(space: LatentSpace, n: int, rng: np.random.Generator) -> It
             continue
 
 
-def _encoded_guess(objective: Objective, space: LatentSpace, text: str) -> list[Float]:
+def _encoded_guess(objective: Objective, space: LatentSpace | Listing, text: str) -> list[Float]:
     guess = parse_skeleton(text)
     objective.score(guess)
     try:
@@ -167,7 +173,7 @@ def _encoded_guess(objective: Objective, space: LatentSpace, text: str) -> list[
         return []
 
 
-def encoded_leaders(objective: Objective, space: LatentSpace, n: int) -> list[Float]:
+def encoded_leaders(objective: Objective, space: LatentSpace | Listing, n: int) -> list[Float]:
     """Return the points of the best `n` skeletons that the space can write."""
     points = []
     for scored in objective.leaders(2 * n):
@@ -178,7 +184,7 @@ def encoded_leaders(objective: Objective, space: LatentSpace, n: int) -> list[Fl
     return points[:n]
 
 
-def _climb(land: Territory, budget: int, count: Callable[[str], None]) -> None:
+def _climb(land: Territory, budget: int, count: Callable[[Stage], None]) -> None:
     """Go from the best skeletons to their neighbours by the cheap score."""
     objective, vocabulary = land.objective, land.vocabulary
     end = objective.n_fitted + budget
@@ -194,7 +200,7 @@ def _climb(land: Territory, budget: int, count: Callable[[str], None]) -> None:
         ):
             if len(bodies) <= MAX_TERMS:
                 objective.score(vocabulary.skeleton(bodies))
-        count("moves")
+        count(Stage.MOVES)
 
 
 def _expand(leader: Candidate, territories: Sequence[Territory], progress: Progress, limit: int) -> None:
@@ -216,11 +222,11 @@ def _expand(leader: Candidate, territories: Sequence[Territory], progress: Progr
         if near.key not in progress.candidates:
             progress.homes.setdefault(near.key, home)
             chosen.append(Scored(near, _start(near, leader.equation, objective, progress), 0.0))
-    progress.solve(chosen, "neighbours")
+    progress.solve(chosen, Stage.NEIGHBOURS)
     whole = [Scored(e.skeleton, e, 0.0) for e in rounded(leader.equation) if objective.admits(e.skeleton)]
     for scored in whole:
         progress.homes.setdefault(scored.skeleton.key, home)
-    progress.improve([*whole, *_better_starts(parts, leader, progress)], "neighbours")
+    progress.improve([*whole, *_better_starts(parts, leader, progress)], Stage.NEIGHBOURS)
 
 
 def _better_starts(parts: Sequence[Skeleton], leader: Candidate, progress: Progress) -> Iterator[Scored]:

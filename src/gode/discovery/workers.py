@@ -5,7 +5,7 @@ import os
 import signal
 import threading
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
@@ -26,11 +26,26 @@ from gode.selection import Candidate, judge
 _ours: list["Workers"] = []  # in a worker process: what it works on
 
 
+def cores() -> int:
+    """Return how many processes can work at a time here."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # not on this system
+        return os.cpu_count() or 1
+
+
 class Workers:
     """Fits skeletons to the trajectory with `n_jobs` processes; use it as a context."""
 
-    def __init__(self, prepared: Prepared, settings: Settings, n_jobs: int = 1) -> None:
+    def __init__(
+        self,
+        prepared: Prepared,
+        settings: Settings,
+        n_jobs: int = 1,
+        check: Callable[[], None] | None = None,
+    ) -> None:
         self.prepared, self.settings, self.n_jobs = prepared, settings, n_jobs
+        self.check = check  # raises KeyboardInterrupt if the work is to end
         self.whole = False  # whether to fit whole records, not their first part
         self.doubtful = may_be_zero(prepared, settings.order)
         self._pool: ProcessPoolExecutor | None = None
@@ -59,6 +74,8 @@ class Workers:
                     yield scored, candidate
                     done += 1
             except BrokenProcessPool:
+                if self.check:
+                    self.check()  # a signal to all processes ends the workers, too
                 warnings.warn("a worker process died; its work is done again in this one", stacklevel=2)
                 self.n_jobs, self._pool = 1, None
         for scored in several[done:]:

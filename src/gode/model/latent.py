@@ -62,6 +62,11 @@ class LatentSpace:
         """The number of coordinates of a point."""
         return self.network.latent
 
+    @property
+    def skeletons(self) -> tuple[Skeleton, ...]:
+        """All skeletons of the grammar, where they are listed: not here, they are too many."""
+        return ()
+
     @cached_property
     def plan(self) -> Plan:
         """The choices of the grammar, with the rules that are switched off left out."""
@@ -189,7 +194,8 @@ def load_model(name: str | Path) -> LatentSpace:
         known = ", ".join(model_names()) or "none"
         raise ModelError(
             f"there is no model {shortened(str(name), 200)!r}: neither a card {shortened(str(card), 200)} "
-            f"nor one that comes with gode, which are {known}"
+            f"nor one that comes with gode, which are {known}; a grammar of your own is named by its file, "
+            "such as my.grammar"
         )
     if not os.path.isfile(weights):
         raise ModelError(f"{card} has no weights beside it; expected {weights}")

@@ -42,7 +42,10 @@ class Making:
 
     def __post_init__(self) -> None:
         if self.size < 100:
-            raise ConfigError(f"a library of {self.size} skeletons teaches nothing; ask for 100 or more")
+            raise ConfigError(
+                f"a library of {self.size} skeletons teaches nothing; ask for 100 or more; if the grammar "
+                "has fewer, do without a model: gode discover --grammar FILE tries them all"
+            )
         if self.latent < 1 or self.epochs < 1 or self.seed < 0:
             raise ConfigError(
                 f"latent and epochs must be at least 1 and seed at least 0, "

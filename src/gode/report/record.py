@@ -73,6 +73,8 @@ def record_of(discovery: Discovery) -> dict[str, Json]:
         "n_fitted": discovery.n_fitted,
         "interrupted": discovery.interrupted,
         "supported": discovery.supported,
+        "timed_out": discovery.timed_out,
+        "remarks": list(discovery.remarks),
     }
 
 
@@ -102,7 +104,10 @@ def discovery_of(data: object) -> Discovery:
     check_value("record", "n_fitted", n_fitted, "n_fitted")
     interrupted = decode(bool, member(data, "interrupted", "record"), "interrupted")
     supported = decode(bool, member(data, "supported", "record"), "supported")
-    return Discovery(candidates, prepared, settings, n_fitted, interrupted, supported)
+    assert isinstance(data, dict)
+    timed_out = decode(bool, data.get("timed_out", False), "timed_out")  # older records do not have these
+    remarks = decode(tuple[str, ...], data.get("remarks", []), "remarks")
+    return Discovery(candidates, prepared, settings, n_fitted, interrupted, supported, timed_out, remarks)
 
 
 def candidate_of(data: object, order: int, dataset: Dataset, where: str) -> Candidate:

@@ -1,0 +1,69 @@
+"""Options: what a user may choose, before it is known which orders are tried; see `discover`."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+from gode.data import Dataset
+from gode.discovery.paper import paper_grammar
+from gode.discovery.settings import AUTO, GRAMMARS, Preset, Settings, whole
+from gode.equation import parse_skeleton
+from gode.errors import ConfigError
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """The choices of one call of `discover`."""
+
+    order: int | Literal["auto"] = 1
+    grammar: str | None = None
+    preset: str = "default"
+    effort: str = "normal"
+    start: str | None = None
+    without: tuple[str, ...] = ()
+    seed: int = 0
+    max_seconds: float | None = None
+
+    def __post_init__(self) -> None:
+        limit = self.max_seconds
+        number = isinstance(limit, int | float) and not isinstance(limit, bool)
+        if limit is not None and not (number and 0 < limit < math.inf):
+            raise ConfigError(f"max_seconds must be a positive number of seconds, got {limit!r}")
+        if self.order != AUTO and whole(self.order) not in GRAMMARS:
+            raise ConfigError(f"order must be 1, 2 or '{AUTO}', got {self.order!r}")
+        if self.order == AUTO and self.preset == Preset.PAPER:
+            raise ConfigError(f"order='{AUTO}' is not part of the paper's method; give order=1 or order=2")
+
+    def settings(self, dataset: Dataset) -> list[Settings]:
+        """Return the settings of each search: one, or one for each order.
+
+        Raises:
+            ConfigError: if an option is not one of those that are known.
+        """
+        if self.order != AUTO:
+            return [self._of_order(self.order, dataset, self.start, 1.0)]
+        guess = parse_skeleton(self.start).order if self.start else None
+        return [
+            self._of_order(k, dataset, self.start if k == guess else None, 1 / len(GRAMMARS))
+            for k in GRAMMARS
+        ]
+
+    def _of_order(self, order: int, dataset: Dataset, start: str | None, share: float) -> Settings:
+        by_paper = self.preset == Preset.PAPER
+        usual = (
+            paper_grammar(order, forced=bool(dataset.inputs)) if by_paper else GRAMMARS.get(whole(order), "")
+        )
+        return Settings(
+            order=order,
+            grammar=self.grammar or usual,
+            implicit=self.grammar is None and not by_paper,
+            preset=self.preset,
+            effort=self.effort,
+            start=start,
+            without=self.without,
+            seed=self.seed,
+            interpolation=dataset.runs[0].interpolation.value,
+            share=share,
+        )

@@ -1,0 +1,80 @@
+"""Which order: the equations of a search for each are compared on the same values by the same criterion."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from gode.arrays import Float
+from gode.discovery.interrupts import Interrupts
+from gode.discovery.result import Discovery
+from gode.discovery.settings import Settings
+from gode.errors import DataError
+from gode.fitting.shooting import shoot
+from gode.selection import Candidate, judge, ranked
+
+Search = Callable[[Settings], Discovery]
+
+
+def better_order(
+    search: Search, tasks: Sequence[Settings], interrupts: Interrupts, max_seconds: float | None
+) -> Discovery:
+    """Return what the search found for the task whose equation explains the data better.
+
+    Each task has an equal part of the time; one that Ctrl-C ends is the last.
+
+    Raises:
+        DataError: if none of them finds an equation.
+    """
+    found: list[Discovery] = []
+    failure: DataError | None = None
+    for number, settings in enumerate(tasks):
+        interrupts.limit(None if max_seconds is None else max_seconds * (number + 1) / len(tasks))
+        try:
+            found.append(search(settings))
+        except DataError as error:
+            failure = error
+        if found and found[-1].interrupted:
+            break
+    if not found:
+        assert failure is not None
+        raise failure
+    return found[0] if len(tasks) == 1 else _best(found, [s.order for s in tasks])
+
+
+def _best(found: Sequence[Discovery], orders: Sequence[int]) -> Discovery:
+    """Return the discovery with the least criterion, with a remark that says so."""
+    tried = " and ".join(str(one.settings.order) for one in found)
+    scores = _criteria(found)
+    best = int(np.argmin(scores))
+    order = found[best].settings.order
+    if len(found) < len(orders):
+        remark = f"order {order} was taken: nothing was found for the other"
+    else:
+        gap = float(np.sort(scores)[1] - np.min(scores))
+        better = f"order {order} explains the data better, by {gap:.3g} units of the criterion"
+        remark = f"orders {tried} were tried: {better}"
+    return replace(
+        found[best],
+        n_fitted=sum(one.n_fitted for one in found),
+        timed_out=any(one.timed_out for one in found),
+        interrupted=any(one.interrupted for one in found),
+        remarks=(*found[best].remarks, remark),
+    )
+
+
+def _criteria(found: Sequence[Discovery]) -> Float:
+    """Return the criterion of the equation of each, all on the whole of the same records."""
+    judged = [c for one in found if (c := _on_all(one, found[0])) is not None]
+    known = {c.equation.order: c.criterion for c in ranked(judged)}
+    return np.array([known.get(one.settings.order, np.inf) for one in found])
+
+
+def _on_all(one: Discovery, other: Discovery) -> Candidate | None:
+    """Return the equation of a discovery as it is, judged on the data as another one weighs them."""
+    best, settings = one.order[0], one.settings
+    fixed = replace(settings.shooting, max_iterations=0, horizons=())
+    target = other.prepared.whole
+    shot = shoot(best.equation.skeleton, best.equation.constants, target, config=fixed, start=best.initial)
+    judged = judge(shot, other.prepared.floor, settings.selection)
+    return None if judged is None else replace(judged, n_free=best.n_free, price=best.price)

@@ -1,0 +1,76 @@
+"""How long the rest of a discovery will take, from what is planned and how fast it went so far."""
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from gode.discovery.settings import Effort
+
+SIZES = 5  # numbers of constants of which the best go to the trajectory
+PARTS = 5  # simpler equations fitted to the trajectory beside the neighbours of one
+SUMS = 3  # sizes of sums that are compared
+RATIO = 20.0  # seconds of a fit to the trajectory beside those of a cheap one, as long as none was made
+TELLING = 5  # fits after which their own speed counts
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How many fits a search makes if none of its stages ends early."""
+
+    cheap: float
+    fits: float
+
+
+def planned(effort: Effort, share: float, n_listed: int = 0) -> Plan:
+    """Return the plan of one pass with this share of an effort.
+
+    Args:
+        n_listed: skeletons that are all tried, whatever the effort.
+    """
+    cheap = share * (effort.library + effort.latent + effort.moves) + SUMS * effort.sums
+    fits = share * (SIZES * effort.per_size + 2 * effort.rounds * (effort.per_round + PARTS))
+    return Plan(max(cheap, n_listed), fits)
+
+
+class Pace:
+    """Counts what was done in a pass, and how long that took."""
+
+    def __init__(self, plan: Plan, passes: int, clock: Callable[[], float] = time.monotonic) -> None:
+        self.plan, self.passes, self.clock = plan, passes, clock
+        self.cheap, self.fits = 0, 0  # done in this pass
+        self.seconds = {False: 0.0, True: 0.0}  # spent on cheap fits, and on fits to the trajectory
+        self.counts = {False: 0, True: 0}
+        self.seen = 0
+        self.last = clock()
+
+    def again(self) -> None:
+        """Begin the next pass."""
+        self.passes -= 1
+        self.cheap, self.fits = 0, 0
+
+    def left(self, *, n_cheap: int, on_trajectory: bool) -> float:
+        """Count what was done since the last call; return the seconds that are left, 0 if none were planned.
+
+        Args:
+            n_cheap: the cheap fits so far, in all passes.
+        """
+        now = self.clock()
+        self.seconds[on_trajectory] += now - self.last
+        self.last = now
+        new, self.seen = n_cheap - self.seen, n_cheap
+        if on_trajectory:
+            self.fits, self.counts[True] = self.fits + 1, self.counts[True] + 1
+        else:
+            self.cheap, self.counts[False] = self.cheap + new, self.counts[False] + new
+        return self._estimate(on_trajectory)
+
+    def _estimate(self, on_trajectory: bool) -> float:
+        n, seconds = self.counts, self.seconds
+        if not n[False]:
+            return math.nan
+        cheap = seconds[False] / n[False]
+        fit = seconds[True] / n[True] if n[True] >= TELLING else RATIO * cheap
+        later = (self.passes - 1) * (cheap * self.plan.cheap + fit * self.plan.fits)
+        searching = 0.0 if on_trajectory else cheap * max(self.plan.cheap - self.cheap, 0.0)
+        return later + searching + fit * max(self.plan.fits - self.fits, 0.0)

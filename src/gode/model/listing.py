@@ -1,0 +1,133 @@
+"""Listing: a grammar of so few skeletons that all of them can be tried, without a network."""
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from gode.equation import Node, Skeleton
+from gode.errors import ModelError
+from gode.grammar import Grammar, allowed_rules, generate, grammar_names, load_grammar, sample
+from gode.grammar.derivation import Derivation
+from gode.grammar.rules import SUFFIX
+from gode.library import FEW, admitted, sentence_skeleton, term_tokens
+from gode.model.inference import Single
+from gode.model.latent import LatentSpace, load_model, model_names
+from gode.model.terms import TermBook
+
+SENTENCES = 5_000  # up to which a grammar is written out; of one with more, sentences are drawn
+LONGEST = 100  # rules of a sentence, beyond which none is written out
+PATIENCE = 20  # draws without a new skeleton, per skeleton found, after which no more are expected
+FEWEST = 100  # skeletons, as if found, for that
+
+
+@dataclass(frozen=True)
+class Listing:
+    """A grammar, and all the skeletons that it writes; it stands where a latent space does."""
+
+    name: str
+    grammar: Grammar
+    source: str  # the file, for messages
+
+    dimension = 0
+
+    @cached_property
+    def skeletons(self) -> tuple[Skeleton, ...]:
+        """All of them, each once.
+
+        Raises:
+            ModelError: if they are too many, with what to do.
+        """
+        found = all_skeletons(self.grammar, FEW)
+        if found is None:
+            raise ModelError(
+                f"grammar {self.name} writes more than {FEW} different equations, too many to try them all; "
+                f"train a model with `gode train {self.source} --out models` and use models/{self.name}, "
+                "or allow fewer rules with %limit"
+            )
+        if not found:
+            raise ModelError(
+                f"grammar {self.name} writes no equation of order 1 or 2 that holds u; change its rules"
+            )
+        return found
+
+    @property
+    def book(self) -> TermBook:
+        """No terms: nothing is written but what is listed."""
+        return TermBook(self.grammar, ())
+
+    def without(self, *unwanted: str) -> "Listing":
+        """Return the listing of the grammar without some terminals, such as 'log' or 't'."""
+        return Listing(self.name, self.grammar.without(*unwanted), self.source)
+
+    def encode(self, skeletons: Sequence[Skeleton]) -> Single:
+        """Raise ModelError: a listing has no points."""
+        raise ModelError(f"grammar {self.name} is listed: it has no latent space; train one with gode train")
+
+    def decode(self, z: ArrayLike) -> list[Skeleton | None]:
+        """Raise ModelError: a listing has no points."""
+        raise ModelError(f"grammar {self.name} is listed: it has no latent space; train one with gode train")
+
+
+def open_space(name: str) -> LatentSpace | Listing:
+    """Return the model called `name`, or the listing of a grammar file.
+
+    Raises:
+        ModelError, GrammarError: if there is neither, or it is not sound.
+    """
+    is_model = name in model_names() or os.path.isfile(f"{name.removesuffix('.json')}.json")
+    is_grammar = name in grammar_names() or name.endswith(SUFFIX) or os.path.isfile(name)
+    if is_model or not is_grammar:
+        return load_model(name)
+    grammar = load_grammar(name)
+    return Listing(grammar.name, grammar, name)
+
+
+def all_skeletons(grammar: Grammar, most: int) -> tuple[Skeleton, ...] | None:
+    """Return the skeletons of a grammar, each once; None if they are more than `most`.
+
+    A grammar with many sentences may write few skeletons, as sums whose terms come in any order; then
+    sentences are drawn until nothing new has come for long.
+    """
+    first = list(islice(_derivations(grammar), SENTENCES + 1)) if grammar.limit <= LONGEST else []
+    complete = 0 < len(first) <= SENTENCES
+    found: dict[Node, Skeleton] = {}
+    met: set[object] = set()
+    idle = 0
+    for derivation in first if complete else _drawn(grammar):
+        idle += 1
+        if len(found) > most:
+            return None
+        if not complete and idle > PATIENCE * (len(found) + FEWEST):
+            break
+        tokens = generate(grammar, derivation)
+        terms = tuple(sorted(term_tokens(tokens)))
+        if terms in met:
+            continue
+        met.add(terms)
+        key = admitted(grammar, tokens, None)
+        if key is not None and key not in found:
+            found[key], idle = sentence_skeleton(grammar, tokens), 0
+    return tuple(found.values()) if len(found) <= most else None
+
+
+def _derivations(grammar: Grammar) -> Iterator[Derivation]:
+    """Yield every derivation within the grammar's limit."""
+    todo: list[tuple[Derivation, tuple[str, ...]]] = [((), (grammar.start,))]
+    while todo:
+        done, waiting = todo.pop()
+        if not waiting:
+            yield done
+        for rule in reversed(allowed_rules(grammar, waiting, grammar.limit - len(done))):
+            opened = reversed(grammar.rules[rule].nonterminals)
+            todo.append(((*done, rule), (*waiting[:-1], *opened)))
+
+
+def _drawn(grammar: Grammar) -> Iterator[Derivation]:
+    rng = np.random.default_rng(0)
+    while True:
+        yield sample(grammar, rng=rng)
