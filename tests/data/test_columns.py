@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from gode.data import Columns, columns_of_run, join_runs
+from gode.data.columns import split_at_jumps
 from gode.errors import DataError
 
 T = [0.0, 0.5, 1.5]
@@ -79,3 +80,13 @@ def test_joined_runs_need_the_same_inputs():
         join_runs([run(inputs={"F": [1, 2, 3]}), run()])
     with pytest.raises(DataError, match="at least one run, got none"):
         join_runs([])
+
+
+def test_times_at_which_a_held_input_jumps_are_there_twice():
+    t = np.arange(4.0)
+    runs = [columns_of_run(t, t, t, inputs={"F": f}) for f in ([1, 1, 2, 3], [5, 6, 6, 6])]
+    found = split_at_jumps(join_runs(runs), ["F"])
+    assert found.matrix[0].tolist() == [0, 1, 2, 2, 3, 3, 0, 1, 1, 2, 3]
+    assert found.matrix[4].tolist() == [1, 1, 1, 2, 2, 3, 5, 5, 6, 6, 6]
+    assert found.starts.tolist() == [0, 6, 11]
+    assert split_at_jumps(join_runs(runs), []).n_points == 8

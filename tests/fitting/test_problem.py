@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from gode.data import Columns, columns_of_run, join_runs
+from gode.data.columns import split_at_jumps
 from gode.equation import parse_skeleton
 from gode.errors import DataError
 from gode.fitting import fit_constants, integral_problem, residual_problem
@@ -93,3 +94,13 @@ def test_problems_do_not_touch_their_columns(rng):
     for problem in (residual_problem(columns), integral_problem(columns, 1)):
         fit_constants(parse_skeleton("u' = C*u/(C + u)"), problem)
     np.testing.assert_array_equal(columns.matrix, before)
+
+
+def test_quadrature_does_not_reach_across_a_jump():
+    t = np.linspace(0, 3, 13)
+    held = np.where(t < 1, 2.0, np.where(t < 2.25, -1.0, 3.0))
+    columns = split_at_jumps(columns_of_run(t, t, t, inputs={"F": held}), ["F"])
+    found = integrated(columns.matrix[4], columns, 1)
+    now = columns.matrix[0]
+    exact = 2 * np.minimum(now, 1) - np.clip(now - 1, 0, 1.25) + 3 * np.maximum(now - 2.25, 0)
+    np.testing.assert_allclose(found, exact, atol=1e-12)

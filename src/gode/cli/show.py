@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from gode.cli.console import console
+from gode.discovery.inputs import input_words
 from gode.discovery.result import UNSUPPORTED
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def print_discovery(found: "Discovery", *, seconds: float | None) -> None:
         say("with, at 95 % confidence,")
     for constant in found.equation.constants:
         say(f"  {_interval(constant)}")
-    say("\n" + _quality(found))
+    say("\n" + " ".join([_quality(found), *input_words(found.prepared.dataset, found.settings)]))
     for remark in found.remarks:
         say(f"{remark[0].upper()}{remark[1:]}.")
     if len(found.order) > 1:
@@ -73,7 +74,7 @@ def summary(found: "Discovery", told: Sequence[str], files: Sequence[Path]) -> d
         "timed_out": found.timed_out,
         "remarks": list(found.remarks),
         "supported": found.supported,
-        "data": list(told),
+        "data": [*told, *input_words(found.prepared.dataset, found.settings)],
         "files": [str(path) for path in files],
     }
 

@@ -90,6 +90,22 @@ def join_runs(runs: Sequence[Columns]) -> Columns:
     )
 
 
+def split_at_jumps(columns: Columns, held: Sequence[str]) -> Columns:
+    """Return the columns with each time at which a held input jumps twice: before the jump, and after it."""
+    rows = [4 + columns.inputs.index(name) for name in held]
+    if not rows:
+        return columns
+    moved = np.any(np.diff(columns.matrix[rows], axis=1) != 0, axis=0)
+    moved[columns.starts[1:-1] - 1] = False  # another run begins
+    late = np.flatnonzero(moved) + 1
+    matrix = np.insert(columns.matrix, late, columns.matrix[:, late], axis=1)
+    before = late + np.arange(len(late))  # where the copies lie
+    for row in rows:
+        matrix[row, before] = columns.matrix[row, late - 1]
+    starts = columns.starts + np.searchsorted(late, columns.starts)
+    return Columns(matrix, starts, columns.inputs)
+
+
 def _row(values: ArrayLike, name: str, length: int | None) -> Float:
     try:
         row = np.asarray(values, np.float64)

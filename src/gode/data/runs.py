@@ -180,6 +180,16 @@ def _initial(values: ArrayLike | None, where: str) -> Float:
     return known
 
 
+def held_inputs(dataset: Dataset) -> list[str]:
+    """Return the names of the inputs whose samples are held in every run."""
+    names = []
+    for name in dataset.inputs:
+        signals = [run.signals[name] for run in dataset.runs]
+        if all(isinstance(s, Samples) and s.resolved is Interpolation.HOLD for s in signals):
+            names.append(name)
+    return names
+
+
 def lowest_channel(run: Run) -> int:
     """Return the lowest channel that was observed: 0 for u, 1 for u', 2 for u''."""
     return int(np.flatnonzero(np.isfinite(run.observed).any(axis=1))[0])

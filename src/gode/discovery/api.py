@@ -16,6 +16,7 @@ from gode.data import Dataset
 from gode.data.joining import chosen_interpolation
 from gode.discovery.arguments import INPUT, Force, make_dataset
 from gode.discovery.consensus import risks
+from gode.discovery.inputs import with_held_input
 from gode.discovery.interrupts import Interrupts
 from gode.discovery.notebook import shown_in_notebook
 from gode.discovery.options import Options
@@ -155,7 +156,7 @@ def _search(
     rng = np.random.default_rng(settings.seed)
     spaces = spaces_of(settings, dataset.inputs)
     settings = replace(settings, listed=len(spaces[0].skeletons))
-    prepared = prepare(dataset, settings.order, settings.selection.floor)
+    prepared = with_held_input(prepare(dataset, settings.order, settings.selection.floor), settings)
     lands = territories(spaces, prepared, settings, interrupts)
     interrupted = False
     with Workers(prepared, settings, _processes(n_jobs, dataset), interrupts.check) as workers:

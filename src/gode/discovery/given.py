@@ -11,6 +11,7 @@ from gode.arrays import Series
 from gode.data import Dataset
 from gode.data.joining import chosen_interpolation
 from gode.discovery.arguments import Force, make_dataset
+from gode.discovery.inputs import with_held_input
 from gode.discovery.prepare import prepare
 from gode.discovery.result import Discovery
 from gode.discovery.settings import Settings
@@ -62,6 +63,8 @@ def fit(
 def _fit_in(dataset: Dataset, skeleton: Skeleton, settings: Settings) -> Discovery:
     """Return the best of the trajectory fits that start from many minima of the cheap problems."""
     prepared = prepare(dataset, settings.order, settings.selection.floor)
+    if skeleton.inputs:
+        prepared = with_held_input(prepared, settings, [skeleton])
     workers = Workers(prepared, settings)
     cheap = [fit_constants(skeleton, problem, config=way) for problem in prepared.problems for way in FITS]
     known = {fit.equation.constants: fit.equation for fit in cheap if fit.equation is not None}

@@ -8,7 +8,8 @@ import numpy as np
 
 from gode.arrays import Float
 from gode.data import Columns, Dataset, Run, Smooth, columns_of_run, join_runs, smooth
-from gode.data.runs import cycles
+from gode.data.columns import split_at_jumps
+from gode.data.runs import cycles, held_inputs
 from gode.equation import Term, parse_tree
 from gode.equation.tape import COLUMNS, compile_tape, evaluate
 from gode.equation.tree import TIME, has_constant, variables
@@ -184,7 +185,9 @@ def _problems(dataset: Dataset, columns: Columns, order: int) -> tuple[Problem, 
     known = [run.initial[:order] for run in dataset.runs]
     short = columns.n_points <= CHEAP
     initial = known if short and np.all(np.isfinite(known)) else None
-    seen, smoothed = _windows(_observed(dataset, columns)), _windows(columns)
+    held = held_inputs(dataset)
+    pair = _windows(_observed(dataset, columns)), _windows(columns)
+    seen, smoothed = (split_at_jumps(each, held) for each in pair)
     integral = integral_problem(seen, order, initial=initial, columns=smoothed)
     fast = any(run.n_points < COARSE * cycles(run) for run in dataset.runs)
     return (residual, integral) if fast else (integral, residual)

@@ -132,10 +132,15 @@ def _without(u: Float, basis: Float, starts: Int) -> Float:
 
 
 def _quadrature(t: Float, starts: Int) -> tuple[Int, Float]:
-    """Return, for each point, the panel from the point before it: first node and weights of a cubic."""
+    """Return, for each point, the panel from the point before it: first node and weights of a cubic.
+
+    A time that is there twice is one at which an input jumps: no cubic reaches across it.
+    """
     stencil = np.zeros(len(t), np.int64)
     weights = np.zeros((len(t), STENCIL))
-    for start, stop in pairwise(starts):
+    jumps = np.flatnonzero(np.diff(t) == 0) + 1
+    for start, stop in pairwise(np.union1d(starts, jumps)):
+        stencil[start] = start
         size = min(STENCIL, stop - start)
         for i in range(start + 1, stop):
             first = min(max(i - size // 2, start), stop - size)

@@ -9,6 +9,7 @@ import numpy as np
 
 from gode import __version__
 from gode.discovery import Discovery, Finding
+from gode.discovery.inputs import input_words
 from gode.discovery.result import UNSUPPORTED
 from gode.equation import parse_tree
 from gode.errors import EquationError
@@ -92,6 +93,7 @@ def _summary(discovery: Discovery, seen: tuple[Channel, ...]) -> list[str]:
     names, units = [axis_label(dataset, name) for name in dataset.channels], Units.of(dataset)
     span = f"t = {spans} {units.time}".rstrip()
     out = [f"{dataset.n_observed} observed values of {', '.join(names)} in {runs}, {span}."]
+    out += input_words(dataset, discovery.settings)
     for channel in seen:
         size = float(np.std(np.concatenate([s.observed for s in channel.series]))) or 1.0
         share = f"{100 * channel.noise / size:.2g} % of its spread"

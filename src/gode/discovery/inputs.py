@@ -1,0 +1,106 @@
+"""Whether an input that changes at every sample is held between its samples: the data decide.
+
+Samples alone do not tell the output of a controller from a rough signal. What they move does: a held input
+acts half a step later. So a plain model is fitted along the trajectory with the input held and with it
+splined; where holding it leaves clearly less, it is held.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+from scipy.interpolate import CubicSpline
+
+from gode.data import Dataset, Interpolation, Samples
+from gode.discovery.prepare import Prepared, assemble
+from gode.discovery.settings import Settings
+from gode.equation import Skeleton, parse_skeleton
+from gode.fitting import fit_constants
+from gode.fitting.shooting import Shot, shoot
+
+PLAIN = {  # models that follow most plants closely enough to see half a step
+    1: ("u' = C + C*u + C*F", "u' = C + C*u + C*u^2 + C*u^3 + C*F + C*u*F"),
+    2: ("u'' = C + C*u' + C*u + C*F", "u'' = C + C*u' + C*u + C*u^2 + C*u^3 + C*F"),
+}
+ROUGH = 0.3  # of the change from sample to sample: what a spline through every second sample misses
+SURE = 9.0  # twice the logarithm of the likelihoods' ratio from which on an input is held
+WORDS = {
+    Interpolation.HOLD: "is held between its samples",
+    Interpolation.LINEAR: "is joined by lines between its samples",
+    Interpolation.CUBIC: "is joined by a cubic spline between its samples",
+}
+
+
+def with_held_input(
+    prepared: Prepared, settings: Settings, skeletons: Sequence[Skeleton] | None = None
+) -> Prepared:
+    """Return the data with the input held, if that was left open and explains them clearly better.
+
+    Args:
+        skeletons: the equations to try it with; plain models of the order by default.
+    """
+    samples = list(_samples(prepared.dataset))
+    if not samples or not all(_is_open(each) for each in samples):
+        return prepared
+    runs = tuple(replace(run, interpolation=Interpolation.HOLD) for run in prepared.dataset.runs)
+    dataset = replace(prepared.dataset, runs=runs)
+    held = assemble(dataset, prepared.smooths, settings.order, settings.selection.floor)
+    tried = skeletons or [parse_skeleton(text) for text in PLAIN[settings.order]]
+    spline, steps = (_closest(each, tried, settings) for each in (prepared, held))
+    if steps is None or (
+        spline is not None and steps.independent * np.log(spline.sse / max(steps.sse, 1e-300)) < SURE
+    ):
+        return prepared
+    return held
+
+
+def input_words(dataset: Dataset, settings: Settings) -> list[str]:
+    """Return a sentence that says how the samples of the input are joined, and why; none without samples."""
+    samples = list(_samples(dataset))
+    if not samples:
+        return []
+    kinds = {each.resolved for each in samples}
+    if len(kinds) > 1:
+        return ["The input is held between its samples in the runs in which it changes by single jumps."]
+    (kind,) = kinds
+    why = ""
+    if settings.interpolation != Interpolation.AUTO:
+        why = ", as you chose"
+    elif kind is Interpolation.HOLD and samples[0].interpolation is Interpolation.AUTO:
+        why = ", since it changes by single jumps"
+    elif kind is Interpolation.HOLD:
+        why = ", since that explains the data much better than a spline"
+    elif all(_is_open(each) for each in samples):
+        why = (
+            ", though it changes at every sample: held, it explains the data no better (hold says otherwise)"
+        )
+    return [f"The input {WORDS[kind]}{why}."]
+
+
+def _samples(dataset: Dataset) -> Iterator[Samples]:
+    for run in dataset.runs:
+        for signal in run.signals.values():
+            if isinstance(signal, Samples):
+                yield signal
+
+
+def _is_open(samples: Samples) -> bool:
+    """Tell whether samples of which nothing was said change in a way that their neighbours do not foresee."""
+    if samples.interpolation is not Interpolation.AUTO or samples.resolved is Interpolation.HOLD:
+        return False
+    t, y = samples.t, samples.values
+    between = slice(1, 2 * ((len(t) - 1) // 2), 2)
+    missed = y[between] - CubicSpline(t[::2], y[::2])(t[between])
+    return bool(np.sum(missed**2) / max(len(missed), 1) > ROUGH**2 * np.mean(np.diff(y) ** 2))
+
+
+def _closest(prepared: Prepared, skeletons: Sequence[Skeleton], settings: Settings) -> Shot | None:
+    """Return the fit of a model along the trajectory that comes closest to the data, if one can be solved."""
+    shots = []
+    for skeleton in skeletons:
+        for problem in prepared.problems:
+            start = fit_constants(skeleton, problem, config=settings.constants).equation
+            if start is not None:
+                shots.append(shoot(skeleton, start.constants, prepared.target, config=settings.shooting))
+    solved = [shot for shot in shots if shot.equation is not None]
+    return min(solved, key=lambda shot: shot.sse, default=None)
