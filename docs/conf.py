@@ -1,12 +1,17 @@
 """How Sphinx builds these pages; `make docs` does it."""
 
+import re
+
+from docutils.nodes import SkipNode
+from latex2mathml.converter import convert
+
 from gode import __version__
 
 project = "gode"
 release = __version__
 author = "the gode authors"
 copyright = "the gode authors"
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.mathjax"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 myst_enable_extensions = ["dollarmath", "colon_fence"]
 myst_heading_anchors = 3
 exclude_patterns = ["_build"]
@@ -21,7 +26,38 @@ html_theme = "pydata_sphinx_theme"
 html_title = "gode"
 html_theme_options = {
     "navigation_with_keys": False,
+    "header_links_before_dropdown": 5,
+    "navbar_align": "left",
+    "navbar_persistent": [],
+    "navbar_end": ["search-button", "theme-switcher"],
     "show_toc_level": 2,
     "secondary_sidebar_items": ["page-toc"],
 }
 html_show_sourcelink = False
+html_sidebars = {"tutorial": [], "gallery": []}  # they have no pages beside them
+html_math_renderer = "mathml"
+PRIMED = re.compile(r"<msup>(<mi>.</mi>)<mi>(&#x0203[23];)</mi></msup>")  # primes are raised by themselves
+
+
+def mathml(latex, **options):
+    """Return a formula as MathML, which browsers draw without script, font or network."""
+    return PRIMED.sub(r"<mrow>\1<mo>\2</mo></mrow>", convert(latex, **options))
+
+
+def inline_formula(writer, node):
+    """Write a formula within a line."""
+    writer.body.append(mathml(node.astext()))
+    raise SkipNode
+
+
+def block_formula(writer, node):
+    """Write a formula on a line of its own."""
+    writer.body.append(
+        f'<div class="math" style="margin: 1rem 0">{mathml(node.astext(), display="block")}</div>'
+    )
+    raise SkipNode
+
+
+def setup(app):
+    """Let Sphinx write formulas this way."""
+    app.add_html_math_renderer("mathml", (inline_formula, None), (block_formula, None))

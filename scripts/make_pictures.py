@@ -1,42 +1,46 @@
-"""Draw the pictures of README and docs into docs/pictures, and print what the tutorial quotes.
+"""Draw the pictures of the gallery, the README and the pages into docs/pictures.
 
-python scripts/make_pictures.py
+Each block of Python in docs/gallery.md that is followed by an image is run by itself; what it leaves in
+`picture` becomes that image. The file keeps a hash of the code, by which a test sees whether it is stale.
+
+python scripts/make_pictures.py [NAME ...]
 """
 
+import hashlib
+import re
+import runpy
+import sys
+import tempfile
 from pathlib import Path
 
-import numpy as np
-
-import gode
-from gode.data.example import load_example
-from gode.report import figures
-
-FOLDER = Path(__file__).parents[1] / "docs" / "pictures"
+DOCS = Path(__file__).parents[1] / "docs"
+BLOCK = re.compile(r"^```python\n(.*?)^```\n+```\{image\} pictures/(\S+)\.png", re.DOTALL | re.MULTILINE)
+KEY = "code"  # of the hash among the texts of a PNG
 DPI = 100
 
 
-def main() -> None:
-    FOLDER.mkdir(exist_ok=True)
-    growth = load_example("growth")
-    found = gode.discover(growth.t, growth.u, order=1)
-    print(found.equation, found.equation.constants, len(found.ties) - 1, found.n_fitted)
-    print(found.answers())
-    draw(figures.overview(found), "growth")
-    draw(figures.data_and_fit(found), "growth-fit")
-    draw(figures.residual_plots(found), "growth-residuals")
-    draw(figures.front_picture(found), "growth-front")
-    shaker = load_example("shaker")
-    force = shaker.columns["force"]
-    known = gode.fit("C*u'' + C*u' + C*u + C*u^3 = F", shaker.t, shaker.u, force=force)
-    print(known.equation, np.round([c.error for c in known.equation.constants], 4))
-    draw(figures.data_and_fit(known), "shaker-fit")
+def blocks(page: Path = DOCS / "gallery.md") -> dict[str, str]:
+    """Return the code of each picture of the gallery under its name."""
+    return {name: code for code, name in BLOCK.findall(page.read_text(encoding="utf-8"))}
 
 
-def draw(figure: figures.Figure, name: str) -> None:
-    path = FOLDER / f"{name}.png"
-    figure.savefig(path, dpi=DPI, pil_kwargs={"optimize": True})
+def fingerprint(code: str) -> str:
+    """Return what tells this code from any other."""
+    return hashlib.sha256(code.encode()).hexdigest()
+
+
+def draw(name: str, code: str) -> None:
+    """Run the code and write its picture."""
+    with tempfile.TemporaryDirectory() as folder:
+        program = Path(folder) / f"{name.replace('-', '_')}.py"
+        program.write_text(code, encoding="utf-8")
+        figure = runpy.run_path(str(program))["picture"]
+    path = DOCS / "pictures" / f"{name}.png"
+    figure.savefig(path, dpi=DPI, metadata={KEY: fingerprint(code)}, pil_kwargs={"optimize": True})
     print(f"{path.name}: {path.stat().st_size / 1000:.0f} kB")
 
 
 if __name__ == "__main__":
-    main()
+    for name, code in blocks().items():
+        if name in sys.argv[1:] or len(sys.argv) == 1:
+            draw(name, code)

@@ -2,6 +2,7 @@
 
 import os
 import re
+import runpy
 import shlex
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from pathlib import Path
 
 import click
 import pytest
+from PIL import Image
 
 from commands import gode
 from gode.cli import main
@@ -22,6 +24,7 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 PAGES = [page for page in PAGES if "_build" not in page.parts]
 CHEAP = ("gode grammars", "gode bench methods", 'gode simulate "u')
 MAX_PICTURE = 150_000  # bytes
+PICTURES = ROOT / "docs" / "pictures"
 
 
 def told_commands() -> Iterator[tuple[str, str]]:
@@ -125,9 +128,73 @@ def test_links_and_pictures_lead_somewhere(page: Path):
 
 
 def test_pictures_are_small():
-    pictures = sorted((ROOT / "docs" / "pictures").iterdir())
+    pictures = sorted(PICTURES.iterdir())
     assert pictures
     assert [p.name for p in pictures if p.stat().st_size > MAX_PICTURE] == []
+
+
+def make_pictures() -> dict[str, object]:
+    """The script, as a namespace."""
+    return runpy.run_path(str(ROOT / "scripts" / "make_pictures.py"))
+
+
+def test_pictures_of_the_gallery_were_drawn_by_the_code_above_them():
+    script = make_pictures()
+    blocks = script["blocks"]()
+    assert len(blocks) > 10
+    for name, code in blocks.items():
+        with Image.open(PICTURES / f"{name}.png") as picture:
+            told = picture.text[script["KEY"]]
+        assert told == script["fingerprint"](code), f"python scripts/make_pictures.py {name}"
+
+
+def test_every_block_of_the_gallery_has_a_picture_and_every_picture_its_page():
+    text = (ROOT / "docs" / "gallery.md").read_text(encoding="utf-8")
+    names = set(make_pictures()["blocks"]())
+    assert text.count("```python") == len(names)
+    drawn = {path.stem for path in PICTURES.glob("*.png")}
+    assert drawn == names, "a picture that no code draws goes stale"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", make_pictures()["blocks"]())
+def test_code_of_the_gallery_draws_a_picture(name: str, tmp_path: Path):
+    program = tmp_path / "block.py"
+    program.write_text(make_pictures()["blocks"]()[name], encoding="utf-8")
+    runpy.run_path(str(program))["picture"].savefig(tmp_path / "picture.png")
+    assert (tmp_path / "picture.png").stat().st_size > 5000
+
+
+OUTSIDE = re.compile(r"""<(?:script|link|img|iframe|source)\b[^>]*(?:src|href)=["']?(?:https?:)?//[^"'>]*""")
+
+
+@pytest.mark.slow
+def test_built_pages_need_no_network(tmp_path: Path):
+    for needed in ("sphinx", "myst_parser", "pydata_sphinx_theme", "latex2mathml"):
+        pytest.importorskip(needed, reason="the pages are built with the docs extra")
+    command = [
+        sys.executable,
+        "-m",
+        "sphinx",
+        "-W",
+        "--keep-going",
+        "-q",
+        "-b",
+        "html",
+        "docs",
+        str(tmp_path),
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
+    assert done.returncode == 0, done.stderr
+    pages = {path: path.read_text(encoding="utf-8") for path in tmp_path.rglob("*.html")}
+    assert {path.name: OUTSIDE.findall(text) for path, text in pages.items() if OUTSIDE.search(text)} == {}
+    for sheet in tmp_path.rglob("*.css"):
+        assert not re.search(r"(@import|url\()\s*[\"']?(https?:)?//", sheet.read_text(encoding="utf-8")), (
+            sheet
+        )
+    method = (tmp_path / "method.html").read_text(encoding="utf-8")
+    assert method.count("<math") > 20
+    assert "\\mathbb" not in re.sub(r"<annotation.*?</annotation>", "", method)
 
 
 def test_functions_of_the_method_page_exist():

@@ -20,6 +20,7 @@ BLUE, ORANGE, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#808080"  # safe f
 PALETTE = (BLUE, ORANGE, GREEN, "#CC79A7", "#E69F00", "#56B4E9", "#7B5EA7", "#8A6D3B")
 MAX_MARKS = 2000  # points drawn of all runs together; more are drawn as their extremes in each pixel
 MAX_CURVE = 20_000  # points of a curve in the plane of u and u' that are drawn as lines
+FINE = 400  # times at which a solution is drawn at least
 PIXELS = 1000  # across a picture
 BEYOND = 0.35  # share of the record by which the picture of the fit looks ahead
 MAX_PANELS = 12  # runs that get a panel of their own
@@ -64,7 +65,7 @@ def draw_fit(axes: "Axes", discovery: Discovery, channel: Channel) -> None:
     if len(channel.series) > 1:
         _draw_together(axes, discovery, channel)
     else:
-        _draw_one(axes, channel.series[0], channel.noise)
+        _draw_one(axes, discovery, channel, channel.series[0])
         _draw_ahead(axes, discovery, channel)
     axes.set(xlabel=label(discovery, "t"), ylabel=label(discovery, channel.name), title="solution")
     legend(axes)
@@ -72,7 +73,7 @@ def draw_fit(axes: "Axes", discovery: Discovery, channel: Channel) -> None:
 
 def draw_run(axes: "Axes", discovery: Discovery, channel: Channel, series: Series) -> None:
     """Draw one run of several under its name."""
-    _draw_one(axes, series, channel.noise)
+    _draw_one(axes, discovery, channel, series)
     axes.set_title(plain(_short(discovery.prepared.dataset.name_of(series.run), 30)), fontsize=9)
 
 
@@ -81,16 +82,30 @@ def draw_closely(axes: "Axes", discovery: Discovery, channel: Channel) -> None:
     series = channel.series[0]
     span = float(series.t[-1] - series.t[0]) * LOOK / cycles(discovery.prepared.dataset.runs[0])
     late = series.t >= series.t[-1] - span
-    _draw_one(axes, Series(series.t[late], series.observed[late], series.fit[late]), channel.noise)
+    _draw_one(axes, discovery, channel, Series(series.t[late], series.observed[late], series.fit[late]))
     axes.set(xlabel=label(discovery, "t"), ylabel=label(discovery, channel.name), title="its last cycles")
     legend(axes)
 
 
-def _draw_one(axes: "Axes", series: Series, noise: float) -> None:
-    t, low, high = _extremes(series.t, series.fit)
+def _draw_one(axes: "Axes", discovery: Discovery, channel: Channel, series: Series) -> None:
+    times, values = _curve(discovery, channel, series)
+    t, low, high = _extremes(times, values)
+    noise = channel.noise
     axes.fill_between(t, low - 2 * noise, high + 2 * noise, color=ORANGE, alpha=0.18, lw=0)
     _marks(axes, series.t, series.observed, BLUE, 1, "data")
-    _line(axes, series.t, series.fit, ORANGE, "equation, ±2 noise")
+    _line(axes, times, values, ORANGE, "equation, ±2 noise")
+
+
+def _curve(discovery: Discovery, channel: Channel, series: Series) -> tuple[Float, Float]:
+    """Return the solution along a run, also between samples where they are few."""
+    if len(series.t) > FINE:
+        return series.t, series.fit
+    solved = discovery.simulate(_fine(series.t), run=series.run)
+    return solved.t, (solved.u, solved.du, solved.d2u)[channel.name.count("'")]
+
+
+def _fine(t: Float) -> Float:
+    return np.union1d(t, np.linspace(t[0], t[-1], FINE)) if len(t) <= FINE else t
 
 
 def _draw_together(axes: "Axes", discovery: Discovery, channel: Channel) -> None:
@@ -101,7 +116,7 @@ def _draw_together(axes: "Axes", discovery: Discovery, channel: Channel) -> None
         colour = colours[series.run]
         _marks(axes, series.t, series.observed, colour, len(channel.series), None)
         text = plain(_short(dataset.name_of(series.run), 16)) if named else None
-        _line(axes, series.t, series.fit, colour, text)
+        _line(axes, *_curve(discovery, channel, series), colour, text)
     if not named:
         axes.plot([], [], ".-", color=colours[0], label=f"{n_runs} runs, the first dark, the last light")
 
@@ -209,7 +224,7 @@ def draw_phase(axes: "Axes", discovery: Discovery) -> None:
     for i, (run, smooth, colour) in enumerate(
         zip(dataset.runs, discovery.prepared.smooths, colours, strict=True)
     ):
-        solved = discovery.simulate(run=i)
+        solved = discovery.simulate(_fine(run.t), run=i)
         names = ("smoothed data", "equation", "start") if i == 0 else (None, None, None)
         dense = max(len(solved.u), len(smooth.t)) > MAX_CURVE  # then a drawing of dots, not of lines
         if np.isfinite(run.observed[0]).any():
