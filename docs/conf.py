@@ -20,6 +20,7 @@ autodoc_member_order = "bysource"
 autodoc_typehints = "description"
 autodoc_typehints_description_target = "documented"
 autodoc_class_signature = "separated"
+autodoc_type_aliases = {name: name for name in ("Series", "Force", "ArrayLike", "Float", "Signal")}
 napoleon_google_docstring = True
 default_role = "code"  # docstrings write names as `name`
 html_theme = "pydata_sphinx_theme"
@@ -36,6 +37,7 @@ html_theme_options = {
 html_show_sourcelink = False
 html_sidebars = {"tutorial": [], "gallery": []}  # they have no pages beside them
 html_math_renderer = "mathml"
+ALIAS = re.compile(r"<em>TypeAliasForwardRef</em><em>\(</em><em>'(\w+)'</em><em>\)\s*</em>")
 PRIMED = re.compile(r"<msup>(<mi>.</mi>)<mi>(&#x0203[23];)</mi></msup>")  # primes are raised by themselves
 
 
@@ -58,6 +60,12 @@ def block_formula(writer, node):
     raise SkipNode
 
 
+def name_types(app, page, template, context, doctree):
+    """Write the name of a type where Sphinx writes the object that stands for it."""
+    context["body"] = ALIAS.sub(r"<em>\1 </em>", context.get("body", ""))
+
+
 def setup(app):
-    """Let Sphinx write formulas this way."""
+    """Let Sphinx write formulas this way, and types by their names."""
     app.add_html_math_renderer("mathml", (inline_formula, None), (block_formula, None))
+    app.connect("html-page-context", name_types)

@@ -192,6 +192,7 @@ def test_built_pages_need_no_network(tmp_path: Path):
         assert not re.search(r"(@import|url\()\s*[\"']?(https?:)?//", sheet.read_text(encoding="utf-8")), (
             sheet
         )
+    assert "_NestedSequence" not in (tmp_path / "api.html").read_text(encoding="utf-8"), "types have names"
     method = (tmp_path / "method.html").read_text(encoding="utf-8")
     assert method.count("<math") > 20
     assert "\\mathbb" not in re.sub(r"<annotation.*?</annotation>", "", method)

@@ -1,5 +1,7 @@
 """Discovery: what was found, with its error bars and what the data cannot decide."""
 
+from __future__ import annotations  # help() then shows types by their names
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -131,7 +133,7 @@ class Discovery:
 
     @property
     def equation(self) -> Finding:
-        """The near tie of the best that is named: simple, and not far off if another one is true."""
+        """The near tie of the best that is named, which is simple and not far off if another one is true."""
         return Finding(self.order[0])
 
     @cached_property
@@ -210,7 +212,7 @@ class Discovery:
 
     # The report stands above discovery, so what opens it does so when called and not at import.
 
-    def plot(self) -> "Figure":
+    def plot(self) -> Figure:
         """Return a figure: data with fit and noise, residuals, phase portrait, front. Show or save it."""
         from gode.report.figures import overview
 
@@ -222,7 +224,7 @@ class Discovery:
 
         return write_page(self, path)
 
-    def answers(self) -> "Answers":
+    def answers(self) -> Answers:
         """Return equilibria, stability, frequencies or time constants, and the gain over a linear model."""
         from gode.report.answers import answer
 
