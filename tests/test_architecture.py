@@ -18,8 +18,8 @@ ROOT = "__init__.py"  # names every public home, lazily, and so stands above the
 LAYERS = (
     {"errors": set(), "arrays": set(), "compiling": set(), "__version__": set()},
     {"files": {"errors"}},
-    {"grammar": set(), "equation": set(), "data": set(), "tables": set()},
-    {"library": {"grammar", "equation"}, "solve": {"equation", "data"}},
+    {"grammar": set(), "equation": set(), "data": set()},
+    {"library": {"grammar", "equation"}, "solve": {"equation", "data"}, "tables": {"data"}},
     {"fitting": {"equation", "data", "solve"}},
     {
         "model": {"grammar", "equation", "library"},

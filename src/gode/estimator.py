@@ -1,7 +1,6 @@
 """ODERegressor: discover() and fit() behind the conventions of scikit-learn, which need not be installed."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from inspect import signature
 from numbers import Integral
 from typing import Any, Self
@@ -15,23 +14,9 @@ from gode.discovery import Discovery, discover, fit
 from gode.discovery.arguments import INPUT, Force
 from gode.discovery.result import Finding
 from gode.errors import ConfigError, DataError, NotFittedError
-from gode.tables.roles import GUESSES
-from gode.tables.table import frame_table, listed
+from gode.tables.rows import Rows, rows_of, target_of
 
 SIGNALS = {"u": "u", "velocity": "du", "acceleration": "d2u"}  # of a measurement -> of a solution
-
-
-@dataclass(frozen=True)
-class _Rows:
-    """The rows of X: times, the samples of the input if there are any, names of the columns if they have."""
-
-    t: Float
-    force: Float | None
-    names: tuple[str, ...] | None
-
-    @property
-    def n_features(self) -> int:
-        return 1 if self.force is None else 2
 
 
 class ODERegressor:
@@ -39,7 +24,8 @@ class ODERegressor:
 
     X holds times, as (n,) or (n, 1), and the samples of a known input in a second column if there is one; or
     it is a DataFrame with a column called t or time and perhaps one called force. y is the signal; NaN where
-    nothing was observed. The rows of one run may come in any order.
+    nothing was observed. The rows of one run may come in any order. Dates count in seconds from
+    the first of `fit`.
 
     Args:
         order: of the equation, 1 or 2.
@@ -101,7 +87,7 @@ class ODERegressor:
         """
         if self.signal not in SIGNALS:
             raise ConfigError(f"signal must be one of {', '.join(SIGNALS)}, got {self.signal!r}")
-        rows, values = _rows(X), _target(y)
+        rows, values = rows_of(X), target_of(y)
         if len(values) != len(rows.t):
             raise DataError(f"y has {len(values)} values, but X has {len(rows.t)} rows; give one per row")
         if rows.force is not None and self.force is not None:
@@ -111,6 +97,7 @@ class ODERegressor:
         self.discovery_ = self._found(rows.t[order], values[order], force)
         self.equation_: Finding = self.discovery_.equation
         self.n_features_in_ = rows.n_features
+        self.time_origin_ = rows.origin
         if rows.names is not None:
             self.feature_names_in_ = np.array(rows.names, dtype=object)
         return self
@@ -125,12 +112,14 @@ class ODERegressor:
             DataError: if X does not have the columns that `fit` was given.
             NotFittedError: before `fit`.
         """
-        found, rows = self._fitted(), _rows(X)
+        found, rows = self._fitted(), rows_of(X, self.time_origin_)
         if rows.n_features != self.n_features_in_:
             raise DataError(
                 f"X has {rows.n_features} columns, but fit was given {self.n_features_in_}; "
                 "pass the times, and the input if there was one"
             )
+        if rows.origin is not None and self.time_origin_ is None:
+            raise DataError("X holds dates, but fit was given numbers; pass the same to both")
         t, place = np.unique(rows.t, return_inverse=True)
         solved = found.simulate(t, initial, self._force(rows, initial is None))
         return np.asarray(getattr(solved, SIGNALS[self.signal])[place])
@@ -139,7 +128,7 @@ class ODERegressor:
         self, X: "ArrayLike | pd.DataFrame", y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> float:
         """Return R² of the prediction, 1 at best, over what was observed; -inf where the solution fails."""
-        true, guess = _target(y), self.predict(X)
+        true, guess = target_of(y), self.predict(X)
         weight = np.ones(len(true)) if sample_weight is None else np.asarray(sample_weight, np.float64)
         if not len(true) == len(guess) == len(weight):
             raise DataError(f"y has {len(true)} values, but X has {len(guess)} rows; give one per row")
@@ -216,7 +205,7 @@ class ODERegressor:
             raise NotFittedError("this ODERegressor has found no equation yet; call fit(X, y) first")
         return self.discovery_
 
-    def _force(self, rows: _Rows, from_start: bool) -> tuple[Float, Float] | None:
+    def _force(self, rows: Rows, from_start: bool) -> tuple[Float, Float] | None:
         """Return the samples of the input: those of X, before them those of `fit`."""
         if rows.force is None:
             return None
@@ -237,52 +226,6 @@ def _check_gap(known: Float, first: float, most: float) -> None:
             f"the input is unknown between {known[-1]:g} and {first:g}; "
             "pass rows from there on, or initial= with the values at the first of your times"
         )
-
-
-def _rows(X: "ArrayLike | pd.DataFrame") -> _Rows:
-    if isinstance(X, pd.DataFrame):
-        return _rows_of_frame(X)
-    table = _numbers(X, "X")
-    if table.ndim == 1:
-        return _Rows(table, None, None)
-    if table.ndim != 2 or table.shape[1] not in (1, 2):
-        raise DataError(
-            f"X must hold times, and an input perhaps, so (n,), (n, 1) or (n, 2), got {table.shape}"
-        )
-    return _Rows(table[:, 0], table[:, 1] if table.shape[1] == 2 else None, None)
-
-
-def _rows_of_frame(frame: pd.DataFrame) -> _Rows:
-    """Return the columns of time and input: by their names, else the first and the second."""
-    table = frame_table(frame, "X")
-    names = list(table.names)
-    time = _named(names, GUESSES["time"]) or names[0]
-    left = [name for name in names if name != time]
-    force = _named(left, GUESSES["force"]) or (left[0] if len(left) == 1 else None)
-    if len(left) > 1:
-        raise DataError(f"X must have columns t and perhaps force, but has {listed(names)}; drop the others")
-    values = None if force is None else table.numbers(force)
-    return _Rows(table.numbers(time), values, (time,) if force is None else (time, force))
-
-
-def _named(names: Sequence[str], words: str) -> str | None:
-    return next((name for word in words.split() for name in names if name.lower() == word), None)
-
-
-def _target(y: ArrayLike) -> Float:
-    values = _numbers(y, "y")
-    if values.ndim == 2 and values.shape[1] == 1:
-        values = values[:, 0]
-    if values.ndim != 1:
-        raise DataError(f"y must hold one signal, so (n,) or (n, 1), got shape {values.shape}")
-    return values
-
-
-def _numbers(values: ArrayLike, name: str) -> Float:
-    try:
-        return np.asarray(values, np.float64)
-    except (TypeError, ValueError):
-        raise DataError(f"{name} must be numbers, got {type(values).__name__}; convert it first") from None
 
 
 def _seed(random_state: object) -> int:

@@ -11,6 +11,7 @@ from typing import NoReturn
 import click
 
 from gode import __version__
+from gode.cli.once import Once
 from gode.cli.stopping import Termination
 from gode.errors import GodeError
 
@@ -31,6 +32,8 @@ COMMANDS = {
 
 class _Group(click.Group):
     """A group whose errors are one sentence, with exit code 2; --debug, anywhere, gives the traceback."""
+
+    command_class = Once
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted(COMMANDS)

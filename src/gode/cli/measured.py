@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 Command = Callable[..., None]
 OPTIONS = (
     click.option("--time", metavar="COLUMN", help="Column of times."),
-    click.option("--u", metavar="COLUMN", help="Column of the signal."),
+    click.option(
+        "--u", metavar="COLUMN[,...]", help="Column of the signal; A1,A2 or all: each column is a run."
+    ),
     click.option("--velocity", metavar="COLUMN", help="Column of u'."),
     click.option("--acceleration", metavar="COLUMN", help="Column of u''."),
     click.option("--force", metavar="COLUMN|FORMULA", help="Known input F: a column, or a formula in t."),

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from gode.cli.app import OutPath, main
+from gode.cli.once import Once
 
 
 @main.command()
@@ -70,7 +71,7 @@ def model() -> None:
     """Look at the models that come with gode, or at your own."""
 
 
-@model.command("list")
+@model.command("list", cls=Once)
 def model_list() -> None:
     """List the models that come with gode."""
     from rich.table import Table
@@ -87,7 +88,7 @@ def model_list() -> None:
     console.print(table)
 
 
-@model.command("check")
+@model.command("check", cls=Once)
 @click.argument("name", type=click.Path())
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from gode.arrays import Float
 from gode.data.columns import check_increasing
 from gode.data.joining import Interpolation, Samples
+from gode.data.moments import as_seconds
 from gode.errors import DataError
 
 Input = str | Callable[[float], float] | Float
@@ -88,11 +89,14 @@ def make_run(
 ) -> Run:
     """Return a checked run; rows with a time that is not a number, or observed nowhere, are dropped.
 
+    Dates and durations of any unit become seconds from the first.
+
     Raises:
         DataError: with the sentence that says what to do.
     """
     where = f"{label}: " if label else ""
-    time = _numbers(t, "t", where, None)
+    dated = as_seconds(t)
+    time = _numbers(t if dated is None else dated[0], "t", where, None)
     rows = [
         _channel(x, n, where, len(time)) for x, n in zip((u, velocity, acceleration), CHANNELS, strict=True)
     ]
@@ -128,7 +132,7 @@ def _numbers(values: ArrayLike, name: str, where: str, length: int | None) -> Fl
     if np.ma.isMaskedArray(values):
         values = np.ma.filled(np.ma.asarray(values, np.float64), np.nan)
     try:
-        if np.iscomplexobj(values):
+        if np.iscomplexobj(values) or np.asarray(values).dtype.kind in "mM":
             raise TypeError
         row = np.asarray(values, np.float64)
     except (TypeError, ValueError, OverflowError):

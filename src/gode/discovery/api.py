@@ -71,7 +71,8 @@ def discover(
     """Find the equation of this order behind some measurements.
 
     Args:
-        t: times of one run, or a list of them for several runs; so are all other data.
+        t: times of one run, or a list of them for several runs; so are all other data. Dates and durations
+            become seconds from the first.
         u, velocity, acceleration: what was measured, NaN where it was not.
         force: the known input F as samples at `t`, a formula in t, or a callable.
         order: 1, 2, or auto to try both, each with half of the effort; the criterion decides.

@@ -1,0 +1,67 @@
+"""Dates and durations to seconds, whatever their type and unit."""
+
+from datetime import date, datetime, timedelta
+from typing import Any
+
+import numpy as np
+
+from gode.arrays import Float
+from gode.errors import DataError
+
+Moments = np.ndarray[tuple[int, ...], np.dtype[Any]]
+
+
+def as_seconds(values: object, origin: object = None) -> tuple[Float, object] | None:
+    """Return dates or durations as seconds from `origin`, and it; None if `values` are neither.
+
+    Without an origin it is the earliest of them. Missing ones (NaT) become NaN.
+
+    Args:
+        values: datetime64 or timedelta64 of any unit, objects of datetime, what pandas makes of them.
+
+    Raises:
+        DataError: if dates with a time zone stand beside dates without one.
+    """
+    try:
+        array = np.asarray(values)
+    except ValueError:  # lists of different lengths, which are refused where numbers are read
+        return None
+    if array.dtype.kind in "mM":
+        missing = np.ma.getmask(values) if isinstance(values, np.ma.MaskedArray) else False
+        return _of_array(np.where(missing, np.array("NaT", array.dtype), array), origin)
+    if array.dtype != object or not any(isinstance(v, date | timedelta) for v in array.flat):
+        return None
+    return _of_objects(array, origin)
+
+
+def _of_array(array: Moments, origin: object) -> tuple[Float, object]:
+    if np.datetime_data(array.dtype)[0] in ("Y", "M"):  # which have no fixed length
+        if array.dtype.kind == "m":
+            raise DataError("t holds durations in months or years, which differ in length; convert to days")
+        array = array.astype("datetime64[D]")
+    seen = ~np.isnat(array)
+    first = (array[seen].min() if seen.any() else None) if origin is None else origin
+    if first is None:
+        return np.full(array.shape, np.nan), None
+    return np.asarray((array - first) / np.timedelta64(1, "s"), np.float64), first
+
+
+def _of_objects(array: Moments, origin: object) -> tuple[Float, object]:
+    """Return the seconds of objects; a missing one is None or unlike itself, as NaN and NaT are."""
+    missing = np.array([v is None or v != v for v in array.flat])
+    moments = [_with_time(v) for v, gone in zip(array.flat, missing, strict=True) if not gone]
+    out = np.full(array.size, np.nan)
+    try:
+        first = min(moments, default=None) if origin is None else origin
+        out[~missing] = [(moment - first).total_seconds() for moment in moments]
+    except (TypeError, AttributeError):
+        raise DataError(
+            "t holds dates of different kinds, with and without a time zone perhaps; convert them to one kind"
+        ) from None
+    return out.reshape(array.shape), first
+
+
+def _with_time(moment: Any) -> Any:
+    """Return a date without a time as the beginning of its day."""
+    is_day = isinstance(moment, date) and not isinstance(moment, datetime)
+    return datetime(moment.year, moment.month, moment.day) if is_day else moment
