@@ -42,19 +42,27 @@ def shape(text):
     )
 
 
-def test_wells_in_columns_share_one_law_and_keep_their_names(tmp_path):
-    done = gode(
-        "discover", plate(tmp_path / "plate.csv", [0.0] * 8), "--u", "all", *QUICK, "--out", tmp_path / "out"
-    )
-    found = json.loads(done.stdout)
+def test_wells_in_columns_are_runs_and_keep_their_names(tmp_path):
+    path, out = plate(tmp_path / "plate.csv", [0.0] * 8), tmp_path / "out"
+    found = json.loads(gode("fit", "u' = C*u - C*u^2", path, "--u", "all", "--json", "--out", out).stdout)
     assert "8 runs by column; time from 'Time' (h:mm:ss, in seconds)" in found["data"][0]
-    assert shape(found["text"]) == ["u", "u²"]
-    linear, square = (float(x) for x in re.findall(r"\d\.\d+", found["text"])[:2])
-    assert linear * 3600 == pytest.approx(RATE, rel=0.03)
-    assert square * 3600 == pytest.approx(RATE / CAPACITY, rel=0.04)
-    record = json.loads((tmp_path / "out" / "record.json").read_text())
+    check_growth(found["text"])
+    record = json.loads((out / "record.json").read_text())
     assert record["names"] == ["A1", "A2", "A3", "A4", "B1", "B2", "B3", "B4"]
     assert record["labels"]["time"] == "Time [s]"
+
+
+def check_growth(text):
+    assert shape(text) == ["u", "u²"]
+    linear, square = (float(number) for number in re.findall(r"\d\.\d+", text)[:2])
+    assert linear * 3600 == pytest.approx(RATE, rel=0.03)
+    assert square * 3600 == pytest.approx(RATE / CAPACITY, rel=0.04)
+
+
+@pytest.mark.slow
+def test_the_law_that_wells_in_columns_share_is_found(tmp_path):
+    path = plate(tmp_path / "plate.csv", [0.0] * 8)
+    check_growth(json.loads(gode("discover", path, "--u", "all", *QUICK).stdout)["text"])
 
 
 @pytest.mark.slow
