@@ -1,12 +1,16 @@
 import json
 
+import numpy as np
 import pytest
 
 from examples_found import SMALL, fitted_oscillator, found_growth, growth_and_memo
+from gode.data import Dataset, make_run
 from gode.data.example import load_example
+from gode.data.joining import Interpolation
 from gode.discovery.api import discover_in
 from gode.discovery.arguments import make_dataset
 from gode.discovery.options import Options
+from gode.discovery.prepare import input_values
 from gode.errors import FileError
 from gode.report.checkpoint import Checkpoint
 from gode.report.record import record_of
@@ -45,6 +49,21 @@ def test_other_data_or_options_start_anew(tmp_path):
     assert opened(path, seed=1).n_recalled == 5
     assert Checkpoint(path, fitted_oscillator().prepared.dataset, {"seed": 1}).n_recalled == 0
     assert opened(path, seed=2).n_recalled == 0
+
+
+def test_an_input_of_another_kind_with_the_same_samples_starts_anew(tmp_path):
+    path, t = tmp_path / "checkpoint.jsonl", np.linspace(0.0, 5.0, 12)
+    formula = "sin(2*t)"
+    samples = input_values(make_run(t, u=t, inputs={"F": formula}), t)["F"]
+    kinds = [
+        make_run(t, u=t, inputs={"F": formula}),
+        make_run(t, u=t, inputs={"F": "sin(t + t)"}),
+        make_run(t, u=t, inputs={"F": samples}),
+        make_run(t, u=t, inputs={"F": samples}, interpolation=Interpolation.HOLD),
+        make_run(t, u=t, inputs={"F": lambda s: float(np.interp(s, t, samples))}),
+    ]
+    heads = [Checkpoint(path, Dataset((run,)), {}).head["of"] for run in kinds]
+    assert len(set(heads)) == len(kinds)
 
 
 def test_a_line_cut_short_is_left_out(tmp_path):

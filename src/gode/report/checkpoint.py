@@ -12,13 +12,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from gode import __version__
-from gode.data import Dataset
+from gode.data import Dataset, Run
 from gode.discovery.prepare import input_values
 from gode.equation import Equation
 from gode.equation.text import exact, to_text
 from gode.errors import FileError, GodeError
 from gode.files import replacing
-from gode.report.codec import encode
+from gode.report.codec import Json, encode
 from gode.report.record import candidate_of
 from gode.search import Scored
 from gode.selection import Candidate
@@ -96,11 +96,20 @@ class Checkpoint(MutableMapping[Scored, Candidate | None]):
 
 def _fingerprint(dataset: Dataset, options: Mapping[str, object]) -> str:
     """Return a hash of everything that decides how a discovery goes."""
-    runs = [
-        [encode(r.t), encode(r.observed), encode(r.initial), encode(input_values(r, r.t)), r.interpolation]
-        for r in dataset.runs
-    ]
+    runs = [[encode(r.t), encode(r.observed), encode(r.initial), _inputs(r)] for r in dataset.runs]
     return hashlib.sha256(json.dumps([runs, encode(options)], sort_keys=True).encode()).hexdigest()
+
+
+def _inputs(run: Run) -> Json:
+    """Return the inputs, with what they are between the samples: a formula, a callable, or samples joined."""
+    values = input_values(run, run.t)
+    return {
+        name: [
+            given if isinstance(given, str) else "callable" if callable(given) else run.interpolation.value,
+            encode(values[name]),
+        ]
+        for name, given in run.inputs.items()
+    }
 
 
 def _key(scored: Scored) -> str:
