@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from gode import GodeError, discover, fit
+from gode import GodeError, discover, fit, load
 from gode.errors import DataError
+from robust_cases import PLAIN
 
 T = np.linspace(0.0, 5.0, 30)
 U = np.exp(-T)
@@ -66,6 +67,14 @@ def test_data_that_cannot_be_get_a_sentence(data, sentence):
 def test_an_input_with_a_free_constant_is_refused_where_it_is_solved():
     with pytest.raises(DataError, match="may depend on t alone"):
         fit("u' = C*u + C*F", T, U, force="C*sin(t)")
+
+
+def test_whole_numbers_of_numpy_are_whole_numbers(tmp_path):
+    numbers = {"order": np.int64(1), "seed": np.uint8(3), "n_jobs": np.int32(1)}
+    found = discover(T, U, **{**SMALL, "without": PLAIN[1], **numbers})
+    found.save(tmp_path / "record.json")
+    assert load(tmp_path / "record.json").settings == found.settings
+    assert type(found.settings.order) is type(found.settings.seed) is int
 
 
 def test_a_masked_value_is_not_observed():

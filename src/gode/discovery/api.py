@@ -9,7 +9,6 @@ from functools import partial
 from typing import Literal
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from gode.arrays import Series
 from gode.data import Dataset
@@ -25,11 +24,12 @@ from gode.discovery.paper import UNSOLVED, discover_by_paper
 from gode.discovery.prepare import Prepared, prepare, retraced
 from gode.discovery.progress import Progress, Stage, Step
 from gode.discovery.result import Discovery
-from gode.discovery.settings import IMPLICIT, Preset, Settings, check_start, words
+from gode.discovery.settings import IMPLICIT, Preset, Settings, check_start, plain, words
 from gode.discovery.simulate import from_solvable, strain, tuning
 from gode.discovery.stages import Territory, explore, make_vocabulary, refine
-from gode.discovery.workers import Workers, cores
-from gode.errors import ConfigError, DataError, GrammarError
+from gode.discovery.threads import one_thread
+from gode.discovery.workers import Workers, processes
+from gode.errors import DataError, GrammarError
 from gode.fitting import Form
 from gode.model import LatentSpace, Listing, load_model, open_space
 from gode.search import Objective, ObjectiveConfig, Scored
@@ -102,18 +102,18 @@ def discover(
     """
     joined = chosen_interpolation(hold, interpolation)
     options = Options(
-        order=order,
+        order=plain(order),
         grammar=grammar,
         preset=preset,
         effort=effort,
         start=start,
         without=words(without),
-        seed=seed,
+        seed=plain(seed),
         max_seconds=max_seconds,
     )
     dataset = make_dataset(t, u, velocity, acceleration, force, initial, interpolation=joined)
     with shown_in_notebook(on_step) as show:
-        return discover_in(dataset, options, n_jobs=n_jobs, on_step=show)
+        return discover_in(dataset, options, n_jobs=plain(n_jobs), on_step=show)
 
 
 def discover_in(
@@ -132,7 +132,7 @@ def discover_in(
     tasks = options.settings(dataset)
     for settings in tasks:
         check_start(settings, dataset.inputs)
-    with threadpool_limits(1), Interrupts(options.max_seconds) as interrupts:
+    with one_thread(), Interrupts(options.max_seconds) as interrupts:
         known = {} if memo is None else memo
         search = partial(_search, dataset, interrupts=interrupts, n_jobs=n_jobs, on_step=on_step, memo=known)
         found = better_order(search, tasks, interrupts, options.max_seconds)
@@ -160,7 +160,7 @@ def _search(
     prepared = with_held_input(prepare(dataset, settings.order, settings.selection.floor), settings)
     lands = territories(spaces, prepared, settings, interrupts)
     interrupted = False
-    with Workers(prepared, settings, _processes(n_jobs, dataset), interrupts.check) as workers:
+    with Workers(prepared, settings, processes(n_jobs, dataset), interrupts.check) as workers:
         progress = Progress(prepared, settings, on_step, workers, interrupts, memo)
         try:
             explore(lands, progress, rng)
@@ -205,14 +205,6 @@ def _named(found: list[Candidate], prepared: Prepared, settings: Settings) -> li
         lambda near: risks(near, prepared, settings.shooting),
         lambda c: tuning(c, prepared),
     )
-
-
-def _processes(n_jobs: int, dataset: Dataset) -> int:
-    """Return the number of processes to use; a callable input cannot be sent to another one."""
-    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or n_jobs < 1:
-        raise ConfigError(f"n_jobs must be a whole number from 1 on, got {n_jobs!r}")
-    plain = all(isinstance(v, str | np.ndarray) for run in dataset.runs for v in run.inputs.values())
-    return min(n_jobs, cores()) if plain else 1
 
 
 def territories(

@@ -5,7 +5,6 @@ from __future__ import annotations  # help() then shows types by their names
 from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from gode.arrays import Series
 from gode.data import Dataset
@@ -15,6 +14,7 @@ from gode.discovery.inputs import with_held_input
 from gode.discovery.prepare import prepare
 from gode.discovery.result import Discovery
 from gode.discovery.settings import Settings
+from gode.discovery.threads import one_thread
 from gode.discovery.workers import Workers
 from gode.equation import Equation, Skeleton, parse_skeleton
 from gode.errors import DataError
@@ -56,7 +56,7 @@ def fit(
     joined = chosen_interpolation(hold, interpolation)
     settings = Settings(order=skeleton.order, grammar="", effort="quick", interpolation=joined.value)
     dataset = make_dataset(t, u, velocity, acceleration, force, initial, interpolation=joined)
-    with threadpool_limits(1):
+    with one_thread():
         return _fit_in(dataset, skeleton, settings)
 
 

@@ -3,7 +3,8 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Final
+from operator import index
+from typing import Final, TypeVar
 
 from gode.data import Interpolation
 from gode.data.joining import chosen_interpolation
@@ -14,6 +15,8 @@ from gode.fitting import ConstantsConfig
 from gode.fitting.shooting import ShootConfig
 from gode.search import LatentConfig
 from gode.selection import SelectionConfig
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -164,6 +167,14 @@ class Settings:
 def whole(value: object) -> int:
     """Return a whole number as it is, and -1, which no option may be, for anything else."""
     return value if isinstance(value, int) and not isinstance(value, bool) else -1
+
+
+def plain(value: T) -> T:
+    """Return a whole number of NumPy as one of Python, which a record can hold; anything else as it is."""
+    try:
+        return value if isinstance(value, bool) else index(value)  # type: ignore[call-overload, no-any-return]
+    except TypeError:  # refused where the option is checked
+        return value
 
 
 def words(value: object) -> tuple[str, ...]:

@@ -3,20 +3,24 @@
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import replace
-from types import TracebackType
+from types import ModuleType, TracebackType
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from gode.data import Dataset
 from gode.discovery.prepare import Prepared
 from gode.discovery.rest import may_be_zero, with_zeros
-from gode.discovery.settings import Settings
+from gode.discovery.settings import Settings, whole
+from gode.errors import ConfigError
 from gode.fitting.resolved import is_resolved
 from gode.fitting.shooting import ShootConfig, shoot
 from gode.fitting.target import Target
@@ -32,6 +36,31 @@ def cores() -> int:
         return len(os.sched_getaffinity(0))
     except AttributeError:  # not on this system
         return os.cpu_count() or 1
+
+
+def processes(n_jobs: int, dataset: Dataset) -> int:
+    """Return the number of processes to use: at most one for each core.
+
+    It is one where an input is a callable, which cannot be sent to another process, and in processes that
+    cannot start others, such as those of multiprocessing.Pool and of joblib.
+
+    Raises:
+        ConfigError: if `n_jobs` is no number of processes.
+    """
+    if whole(n_jobs) < 1:
+        raise ConfigError(f"n_jobs must be a whole number from 1 on, got {n_jobs!r}")
+    sendable = all(isinstance(v, str | np.ndarray) for run in dataset.runs for v in run.inputs.values())
+    n_jobs = min(n_jobs, cores()) if sendable else 1
+    if n_jobs > 1 and not _may_start_others():
+        warnings.warn("this process cannot start others, so n_jobs=1 is used", stacklevel=2)
+        return 1
+    return n_jobs
+
+
+def _may_start_others() -> bool:
+    method = multiprocessing.get_start_method(allow_none=True)
+    known = method is None or method in multiprocessing.get_all_start_methods()  # joblib has one of its own
+    return known and not multiprocessing.current_process().daemon
 
 
 class Workers:
@@ -123,7 +152,22 @@ class Workers:
             plain = Workers(self.prepared.portable(), self.settings)
             context = multiprocessing.get_context("spawn")
             self._pool = ProcessPoolExecutor(self.n_jobs, context, initializer=_begin, initargs=(plain,))
-        return self._pool.map(_work, several, [self.whole] * len(several))
+        with _without_main():
+            return self._pool.map(_work, several, [self.whole] * len(several))
+
+
+@contextmanager
+def _without_main() -> Iterator[None]:
+    """Start processes that do not run the program of the user again; they need nothing of it.
+
+    Without `if __name__ == "__main__"` in that program, each of them would begin a discovery of its own.
+    """
+    program = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = program
 
 
 def _begin(workers: Workers) -> None:
