@@ -15,9 +15,9 @@ SMALL = {"order": 1, "effort": "quick", "grammar": "first-order"}
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"order": 1.0}, r"order must be 1 or 2, got 1\.0"),
-        ({"order": True}, "order must be 1 or 2, got True"),
-        ({"order": [1]}, r"order must be 1 or 2, got \[1\]"),
+        ({"order": 1.0}, r"order must be 1, 2 or 'auto', got 1\.0"),
+        ({"order": True}, "order must be 1, 2 or 'auto', got True"),
+        ({"order": [1]}, r"order must be 1, 2 or 'auto', got \[1\]"),
         ({"effort": ["quick"]}, "effort must be one of quick, normal, thorough"),
         ({"preset": ["paper"]}, "preset must be one of default, paper"),
         ({"without": 5}, "without must be symbols as text"),

@@ -172,7 +172,7 @@ def whole(value: object) -> int:
 def plain(value: T) -> T:
     """Return a whole number of NumPy as one of Python, which a record can hold; anything else as it is."""
     try:
-        return value if isinstance(value, bool) else index(value)  # type: ignore[call-overload, no-any-return]
+        return value if isinstance(value, bool) else index(value)  # type: ignore[arg-type, return-value]
     except TypeError:  # refused where the option is checked
         return value
 

@@ -79,6 +79,7 @@ def open_space(name: str) -> LatentSpace | Listing:
     Raises:
         ModelError, GrammarError: if there is neither, or it is not sound.
     """
+    name = str(name)  # whatever else a caller passes is told to be no model
     is_model = name in model_names() or os.path.isfile(f"{name.removesuffix('.json')}.json")
     is_grammar = name in grammar_names() or name.endswith(SUFFIX) or os.path.isfile(name)
     if is_model or not is_grammar:
