@@ -69,7 +69,7 @@ def test_page_needs_nothing_else_and_escapes_all_text(report, folder):
     assert "a &amp; b" in page
     assert re.findall(r'(?:src|href)="(?!data:)', page) == []
     assert page.count("<img") == len(written) - 1
-    assert "published: PySR best" in page
+    assert "published" not in page  # its means are over more problems than these
 
 
 def test_markdown_holds_commands_versions_dates_and_tables(report):
@@ -77,7 +77,7 @@ def test_markdown_holds_commands_versions_dates_and_tables(report):
     assert "gode bench all --out 'a & b'" in text
     assert "2025-01-01T00:00:00" in text
     assert "gode 0.1.0" in text
-    assert "| published: GODE" in text
+    assert "published" not in text
     assert "sweep of noise" in text
 
 

@@ -3,7 +3,7 @@ from dataclasses import replace
 
 import pytest
 
-from gode.benchmarks import problem
+from gode.benchmarks import problem, suite
 from gode.benchmarks.jobs import Job
 from gode.benchmarks.records import Record
 from gode.benchmarks.score import failed, score
@@ -59,12 +59,19 @@ def test_settings_are_kept_apart():
     assert [s.study for s in settings([*RECORDS, *other])] == ["b1", "b1", "b2"]
 
 
-def test_published_rows_stand_below_ours():
+def test_published_rows_stand_below_ours_where_the_problems_are_theirs():
     setting, own = next(iter(settings(RECORDS).items()))
-    table = suite_table(setting, own)
+    others = [record(one.name, one.text) for one in suite("b1")]
+    table = suite_table(setting, [*own, *others])
     first = [row[0] for row in table.rows]
     assert first[:2] == ["gode", "floor: true skeleton, trajectory"]
     assert "published: PySR best" in first
+    assert table.note.endswith("Published rows are the best of five runs.")
+    subset = suite_table(setting, own)  # two of thirty problems
+    assert [row[0] for row in subset.rows] == first[:2]
+    assert "Published" not in subset.note
+    noisier = [replace(r, job=replace(r.job, noise=0.1)) for r in others]
+    assert [row[0] for row in suite_table(noisier[0].job, noisier).rows] == ["gode"]
     assert all(len(row) == len(table.columns) for row in table.rows)
     assert {len(line) for line in table.lines()} == {len(table.lines()[0])}
 
@@ -90,3 +97,14 @@ def test_sweeps_become_curves():
     assert (what, curve.levels, curve.exact) == ("noise", (0.0, 0.1, 0.2), (1.0, 1.0, 0.0))
     assert curve.errors[0][0] < 1e-5 < curve.errors[1][0] < curve.errors[2][0] == 1.0
     assert [row[1] for row in sweep_table(what, own).rows] == ["0 %", "10 %", "20 %"]
+
+
+def test_a_table_is_written_in_latex():
+    setting, own = next(iter(settings([*RECORDS, record("ID2", "u' = u", method="mine:find_it")]).items()))
+    lines = suite_table(setting, own).latex()
+    assert lines[2] == r"\begin{tabular}{lllllllllllll}"
+    assert lines[4].startswith(r"method & u & u\textquotesingle{} & u best & ")
+    assert lines[4].count(" & ") == 12
+    assert any(line.startswith(r"mine:find\_it & ") and line.endswith(r"\\") for line in lines)
+    assert all(line.count("%") == line.count(r"\%") for line in lines)
+    assert any(r"\textgreater{} 1" in line for line in lines)

@@ -7,30 +7,26 @@ from dataclasses import dataclass
 
 from gode.discovery.settings import Effort
 
-SIZES = 5  # numbers of constants of which the best go to the trajectory
+SIZES = 8  # numbers of constants of which the best go to the trajectory
 PARTS = 5  # simpler equations fitted to the trajectory beside the neighbours of one
 SUMS = 3  # sizes of sums that are compared
-RATIO = 20.0  # seconds of a fit to the trajectory beside those of a cheap one, as long as none was made
+RATIO = 8.0  # seconds of a fit to the trajectory beside those of a cheap one, as long as none was made
 TELLING = 5  # fits after which their own speed counts
 
 
 @dataclass(frozen=True)
 class Plan:
-    """How many fits a search makes if none of its stages ends early."""
+    """How many fits a search makes, if its stages do not end early."""
 
     cheap: float
     fits: float
 
 
-def planned(effort: Effort, share: float, n_listed: int = 0) -> Plan:
-    """Return the plan of one pass with this share of an effort.
-
-    Args:
-        n_listed: skeletons that are all tried, whatever the effort.
-    """
+def planned(effort: Effort, share: float) -> Plan:
+    """Return the plan of one pass with this share of an effort."""
     cheap = share * (effort.library + effort.latent + effort.moves) + SUMS * effort.sums
-    fits = share * (SIZES * effort.per_size + 2 * effort.rounds * (effort.per_round + PARTS))
-    return Plan(max(cheap, n_listed), fits)
+    fits = share * (SIZES * effort.per_size + effort.rounds * (effort.per_round + PARTS))
+    return Plan(cheap, fits)
 
 
 class Pace:
@@ -42,7 +38,7 @@ class Pace:
         self.seconds = {False: 0.0, True: 0.0}  # spent on cheap fits, and on fits to the trajectory
         self.counts = {False: 0, True: 0}
         self.seen = 0
-        self.last = clock()
+        self.last: float | None = None  # what comes before the first call is loading and compiling
 
     def again(self) -> None:
         """Begin the next pass."""
@@ -55,10 +51,12 @@ class Pace:
         Args:
             n_cheap: the cheap fits so far, in all passes.
         """
-        now = self.clock()
-        self.seconds[on_trajectory] += now - self.last
-        self.last = now
-        new, self.seen = n_cheap - self.seen, n_cheap
+        now, before = self.clock(), self.last
+        new, self.seen, self.last = n_cheap - self.seen, n_cheap, now
+        if before is None:
+            self.cheap += new
+            return math.nan
+        self.seconds[on_trajectory] += now - before
         if on_trajectory:
             self.fits, self.counts[True] = self.fits + 1, self.counts[True] + 1
         else:
