@@ -47,7 +47,10 @@ def all_commands(
 ) -> Iterator[tuple[tuple[str, ...], click.Command]]:
     yield words, command
     if isinstance(command, click.Group):
-        for name, child in command.commands.items():
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            child = command.get_command(context, name)
+            assert child is not None
             yield from all_commands(child, (*words, name))
 
 
@@ -60,8 +63,9 @@ def accept(line: str) -> None:
     command, context = main, click.Context(main, info_name="gode")
     while isinstance(command, click.Group) and words:
         name = words.pop(0)
-        assert name in command.commands, f"{line}: there is no command {name}"
-        command = command.commands[name]
+        child = command.get_command(context, name)
+        assert child is not None, f"{line}: there is no command {name}"
+        command = child
     if words or not has_required(command):  # a bare name is a mention
         command.make_context(command.name, words, parent=context)
 

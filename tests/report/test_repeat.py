@@ -35,6 +35,12 @@ def test_a_search_is_repeated_with_its_options(growth):
     assert [words[i + 1] for i, word in enumerate(words) if word == "--without"] == ["log", "t"]
 
 
+def test_an_order_that_was_found_is_found_again(growth):
+    found = replace(growth, settings=replace(growth.settings, share=0.5))
+    assert keywords(found)[2]["order"] == "'auto'"
+    assert "--order auto" in command(found)
+
+
 def test_the_preset_is_named_and_chooses_its_own_grammar(growth):
     settings = replace(growth.settings, preset="paper", grammar="b1-paper", implicit=False)
     options = keywords(replace(growth, settings=settings))[2]

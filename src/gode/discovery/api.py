@@ -137,7 +137,7 @@ def discover_in(
         search = partial(_search, dataset, interrupts=interrupts, n_jobs=n_jobs, on_step=on_step, memo=known)
         found = better_order(search, tasks, interrupts, options.max_seconds)
     if found.timed_out:
-        found = replace(found, remarks=(f"stopped after {options.max_seconds:g} s, as asked", *found.remarks))
+        found = replace(found, remarks=(options.told_of_time(interrupts.spent), *found.remarks))
     return found
 
 

@@ -47,6 +47,11 @@ class Interrupts:
         self._enough = True
 
     @property
+    def spent(self) -> float:
+        """The seconds since the beginning."""
+        return time.monotonic() - self._begin
+
+    @property
     def left(self) -> float:
         """The seconds until the limit."""
         return max(self._deadline - time.monotonic(), 0.0)

@@ -12,6 +12,8 @@ from gode.discovery.settings import AUTO, GRAMMARS, Preset, Settings, whole
 from gode.equation import parse_skeleton
 from gode.errors import ConfigError
 
+LATE = 1.1  # times what was asked for, above which more was needed for any answer
+
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
@@ -35,6 +37,13 @@ class Options:
             raise ConfigError(f"order must be 1, 2 or '{AUTO}', got {self.order!r}")
         if self.order == AUTO and self.preset == Preset.PAPER:
             raise ConfigError(f"order='{AUTO}' is not part of the paper's method; give order=1 or order=2")
+
+    def told_of_time(self, seconds: float) -> str:
+        """Return what to say of a search that ended in time, or as soon as there was an answer."""
+        asked = self.max_seconds or 0.0
+        if seconds <= LATE * asked + 1:
+            return f"stopped after {asked:g} s, as asked"
+        return f"stopped after {seconds:.1f} s, as soon as there was an answer; {asked:g} s were asked for"
 
     def settings(self, dataset: Dataset) -> list[Settings]:
         """Return the settings of each search: one, or one for each order.

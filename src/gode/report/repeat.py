@@ -8,6 +8,7 @@ import numpy as np
 
 from gode.discovery import Discovery
 from gode.discovery.paper import paper_grammar
+from gode.discovery.settings import AUTO
 
 CHANNELS = (("u", "u"), ("u'", "velocity"), ("u''", "acceleration"))
 ROLES = ("time", "u", "velocity", "acceleration", "force", "run")  # of the columns of a file
@@ -101,6 +102,8 @@ def _options(discovery: Discovery) -> dict[str, object]:
     usual = paper_grammar(settings.order, forced=bool(discovery.prepared.dataset.inputs))
     if settings.implicit or (settings.preset == "paper" and settings.grammar == usual):
         del values["grammar"]
+    if settings.share < 1:
+        values["order"] = AUTO
     if "without" in values:
         values["without"] = list(values["without"])
     return values
