@@ -121,3 +121,10 @@ def test_a_long_record_gets_a_closer_look(rng):
     whole, close = data_and_fit(fit("u'' = C*u' + C*u", t, u)).axes
     assert whole.get_xlim()[0] < 1
     assert close.get_xlim()[0] > 150
+
+
+def test_columns_that_are_runs_name_their_panels_and_not_the_axis(driven):
+    dataset = replace(driven.prepared.dataset, labels={"u": "A1,A2"}, names=("A1", "A2"))
+    figure = data_and_fit(replace(driven, prepared=replace(driven.prepared, dataset=dataset)))
+    assert [axes.get_title(loc="left") for axes in figure.axes] == ["A1", "A2"]
+    assert "A1,A2" not in to_svg(figure)

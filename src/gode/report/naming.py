@@ -74,6 +74,8 @@ def share(value: Value) -> str:
 def axis_label(dataset: Dataset, column: str) -> str:
     """Return what a column is called: its letter, and its name and unit as far as the data say."""
     label = dataset.labels.get(ROLES.get(column, column), "")
+    if column == "u" and label == ",".join(dataset.names):  # columns as runs: each has its name by itself
+        label = ""
     if label.removesuffix(f" [{_unit(dataset, column)}]") == column:  # says no more than the letter
         label = ""
     if label:

@@ -161,6 +161,7 @@ def legend(axes: "Axes") -> None:
     shown = axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=4)
     rows = -(-len(shown.get_texts()) // 4)
     axes.set_title(axes.get_title(loc="left"), pad=4 + 14 * rows)
+    axes.yaxis.set_offset_position("right")  # a power of ten would stand in the legend
 
 
 def _draw_ahead(axes: "Axes", discovery: Discovery, channel: Channel) -> None:
@@ -203,6 +204,8 @@ def draw_autocorrelation(axes: "Axes", channel: Channel) -> None:
     axes.set(
         xlabel="lag in samples", ylabel="correlation", title="autocorrelation of residuals", ylim=(-1, 1)
     )
+    axes.set_xlim(0.0, len(lags) + 1.0)
+    axes.locator_params(axis="x", integer=True)
 
 
 def draw_quantiles(axes: "Axes", channel: Channel) -> None:
@@ -232,11 +235,21 @@ def draw_phase(axes: "Axes", discovery: Discovery) -> None:
             axes.plot(*smooth.values[:2], color=data, lw=3.5, alpha=0.4, label=names[0], rasterized=dense)
         axes.plot(solved.u, solved.du, color=colour, lw=1.6, label=names[1], rasterized=dense)
         axes.plot(solved.u[:1], solved.du[:1], "o", color=colour, ms=5, label=names[2])
+    _frame(axes, np.concatenate([line.get_ydata() for line in axes.get_lines() if line.get_alpha() is None]))
     seen = "u" in dataset.channels
     title = "phase portrait" if seen else "phase portrait of the equation (u was not measured)"
     axes.set(xlabel=label(discovery, "u"), ylabel=label(discovery, "u'"), title=title)
     axes.locator_params(axis="x", nbins=5)
     legend(axes)
+
+
+def _frame(axes: "Axes", values: Float) -> None:
+    """Look at these values: derivatives of few points swing wildly at the ends of a record."""
+    low, high = np.nanmin(values), np.nanmax(values)
+    wide = 0.4 * (high - low)
+    if wide > 0:
+        bottom, top = axes.get_ylim()
+        axes.set_ylim(max(bottom, low - wide), min(top, high + wide))
 
 
 def draw_front(axes: "Axes", discovery: Discovery) -> None:
