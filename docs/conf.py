@@ -16,7 +16,6 @@ myst_enable_extensions = ["dollarmath", "colon_fence"]
 myst_heading_anchors = 3
 exclude_patterns = ["_build"]
 nitpicky = False
-autodoc_type_aliases = {"Series": "Series", "Force": "Force"}  # by their names, not as expanded unions
 autodoc_member_order = "bysource"
 autodoc_typehints = "description"
 autodoc_typehints_description_target = "documented"

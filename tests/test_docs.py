@@ -109,7 +109,7 @@ def python_of(page: Path) -> str:
     [page for page in PAGES[1:] if python_of(page)],
     ids=lambda page: page.relative_to(ROOT).as_posix(),
 )
-def test_the_python_of_a_page_runs(page: Path):
+def test_the_python_of_a_page_runs(page: Path, tmp_path: Path):
     code = python_of(page)
     if "sklearn" in code:
         pytest.importorskip("sklearn")
@@ -118,6 +118,7 @@ def test_the_python_of_a_page_runs(page: Path):
         capture_output=True,
         text=True,
         check=False,
+        cwd=tmp_path,
         env={**os.environ, "OMP_NUM_THREADS": "1"},
     )
     assert done.returncode == 0, done.stderr
