@@ -1,4 +1,5 @@
 import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -6,6 +7,7 @@ import sys
 import numpy as np
 import pytest
 
+from gode.data import Interpolation, Samples
 from gode.discovery import fit
 from gode.equation import parse_equation, parse_tree
 from gode.equation.skeleton import Term
@@ -18,13 +20,14 @@ from gode.solve import SolveConfig, solve
 
 EXPLICIT = ("growth", "pendulum", "duffing", "driven")
 COMPILER = shutil.which("gcc") or shutil.which("cc")
+OCTAVE = shutil.which("octave-cli")
 
 
 def reference(found, run=0):
     """Our own solution at the times that the programs print."""
     best, data = found.order[0], found.prepared.dataset.runs[run]
     t = np.linspace(data.t[0], data.t[-1], 201)
-    inputs = {k: (data.t, v) if isinstance(v, np.ndarray) else v for k, v in data.inputs.items()}
+    inputs = dict(data.signals)
     config = SolveConfig(rtol=1e-11, max_steps=200_000)
     guide = np.interp(t, data.t, found.prepared.smooths[run].values[found.settings.order])
     solved = solve(best.equation, t, best.initial[run], inputs=inputs, guide=guide, config=config)
@@ -47,6 +50,18 @@ def compiled(text, folder):
     strict = ["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", "-O2"]
     output(COMPILER, *strict, source, "-lm", "-o", program)
     return program
+
+
+def written(found, language, path):
+    path.write_text(found.export(language), encoding="utf-8")
+    return str(path)
+
+
+def octave(found, call, folder):
+    """What Octave makes of a call of the exported function: times and states."""
+    written(found, "matlab", folder / "gode_model.m")
+    show = f"[t, y] = {call}; printf([repmat('%.12g,', 1, columns(y)) '%.12g\\n'], [t(:) y]');"
+    return table(output(OCTAVE, "--quiet", "--eval", show, cwd=folder))
 
 
 @pytest.mark.parametrize("name", EXPLICIT)
@@ -74,14 +89,12 @@ def test_program_of_another_run_starts_from_its_own_initial_values(driven, tmp_p
     assert np.allclose(printed, reference(driven, 1), rtol=0, atol=1e-6)
 
 
-@pytest.mark.skipif(shutil.which("octave") is None, reason="no Octave here")
+@pytest.mark.slow
+@pytest.mark.skipif(OCTAVE is None, reason="no Octave here")
 @pytest.mark.parametrize("name", [*EXPLICIT, "implicit"])
 def test_matlab_program_gives_our_solution_in_octave(name, request, tmp_path):
     found = request.getfixturevalue(name)
-    (tmp_path / "gode_model.m").write_text(code(found, "matlab"), encoding="utf-8")
-    show = "[t, y] = gode_model(); printf([repmat('%.12g,', 1, columns(y)) '%.12g\\n'], [t y]');"
-    printed = table(output("octave-cli", "--quiet", "--eval", show, cwd=tmp_path))
-    assert np.allclose(printed, reference(found), rtol=0, atol=1e-5)
+    assert np.allclose(octave(found, "gode_model()", tmp_path), reference(found), rtol=0, atol=1e-5)
 
 
 @pytest.mark.skipif(shutil.which("julia") is None, reason="no Julia here")
@@ -250,19 +263,93 @@ def test_tricky_expressions_mean_the_same(language, tmp_path, rng):
     assert np.allclose(printed, wanted, rtol=1e-11)
 
 
-def test_a_switch_stays_one_in_the_programs(tmp_path):
-    t = np.linspace(0.0, 12.0, 121)
-    switch = np.where(np.sin(0.9 * t) > 0, 2.0, -1.0)
-    truth = solve(parse_equation("u' = -0.8*u + F"), t, [0.0], inputs={"F": switch})
-    found = fit("u' = C*u + C*F", t, truth.u + 1e-3 * np.sin(50 * t), force=switch)
-    assert sorted(abs(c.value) for c in found.equation.constants) == pytest.approx([0.8, 1.0], abs=0.01)
+T = np.linspace(0.0, 6.0, 61)
+OWN = np.round(np.cos(3 * T) + 0.5 * np.sin(7 * T), 3)  # an input that the data did not have
+
+
+@pytest.fixture(scope="module", params=["hold", "linear", "cubic"])
+def lagging(request):
+    """A lag behind an input that changes at every sample."""
+    force = np.random.default_rng(5).uniform(-1.0, 1.0, len(T))
+    signal = Samples(T, force, Interpolation(request.param))
+    u = solve(parse_equation("u' = -0.8*u + F"), T, [0.3], inputs={"F": signal}).u
+    noise = 1e-3 * np.random.default_rng(6).standard_normal(len(T))
+    return fit("u' = C*u + C*F", T, u + noise, force=force, interpolation=request.param)
+
+
+def test_programs_join_samples_as_the_fit_did(lagging, tmp_path):
+    wanted = reference(lagging)
     path = tmp_path / "model.py"
-    path.write_text(found.export("python"), encoding="utf-8")
-    assert np.allclose(table(output(sys.executable, path)), reference(found), rtol=0, atol=1e-5)
-    assert "mkpp(" in found.export("matlab")
-    if COMPILER:  # steps of fixed size go over the jumps
-        printed = table(output(compiled(found.export("c"), tmp_path)))
-        assert np.allclose(printed, reference(found), rtol=0, atol=1e-2)
+    path.write_text(lagging.export("python"), encoding="utf-8")
+    assert np.allclose(table(output(sys.executable, path)), wanted, rtol=0, atol=1e-6)
+    if COMPILER:
+        printed = table(output(compiled(lagging.export("c"), tmp_path)))
+        assert np.allclose(printed, wanted, rtol=0, atol=1e-6)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(OCTAVE is None, reason="no Octave here")
+def test_matlab_joins_samples_as_the_fit_did(lagging, tmp_path):
+    assert np.allclose(octave(lagging, "gode_model()", tmp_path), reference(lagging), rtol=0, atol=1e-6)
+
+
+def test_python_takes_an_input_of_the_caller(lagging, tmp_path):
+    space = runpy.run_path(written(lagging, "python", tmp_path / "model.py"))
+    wanted = lagging.simulate(T, force=OWN).u
+    assert np.allclose(space["simulate"](T, force=OWN)[0], wanted, rtol=0, atol=3e-5)
+    wanted = lagging.simulate(T, force=np.cos).u
+    assert np.allclose(space["simulate"](T, force=np.cos)[0], wanted, rtol=0, atol=3e-5)
+    later = space["simulate"]([0.0, 20.0], [1.0], force=lambda t: 2.0)  # beyond the data
+    assert later[0, -1] == pytest.approx(2 / 0.8, rel=0.01)
+
+
+@pytest.mark.skipif(COMPILER is None, reason="no C compiler here")
+def test_c_takes_an_input_of_the_caller(lagging, tmp_path):
+    if lagging.settings.interpolation == "cubic":
+        pytest.skip("C joins the samples of a caller by lines or holds them")
+    held = lagging.settings.interpolation == "hold"
+    pointer = "held, &f[i]" if held else "line, (double[4]){t[i], t[i + 1], f[i], f[i + 1]}"
+    numbers = [", ".join(map(repr, values.tolist())) for values in (T, OWN)]
+    initial = float(lagging.order[0].initial[0, 0])
+    main = f"""
+int main(void)
+{{
+    const double t[61] = {{{numbers[0]}}}, f[61] = {{{numbers[1]}}};
+    double y[1] = {{{initial!r}}};
+    int i;
+    for (i = 0; i < 60; i++) {{
+        printf("%.12g\\n", y[0]);
+        advance(t[i], t[i + 1], y, {pointer});
+    }}
+    printf("%.12g\\n", y[0]);
+    return 0;
+}}
+"""
+    text = lagging.export("c").replace("int main(void)", "int own(void)") + main
+    wanted = lagging.simulate(T, force=OWN).u
+    assert np.allclose(table(output(compiled(text, tmp_path)))[:, 0], wanted, rtol=0, atol=3e-5)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(OCTAVE is None, reason="no Octave here")
+def test_matlab_takes_an_input_of_the_caller(lagging, tmp_path):
+    samples = f"[{' '.join(map(repr, OWN.tolist()))}]"
+    found = octave(lagging, f"gode_model(linspace(0, 6, 61), [], {samples})", tmp_path)
+    assert np.allclose(found[:, 1], lagging.simulate(T, force=OWN).u, rtol=0, atol=3e-5)
+    found = octave(lagging, "gode_model(linspace(0, 6, 61), [], @(t) cos(t))", tmp_path)
+    assert np.allclose(found[:, 1], lagging.simulate(T, force=np.cos).u, rtol=0, atol=3e-5)
+
+
+def test_julia_and_modelica_have_ports_too(lagging):
+    text = lagging.export("modelica")
+    assert text.index("input Real force") < text.index("end GodePlant;") < text.index("plant.force = ")
+    held = lagging.settings.interpolation == "hold"
+    assert ("when time >= force_times" in text) is held
+    text = lagging.export("julia")
+    assert "function simulate(t, y = initial, force = force, jumps = jumps)" in text
+    assert ("const jumps = Float64[]" in text) is not held
+    for left, right in ("()", "[]", "{}"):
+        assert text.count(left) == text.count(right)
 
 
 def test_a_callable_force_becomes_a_table(tmp_path):

@@ -1,13 +1,12 @@
 """An equation found as a program: Python, C, Julia, MATLAB (and Octave), Modelica."""
 
 from collections.abc import Callable, Mapping
-from importlib.resources import files
-from string import Template
 
 from gode import __version__
 from gode.discovery import Discovery
 from gode.errors import ConfigError, EquationError
 from gode.report.languages import JULIA, MATLAB, MODELICA, PYTHON, C, Language
+from gode.report.pieces import piece
 from gode.report.program import ROWS, Program, make_program
 
 LANGUAGES: Mapping[str, Language] = {
@@ -24,7 +23,8 @@ def code(discovery: Discovery, language: str, *, run: int = 0) -> str:
     """Return a program that simulates the equation found, over one run of the data.
 
     Constants are named, with their standard errors as comments; a known input is written in as formula or
-    table. An equation that cannot be solved for its highest derivative becomes a residual where the
+    table, and may be replaced by the caller: a function of time, or samples. Steps end where a held input
+    jumps. An equation that cannot be solved for its highest derivative becomes a residual where the
     language has a solver for that (Julia, MATLAB, Modelica).
 
     Raises:
@@ -42,10 +42,8 @@ def code(discovery: Discovery, language: str, *, run: int = 0) -> str:
             f"export it to one of {able}"
         )
     kind = name if program.rhs is not None or name == "modelica" else f"{name}-implicit"
-    template = files("gode.report") / "templates" / f"{kind}.txt"
-    fields = {**_shared(program, chosen), **chosen.fields(program)}
-    text = Template(template.read_text(encoding="utf-8")).substitute(fields)
-    return _tidy(text)
+    shared = _shared(program, chosen)
+    return _tidy(piece(kind, {**shared, **chosen.fields(program, shared)}))
 
 
 def suffix(language: str) -> str:
@@ -69,7 +67,7 @@ def _shared(program: Program, language: Language) -> dict[str, str]:
         "start": number(program.start),
         "stop": number(program.stop),
         "rows": str(ROWS),
-        "substeps": str(-(-program.steps // ROWS)),
+        "longest": number(program.longest),
         "tolerance": f"{1e-11 * program.scale:.1e}",
     }
 

@@ -1,18 +1,28 @@
 """The pieces of a program in each language: parameters, inputs, derivatives."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-import numpy as np
-
-from gode.arrays import Float
-from gode.equation import Node
+from gode.data import Interpolation
 from gode.equation.tree import variables, walk
 from gode.report.expressions import Dialect, write
-from gode.report.program import ROWS, Known, Parameter, Program
+from gode.report.pieces import (
+    formulas,
+    function_name,
+    number_list,
+    parameter_lines,
+    piece,
+    table_fields,
+)
+from gode.report.program import ROWS, Known, Program
 
 STATES = {"u": "u", "u'": "v"}  # the names of the state's parts in every language
-LINE = 100  # characters of a table's row
+JOINED = {
+    Interpolation.HOLD: "held until the next",
+    Interpolation.LINEAR: "joined by lines",
+    Interpolation.CUBIC: "joined by a cubic spline",
+}
+Fields = dict[str, str]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,22 +31,20 @@ class Language:
 
     suffix: str
     dialect: Dialect
-    fields: Callable[[Program], dict[str, str]]
+    fields: Callable[[Program, Mapping[str, str]], Fields]  # from those that all languages share
     implicit: bool  # whether it can solve residuals
 
 
-def _python(program: Program) -> dict[str, str]:
+def _python(program: Program, shared: Mapping[str, str]) -> Fields:
     assert program.rhs is not None
     dialect = _with_inputs(_PYTHON, program)
-    lines = []
-    for known in program.inputs:
-        name = _function(known)
+    names = [function_name(known) for known in program.inputs]
+    kind = program.inputs[0].kind if names else Interpolation.CUBIC
+    lines = _PYTHON_JOINED[kind].splitlines() if names else []
+    for known, name in zip(program.inputs, names, strict=True):
         if known.formula is None:
-            knots, samples = _list(known.knots, "[", "]", 4), known.pieces[:, 3]
-            make, rows = "CubicSpline", [knots, _list(samples, "[", "]", 4)]
-            if known.held:
-                make, rows = "PPoly", [f"[{_list(samples[:-1], '[', ']', 4)}]", knots]
-            lines += [f"_{name} = {make}(", *(f"    {row}," for row in rows), ")"]
+            rows = [number_list(values, "[]") for values in (known.knots, known.pieces[:, 3])]
+            lines += ["", "", f"_{name} = joined(", *(f"    {row}," for row in rows), ")"]
         value = f"_{name}(t)" if known.formula is None else write(known.formula, dialect)
         lines += [
             "",
@@ -45,119 +53,184 @@ def _python(program: Program) -> dict[str, str]:
             f'    """The known input {known.name}."""',
             f"    return {value}",
         ]
+    ports = "".join(f", {name}={name}" for name in names)
+    read = "    if not callable({0}):\n        {0}, jumps = joined(t, np.asarray({0}, float)), t"
+    driven = {
+        "ports": ports,
+        "names": " and ".join(f"`{name}`" for name in names),
+        "joined": JOINED[kind],
+        "read": "\n".join(read.format(name) for name in names),
+        "passed": "".join(f", {name}" for name in names),
+    }
+    makes = {Interpolation.HOLD: "PPoly", Interpolation.CUBIC: "CubicSpline"}
+    needed = f"from scipy.interpolate import {makes[kind]}" if names and kind in makes else ""
     rhs = write(program.rhs, dialect)
-    kinds = {"PPoly" if known.held else "CubicSpline" for known in program.inputs if known.formula is None}
     return {
-        "imports": f"from scipy.interpolate import {', '.join(sorted(kinds))}" if kinds else "",
-        "parameters": _parameters(program.parameters, "{} = {}  # ± {}", repr),
-        "inputs": "\n".join([*lines, "", ""]),
+        "imports": needed,
+        "parameters": parameter_lines(program.parameters, "{} = {}  # ± {}", repr),
+        "jumps": f"JUMPS = {number_list(program.jumps, '[]')}  # of an input, in time" if names else "",
+        "inputs": "\n".join(["", *lines, "", ""]),
+        "ports": ports,
         "unpack": "u, v" if program.order == 2 else "(u,)",
         "derivatives": f"v, {rhs}" if program.order == 2 else rhs,
+        "solving": piece("python-driven" if names else "python-free", {**shared, **driven}),
     }
 
 
-def _c(program: Program) -> dict[str, str]:
+def _c(program: Program, shared: Mapping[str, str]) -> Fields:
     assert program.rhs is not None
-    dialect = _with_inputs(_C, program)
-    lines = []
-    if "sign" in {node.op for tree in (program.rhs, *_formulas(program)) for node in walk(tree)}:
-        lines += ["static double sign(double x)", "{", "    return (x > 0) - (x < 0);", "}", ""]
+    dialect, names = _with_inputs(_C, program), [function_name(known) for known in program.inputs]
+    lines = [piece("c-ports", {})] if names else []
+    if "sign" in {node.op for tree in (program.rhs, *formulas(program)) for node in walk(tree)}:
+        lines += ["static double sign(double x)\n{\n    return (x > 0) - (x < 0);\n}\n"]
     for known in program.inputs:
-        name, n = _function(known), len(known.knots)
-        lines += [f"/* The known input {known.name}. */"]
         if known.formula is None:
-            lines += [f"static const double {name}_knots[{n}] = {_list(known.knots, '{', '}')};"]
-            lines += [f"static const double {name}_pieces[{n}][4] = {{", _rows(known.pieces, "{", "}"), "};"]
-            body = _C_TABLE.format(name=name, last=n - 1)
+            lines += [piece("c-table", table_fields(known, "{}", "{}"))]
         else:
-            body = f"    (void)t;\n    return {write(known.formula, dialect)};"
-        lines += [f"static double {name}(double t)", "{", body, "}", ""]
-    used = [name for name in STATES if name in variables(program.rhs)]
-    rhs = write(program.rhs, dialect)
+            given = {"name": function_name(known), "known": known.name}
+            lines += [piece("c-formula", {**given, "formula": write(known.formula, dialect)})]
+    jumps = {"n_jumps": str(len(program.jumps)), "jumps": number_list(program.jumps, "{}")}
+    lines += [piece("c-jumps", jumps)] if len(program.jumps) else []
+    rhs, used = write(program.rhs, dialect), [name for name in STATES if name in variables(program.rhs)]
     rows = [f"    dy[0] = {rhs};"] if program.order == 1 else ["    dy[0] = y[1];", f"    dy[1] = {rhs};"]
+    unused = [f"    (void){name};" for name in names]
     return {
-        "parameters": _parameters(program.parameters, "static const double {} = {}; /* +- {} */", _float),
+        "parameters": parameter_lines(program.parameters, "static const double {} = {}; /* +- {} */", _float),
+        "about": "\n   Inputs are arguments of `advance`: those of the data, or others." if names else "",
         "inputs": "\n".join(lines),
-        "unpack": "\n".join(f"    const double {STATES[n]} = y[{len(n) - 1}];" for n in used),
+        "given": ", with the values of the inputs" if names else "",
+        "values": "".join(f", double {name}" for name in names),
+        "own": "".join(f", {name}, NULL" for name in names),
+        "unpack": "\n".join([*(f"    const double {STATES[n]} = y[{len(n) - 1}];" for n in used), *unused]),
         "derivatives": "\n".join(rows),
+        "solving": piece("c-steps", {**shared, **_c_steps(names, jumping=bool(len(program.jumps)))}),
     }
 
 
-def _julia(program: Program) -> dict[str, str]:
+def _c_steps(names: list[str], *, jumping: bool) -> Fields:
+    """Return the fields of the steps: how each input is passed on, and read within a step."""
+    read = {
+        "at_start": "t",
+        "at_middle": "t + 0.5 * h",
+        "at_end": "(t + h < last ? t + h : last - 1e-9 * h)",
+    }
+    last = ", double last" if names else ""
+    ports = "".join(f", signal *{name}, const void *{name}_data" for name in names)
+    return {
+        **{k: "".join(f", {name}({when}, {name}_data)" for name in names) for k, when in read.items()},
+        "reading": "Inputs are read before `last`, where one may jump." if names else "",
+        "ports": ports,
+        "until": last,
+        "passed": ("".join([", end", *(f", {name}, {name}_data" for name in names)])) if names else "",
+        "by_jumps": "; no step goes over a jump" if jumping else "",
+        "end_of_piece": "next_jump(from, to)" if jumping else "to",
+    }
+
+
+def _julia(program: Program, shared: Mapping[str, str]) -> Fields:
     dialect = _with_inputs(_JULIA, program)
+    names = [function_name(known) for known in program.inputs]
     lines = []
     for known in program.inputs:
-        name = _function(known)
-        lines += [f'"The known input {known.name}."']
         if known.formula is None:
-            lines = lines[:-1]
-            lines += [f"const {name}_knots = {_list(known.knots, '[', ']')}"]
-            lines += [f"const {name}_pieces = [", _rows(known.pieces, "(", ")"), "]"]
-            lines += [_JULIA_TABLE.format(name=name, known=known.name), ""]
+            lines += [piece("julia-table", table_fields(known, "[]", "()"))]
         else:
-            lines += [f"{name}(t) = {write(known.formula, dialect)}", ""]
+            value = write(known.formula, dialect)
+            lines += [f'"The known input {known.name}."', f"{function_name(known)}(t) = {value}", ""]
     fields = _sides(program, dialect, "    dy[{}] = {}", "    r[{}] = {}", "dy[{}]")
+    unpack = ["    u = y[1]" if program.order == 1 else "    u, v = y[1], y[2]"]
+    unpack += [f"    {names[0]} = p"] if names else []
+    kind = "hold" if names and program.inputs[0].kind is Interpolation.HOLD else "linear"
+    driven = {"name": "".join(names), "joined": JOINED[Interpolation(kind)], "join": _JULIA_JOINED[kind]}
     return {
         **fields,
-        "parameters": _parameters(program.parameters, "const {} = {}  # ± {}", repr),
+        "parameters": parameter_lines(program.parameters, "const {} = {}  # ± {}", repr),
+        "parameter": f", {names[0]}" if names else "",
+        "stops": "; tstops = jumps" if names else "",
+        "given": f"; p is the input {names[0]}" if names else "",
+        "jumps": number_list(program.jumps, "[]") if len(program.jumps) else "Float64[]",
         "inputs": "\n".join(lines),
-        "unpack": "    u = y[1]" if program.order == 1 else "    u, v = y[1], y[2]",
+        "unpack": "\n".join(unpack),
+        "solving": piece("julia-driven" if names else "julia-free", driven),
     }
 
 
-def _matlab(program: Program) -> dict[str, str]:
+def _matlab(program: Program, shared: Mapping[str, str]) -> Fields:
     dialect = _with_inputs(_MATLAB, program)
-    lines = []
-    for known in program.inputs:
-        name = _function(known)
-        if known.formula is None:
-            lines += [f"  persistent {name}_spline", f"  if isempty({name}_spline)"]
-            make, samples = ("mkpp", known.pieces[:-1, 3]) if known.held else ("spline", known.pieces[:, 3])
-            lines += [f"    {name}_spline = {make}({_list(known.knots, '[', ']', 6, ' ...')}, ..."]
-            lines += [f"      {_list(samples, '[', ']', 6, ' ...')});"]
-            lines += ["  end", f"  {name} = ppval({name}_spline, t);  % the known input {known.name}"]
-        else:
-            lines += [f"  {name} = {write(known.formula, dialect)};  % the known input {known.name}"]
+    names = [function_name(known) for known in program.inputs]
+    place = 3 if program.rhs is not None else 4
+    jumps = number_list(program.jumps, "[]", 6, " ...")
+    lines = [f"  jumps = {jumps}';  % times at which an input of the data jumps"] if names else []
+    about = ""
+    for i, (known, name) in enumerate(zip(program.inputs, names, strict=True)):
+        rows = [number_list(values, "[]", 6, " ...") for values in (known.knots, known.pieces[:, 3])]
+        own = f"joined({rows[0]}, ...\n      {rows[1]})"
+        own = own if known.formula is None else f"@(t) {write(known.formula, dialect)}"
+        lines += [f"  if nargin < {place + i}", f"    {name} = {own};  % the known input {known.name}"]
+        lines += [
+            f"  elseif isnumeric({name})",
+            f"    {name} = joined(t, {name});",
+            "    jumps = t(:);",
+            "  end",
+        ]
+        about += f"% {name}, the last argument: a function of time, or samples at t, {JOINED[known.kind]}"
     fields = _sides(program, dialect, "  dy({}, 1) = {};", "  r({}, 1) = {};", "dy({})")
+    driven = {**shared, "passed": "".join(f", {name}" for name in names)}
+    kind = program.inputs[0].kind if names else Interpolation.CUBIC
+    joined = {"joined": JOINED[kind], "pieces": _MATLAB_PIECES[kind]}
     return {
         **fields,
-        "parameters": _parameters(program.parameters, "  {} = {};  % +- {}", repr),
+        "parameters": parameter_lines(program.parameters, "  {} = {};  % +- {}", repr),
+        "joined": piece("matlab-joined", joined) if names else "",
+        "about": about,
+        "ports": "".join(f", {name}" for name in names),
         "inputs": "\n".join(lines),
+        "values": "\n".join(f"  {name} = {name}(t);" for name in names),
         "unpack": "  u = y(1);" if program.order == 1 else "  u = y(1);\n  v = y(2);",
+        "solving": piece("matlab-driven" if names else "matlab-free", driven),
     }
 
 
-def _modelica(program: Program) -> dict[str, str]:
+def _modelica(program: Program, shared: Mapping[str, str]) -> Fields:
     highest = "der(u)" if program.order == 1 else "der(v)"
     dialect = _with_inputs(_MODELICA, program, {("u'", "u''")[program.order - 1]: highest})
-    lines, equations = [], []
-    for known in program.inputs:
-        name = _function(known)
-        lines += [f'  Real {name} "known input {known.name}";']
-        if known.formula is None:
-            knots, pieces = _list(known.knots, "{", "}", 6), _rows(known.pieces, "{", "}", 6)
-            lines += [_MODELICA_TABLE.format(name=name, n=len(known.knots), knots=knots, pieces=pieces)]
-            equations += [f"  {name} = {name}_table(time);"]
-        else:
-            equations += [f"  {name} = {write(known.formula, dialect)};"]
-    if program.order == 2:
-        equations += ["  der(u) = v;"]
+    names = [function_name(known) for known in program.inputs]
+    equations = ["  der(u) = v;"] if program.order == 2 else []
     if program.rhs is not None:
         equations += [f"  {highest} = {write(program.rhs, dialect)};"]
     else:
         equations += [f"  {write(program.residual, dialect)} = 0;"]
     start = "  Real {}(start = {!r}, fixed = true);"
-    states = [start.format(n, x) for n, x in zip(STATES.values(), program.initial, strict=False)]
+    states = list(zip(STATES.values(), program.initial, strict=False))
+    driving = [_modelica_input(known, dialect) for known in program.inputs]
     return {
-        "parameters": _parameters(program.parameters, '  parameter Real {} = {} "+- {}";', repr),
-        "states_declared": "\n".join(states),
-        "inputs": "\n".join(lines),
+        "parameters": parameter_lines(program.parameters, '  parameter Real {} = {} "+- {}";', repr),
+        "states_declared": "\n".join(start.format(*state) for state in states),
+        "ports": "\n".join(f'  input Real {name} "any signal";' for name in names),
         "equations": "\n".join(equations),
+        "driven": "the plant with the input of the data" if names else "the plant by itself",
+        "outputs": "\n".join(f"  Real {name} = plant.{name};" for name, _ in states),
+        "inputs": "\n".join(declared for declared, _ in driving),
+        "bindings": "\n".join(binding for _, binding in driving),
         "interval": repr((program.stop - program.start) / ROWS),
     }
 
 
-def _sides(program: Program, dialect: Dialect, row: str, vanishing: str, slope: str) -> dict[str, str]:
+def _modelica_input(known: Known, dialect: Dialect) -> tuple[str, str]:
+    """Return what declares an input of the data, and the equation that feeds it to the plant."""
+    name = function_name(known)
+    if known.formula is not None:
+        return "", f"  plant.{name} = {write(known.formula, dialect)};"
+    if known.kind is Interpolation.HOLD:
+        fields = {"name": name, "n": str(len(known.knots))}
+        fields |= {"knots": number_list(known.knots, "{}"), "values": number_list(known.pieces[:, 3], "{}")}
+        return piece("modelica-held", fields), piece("modelica-jumps", fields).rstrip()
+    return piece(
+        "modelica-table", table_fields(known, "{}", "{}", 6)
+    ), f"  plant.{name} = {name}_table(time);"
+
+
+def _sides(program: Program, dialect: Dialect, row: str, vanishing: str, slope: str) -> Fields:
     """Return the derivatives, or the residual that vanishes, one row for each part of the state."""
     if program.rhs is not None:
         rhs = write(program.rhs, dialect)
@@ -165,51 +238,17 @@ def _sides(program: Program, dialect: Dialect, row: str, vanishing: str, slope: 
         return {"derivatives": "\n".join(rows)}
     highest = ("u'", "u''")[program.order - 1]
     names = {**dialect.names, highest: slope.format(program.order)}
-    residual = write(program.residual, _renamed(dialect, names))
+    residual = write(program.residual, replace(dialect, names=names))
     rows = [vanishing.format(program.order, residual)]
     if program.order == 2:
         rows.insert(0, vanishing.format(1, f"{slope.format(1)} - v"))
     return {"residual": "\n".join(rows)}
 
 
-def _with_inputs(dialect: Dialect, program: Program, more: dict[str, str] | None = None) -> Dialect:
+def _with_inputs(dialect: Dialect, program: Program, more: Mapping[str, str] | None = None) -> Dialect:
     """Return `dialect` with the names of the program's inputs: calls, or variables where those are usual."""
-    inputs = {known.name: dialect.input.format(_function(known)) for known in program.inputs}
-    return _renamed(dialect, {**dialect.names, **inputs, **(more or {})})
-
-
-def _renamed(dialect: Dialect, names: dict[str, str]) -> Dialect:
-    return replace(dialect, names=names)
-
-
-def _function(known: Known) -> str:
-    return "force" if known.name == "F" else "input_" + "".join(c if c.isascii() else "_" for c in known.name)
-
-
-def _formulas(program: Program) -> list[Node]:
-    return [known.formula for known in program.inputs if known.formula is not None]
-
-
-def _parameters(parameters: Sequence[Parameter], form: str, number: Callable[[float], str]) -> str:
-    errors = [f"{p.error:.2g}" if np.isfinite(p.error) else "unknown" for p in parameters]
-    return "\n".join(form.format(p.name, number(p.value), e) for p, e in zip(parameters, errors, strict=True))
-
-
-def _list(values: Float, left: str, right: str, indent: int = 4, end: str = "") -> str:
-    """Return numbers as a list over as many lines as it takes."""
-    lines, line = [], ""
-    for text in (repr(float(x)) for x in values):
-        if line and len(line) + len(text) > LINE:
-            lines.append(line.rstrip() + end)
-            line = ""
-        line += f"{text}, "
-    lines.append(line.removesuffix(", "))
-    return left + ("\n" + " " * indent).join(lines) + right
-
-
-def _rows(table: Float, left: str, right: str, indent: int = 4) -> str:
-    rows = [left + ", ".join(repr(float(x)) for x in row) + right for row in np.asarray(table)]
-    return ",\n".join(" " * indent + row for row in rows)
+    inputs = {known.name: dialect.input.format(function_name(known)) for known in program.inputs}
+    return replace(dialect, names={**dialect.names, **inputs, **(more or {})})
 
 
 def _float(value: float) -> str:
@@ -220,54 +259,31 @@ def _pow(base: str, exponent: str) -> str:
     return f"({base}*{base})" if exponent == "2" and base.isidentifier() else f"pow({base}, {exponent})"
 
 
-_C_TABLE = """\
-    int low = 0, high = {last};
-    double x;
-    while (high - low > 1) {{
-        const int middle = (low + high) / 2;
-        if ({name}_knots[middle] <= t) low = middle; else high = middle;
-    }}
-    x = t - {name}_knots[low];
-    return (({name}_pieces[low][0] * x + {name}_pieces[low][1]) * x + {name}_pieces[low][2]) * x
-        + {name}_pieces[low][3];"""
-
-_JULIA_TABLE = """\
-"The known input {known}: a cubic between each two knots."
-function {name}(t)
-    i = clamp(searchsortedlast({name}_knots, t), 1, length({name}_knots) - 1)
-    return evalpoly(t - {name}_knots[i], reverse({name}_pieces[i]))
-end"""
-
-_MODELICA_TABLE = """\
-  function {name}_table "a cubic between each two knots"
-    input Real t;
-    output Real y;
-  protected
-    constant Real knots[{n}] = {knots};
-    constant Real pieces[{n}, 4] = {{
-{pieces}
-    }};
-    Integer low;
-    Integer high;
-    Integer middle;
-    Real x;
-  algorithm
-    low := 1;
-    high := {n};
-    while high - low > 1 loop
-      middle := div(low + high, 2);
-      if knots[middle] <= t then
-        low := middle;
-      else
-        high := middle;
-      end if;
-    end while;
-    x := t - knots[low];
-    y := ((pieces[low, 1]*x + pieces[low, 2])*x + pieces[low, 3])*x + pieces[low, 4];
-  end {name}_table;"""
+_PYTHON_MAKE = {
+    Interpolation.HOLD: "PPoly([samples[:-1]], t)",
+    Interpolation.LINEAR: "lambda s: np.interp(s, t, samples)",
+    Interpolation.CUBIC: "CubicSpline(t, samples)",
+}
+_PYTHON_JOINED = {
+    kind: f'\ndef joined(t, samples):\n    """Return samples as a function of time, {JOINED[kind]}."""\n'
+    f"    return {make}"
+    for kind, make in _PYTHON_MAKE.items()
+}
+_JULIA_JOINED = {
+    "hold": "s -> samples[clamp(searchsortedlast(t, s), 1, length(t) - 1)]",
+    "linear": """function (s)
+    i = clamp(searchsortedlast(t, s), 1, length(t) - 1)
+    return samples[i] + (samples[i + 1] - samples[i]) * (s - t[i]) / (t[i + 1] - t[i])
+end""",
+}
+_MATLAB_PIECES = {
+    Interpolation.HOLD: "mkpp(t, samples(1:end - 1))",
+    Interpolation.LINEAR: "mkpp(t, [diff(samples) ./ diff(t), samples(1:end - 1)])",
+    Interpolation.CUBIC: "spline(t, samples)",
+}
 
 _PYTHON = Dialect(names=STATES, prefix="np.", power="{}**{}".format)
-_C = Dialect(names=STATES, functions={"abs": "fabs"}, power=_pow, number=_float)
+_C = Dialect(names=STATES, functions={"abs": "fabs"}, power=_pow, number=_float, input="{}")
 _JULIA = Dialect(names=STATES)
 _MATLAB = Dialect(names=STATES, input="{}")
 _MODELICA = Dialect(names={**STATES, "t": "time"}, input="{}")

@@ -41,9 +41,17 @@ class Known:
     pieces: Float  # (knots, 4)
 
     @property
-    def held(self) -> bool:
-        """Whether each sample lasts until the next."""
-        return not self.pieces[:, :3].any()
+    def kind(self) -> Interpolation:
+        """How the samples are joined; those of a formula would be joined by a spline."""
+        if self.formula is not None or self.pieces[:, :2].any():
+            return Interpolation.CUBIC
+        return Interpolation.LINEAR if self.pieces[:, 2].any() else Interpolation.HOLD
+
+    @property
+    def jumps(self) -> Float:
+        """The times at which it jumps."""
+        held = self.formula is None and self.kind is Interpolation.HOLD
+        return self.knots[1:][np.diff(self.pieces[:, 3]) != 0] if held else np.empty(0)
 
 
 @dataclass(frozen=True)
@@ -61,7 +69,12 @@ class Program:
     start: float
     stop: float
     scale: float  # size of u
-    steps: int  # of a Runge-Kutta method with fixed steps
+    longest: float  # step of a Runge-Kutta method
+
+    @property
+    def jumps(self) -> Float:
+        """The times at which an input jumps."""
+        return np.unique(np.concatenate([np.empty(0), *(known.jumps for known in self.inputs)]))
 
 
 def make_program(discovery: Discovery, run: int) -> Program:
@@ -91,7 +104,8 @@ def make_program(discovery: Discovery, run: int) -> Program:
         start=float(data.t[0]),
         stop=float(data.t[-1]),
         scale=float(np.nanmax(np.abs(solved.u))) or 1.0,
-        steps=_steps(equation, np.vstack([data.t, solved.u, solved.du, solved.d2u])),
+        longest=float(data.t[-1] - data.t[0])
+        / _steps(equation, np.vstack([data.t, solved.u, solved.du, solved.d2u])),
     )
 
 

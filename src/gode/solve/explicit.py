@@ -131,7 +131,7 @@ def integrate(tape, weight, c, signals, order, t, initial, param, rtol, bound, m
     steps = 0
     dry = order == 2 and is_dry(tape)
     turning = dry and y[1, 0] == 0.0
-    jump = 0  # the next time at which a held input changes: steps end there
+    jump = 0  # the next time at which an input jumps or bends: steps end there
     while done < len(t):
         if turning and sticks(tape, weight, c, signals, now, y[0, 0], largest[1], x, stack):
             now, done = rest(

@@ -31,7 +31,7 @@ class Signals(NamedTuple):
     knots: Float  # of all inputs, one after the other
     coefficients: Float  # (knots, 4)
     starts: Int  # (inputs + 1,) where the knots of each input begin
-    jumps: Float  # times at which a held input changes, in increasing order
+    jumps: Float  # times at which a held input jumps or a polygon bends, in increasing order
 
 
 NO_SIGNALS = Signals(np.empty(0), np.empty((0, 4)), np.zeros(1, np.int64), np.empty(0))
@@ -54,7 +54,7 @@ def make_signals(
         samples = _sampled(signal, name, t) if callable(signal) else _samples(signal, name, t, interpolation)
         knots.append(samples.t)
         pieces.append(_pieces(samples))
-        if samples.resolved is Interpolation.HOLD:
+        if samples.resolved is not Interpolation.CUBIC:
             jumps.append(samples.t[1:][np.diff(samples.values) != 0])
     starts = np.cumsum([len(x) for x in knots]).astype(np.int64)
     return Signals(np.concatenate(knots), np.vstack(pieces), starts, np.unique(np.concatenate(jumps)))
