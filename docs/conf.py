@@ -29,8 +29,8 @@ html_theme_options = {
     "navigation_with_keys": False,
     "header_links_before_dropdown": 5,
     "navbar_align": "left",
-    "navbar_persistent": [],
-    "navbar_end": ["search-button", "theme-switcher"],
+    "navbar_persistent": ["search-button"],
+    "navbar_end": ["theme-switcher"],
     "show_toc_level": 2,
     "secondary_sidebar_items": ["page-toc"],
 }
