@@ -10,12 +10,14 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from gode.arrays import Float
+from gode.data.numbers import as_numbers
 from gode.discovery import Discovery, discover, fit
 from gode.discovery.arguments import INPUT, Force
 from gode.discovery.result import Finding
 from gode.errors import ConfigError, DataError, NotFittedError
 from gode.tables.rows import Rows, rows_of, target_of
 
+WEIGHT = "sample_weight"
 SIGNALS = {"u": "u", "velocity": "du", "acceleration": "d2u"}  # of a measurement -> of a solution
 
 
@@ -129,7 +131,7 @@ class ODERegressor:
     ) -> float:
         """Return R² of the prediction, 1 at best, over what was observed; -inf where the solution fails."""
         true, guess = target_of(y), self.predict(X)
-        weight = np.ones(len(true)) if sample_weight is None else np.asarray(sample_weight, np.float64)
+        weight = np.ones(len(true)) if sample_weight is None else np.ravel(as_numbers(sample_weight, WEIGHT))
         if not len(true) == len(guess) == len(weight):
             raise DataError(f"y has {len(true)} values, but X has {len(guess)} rows; give one per row")
         seen = np.isfinite(true)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gode import GodeError, discover, fit, load
+from gode import GodeError, ODERegressor, discover, fit, load
 from gode.errors import DataError
 from robust_cases import PLAIN
 
@@ -62,6 +62,59 @@ def test_options_that_cannot_be_get_a_sentence(options, sentence):
 def test_data_that_cannot_be_get_a_sentence(data, sentence):
     with pytest.raises(DataError, match=sentence):
         discover(**{"t": T, "u": U, **SMALL, **data})
+
+
+@pytest.mark.parametrize(
+    ("scaled", "sentence"),
+    [
+        ({"t": T * 1e-300}, "t is 5e-300 at most, too small to square; use other units"),
+        ({"u": U * 1e-200}, "u is 1e-200 at most, too small to square; use other units"),
+        ({"t": T * 1e-99}, r"t spans 5e-99, so that u'' is about 4e.196, too large to square"),
+    ],
+)
+def test_numbers_whose_squares_are_none_are_refused(scaled, sentence):
+    for call in (lambda **data: discover(**data, **SMALL), lambda **data: fit("u' = C*u", **data)):
+        with pytest.raises(DataError, match=sentence):
+            call(**{"t": T, "u": U, **scaled})
+
+
+WRONG = [
+    "x",
+    ["a", "b"],
+    object(),
+    {},
+    [1, [2]],
+    1 + 2j,
+    U * 1j,
+    [10**400],
+    [None],
+    b"x",
+    {1, 2},
+    np.datetime64("2020"),
+]
+
+
+@pytest.mark.parametrize("wrong", WRONG, ids=lambda value: type(value).__name__)
+def test_what_is_no_number_is_a_sentence_wherever_it_is_passed(wrong):
+    found, model = fit("u' = C*u + C*F", T, U, force=np.sin(T)), ODERegressor(equation="u' = C*u").fit(T, U)
+    calls = [
+        lambda: found.simulate(wrong),
+        lambda: found.simulate(None, wrong),
+        lambda: found.simulate(None, None, wrong),
+        lambda: found.simulate(run=wrong),
+        lambda: found.predict(wrong),
+        lambda: found.predict(T, wrong),
+        lambda: found.predict(T, level=wrong),
+        lambda: model.predict(wrong),
+        lambda: model.predict(T, wrong),
+        lambda: model.score(T, wrong),
+        lambda: model.score(T, U, wrong),
+        lambda: ODERegressor(equation="u' = C*u").fit(wrong, U),
+        lambda: ODERegressor(equation="u' = C*u").fit(T, wrong),
+    ]
+    for call in calls:
+        with pytest.raises(GodeError):
+            call()
 
 
 def test_an_input_with_a_free_constant_is_refused_where_it_is_solved():

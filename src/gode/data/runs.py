@@ -5,7 +5,7 @@ samples, a formula in t, or a callable; samples are joined as `interpolation` sa
 known, in part or not at all.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -15,12 +15,14 @@ from gode.arrays import Float
 from gode.data.columns import check_increasing
 from gode.data.joining import Interpolation, Samples
 from gode.data.moments import as_seconds
+from gode.data.numbers import as_numbers
 from gode.errors import DataError
 
 Input = str | Callable[[float], float] | Float
 CHANNELS = ("u", "u'", "u''")
 MIN_POINTS = 5
 MAX_SIZE = 1e100  # of a value
+MIN_SIZE = 1e-100  # of the largest value
 
 
 @dataclass(frozen=True)
@@ -113,13 +115,14 @@ def make_run(
     time, observed = time[keep], observed[:, keep]
     given = {k: v[keep] if isinstance(v, np.ndarray) else v for k, v in given.items()}
     _check_times(time, where)
+    _check_units(time, observed, where)
     return Run(time, observed, _initial(initial, where), given, interpolation)
 
 
 def _check_times(t: Float, where: str) -> None:
     if len(t) < MIN_POINTS:
         raise DataError(f"{where}{len(t)} usable points are too few; at least {MIN_POINTS} are needed")
-    check_increasing(t, f"{where}row")
+    check_increasing(_not_tiny(t, "t", where), f"{where}row")
     step = np.diff(t)
     if np.min(step) < 1e-9 * (t[-1] - t[0]):
         i = int(np.argmin(step)) + 1
@@ -128,15 +131,20 @@ def _check_times(t: Float, where: str) -> None:
         )
 
 
+def _check_units(t: Float, observed: Float, where: str) -> None:
+    """Refuse units of time in which the second derivative cannot be squared."""
+    sizes = np.max(np.abs(observed), axis=1, where=np.isfinite(observed), initial=0.0)
+    with np.errstate(over="ignore"):
+        rate = float(np.max(sizes / (t[-1] - t[0]) ** np.array([2.0, 1.0, 0.0])))
+    if rate > MAX_SIZE:
+        raise DataError(
+            f"{where}t spans {t[-1] - t[0]:g}, so that u'' is about {rate:g}, too large to square; "
+            "use other units of time"
+        )
+
+
 def _numbers(values: ArrayLike, name: str, where: str, length: int | None) -> Float:
-    if np.ma.isMaskedArray(values):
-        values = np.ma.filled(np.ma.asarray(values, np.float64), np.nan)
-    try:
-        if np.iscomplexobj(values) or np.asarray(values).dtype.kind in "mM":
-            raise TypeError
-        row = np.asarray(values, np.float64)
-    except (TypeError, ValueError, OverflowError):
-        raise DataError(f"{where}{name} must be numbers, got {_kind(values)}; convert it first") from None
+    row = as_numbers(values, f"{where}{name}")
     if row.ndim == 2 and name == "u" and row.shape[1] > 1:
         raise DataError(
             f"{where}u has {row.shape[1]} columns: systems of equations are not supported yet; "
@@ -155,14 +163,18 @@ def _numbers(values: ArrayLike, name: str, where: str, length: int | None) -> Fl
     return row
 
 
-def _kind(values: object) -> str:
-    if isinstance(values, Sequence) and not isinstance(values, str):
-        return "a list with " + next((repr(v)[:40] for v in values if not isinstance(v, int | float)), "gaps")
-    return type(values).__name__
+def _not_tiny(row: Float, name: str, where: str) -> Float:
+    """Return values whose squares are numbers; all zero is well."""
+    largest = float(np.max(np.abs(row), where=np.isfinite(row), initial=0.0))
+    if 0 < largest < MIN_SIZE:
+        raise DataError(f"{where}{name} is {largest:g} at most, too small to square; use other units")
+    return row
 
 
 def _channel(values: ArrayLike | None, name: str, where: str, n: int) -> Float:
-    return np.full(n, np.nan) if values is None else _numbers(values, name, where, n)
+    if values is None:
+        return np.full(n, np.nan)
+    return _not_tiny(_numbers(values, name, where, n), name, where)
 
 
 def _input(value: object, name: str, where: str, n: int) -> Input:

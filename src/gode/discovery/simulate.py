@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from numbers import Real
 from statistics import NormalDist
 
 import numpy as np
@@ -9,8 +10,10 @@ from numpy.typing import ArrayLike
 
 from gode.arrays import Bool, Float
 from gode.data import Interpolation, Run, Samples
+from gode.data.numbers import as_numbers
 from gode.discovery.prepare import Prepared, input_values
 from gode.discovery.rest import fitted_target
+from gode.discovery.settings import plain, whole
 from gode.equation.tape import COLUMNS, compile_tape, evaluate
 from gode.errors import ConfigError, DataError, Failure
 from gode.fitting.shooting import ShootConfig, joint_covariance
@@ -68,10 +71,10 @@ def make_scenario(
         DataError: for a run that does not exist, or times that are not usable.
     """
     runs = prepared.dataset.runs
-    if not 0 <= run < len(runs):
-        raise DataError(f"run must be a number from 0 to {len(runs) - 1}, got {run}")
+    if not 0 <= whole(plain(run)) < len(runs):
+        raise DataError(f"run must be a number from 0 to {len(runs) - 1}, got {run!r}")
     data = runs[run]
-    times = data.t if t is None else np.atleast_1d(np.asarray(t, np.float64))
+    times = data.t if t is None else np.atleast_1d(as_numbers(t, "t"))
     if times.ndim != 1 or not len(times) or not np.all(np.isfinite(times)) or np.any(np.diff(times) <= 0):
         raise DataError("t must hold finite, increasing times; sort them and drop repeats")
     if initial is None and times[0] < data.t[0]:
@@ -79,7 +82,7 @@ def make_scenario(
             f"t starts at {times[0]:g}, before the data, which start at {data.t[0]:g}; "
             "pass initial= with the values at the first of your times"
         )
-    return Scenario(times, initial, force, run)
+    return Scenario(times, initial, force, plain(run))
 
 
 def simulate(
@@ -178,7 +181,7 @@ def predict(
     Raises:
         ConfigError: if the level is no probability.
     """
-    if not 0 < level < 1:
+    if isinstance(level, bool) or not isinstance(level, Real) or not 0 < level < 1:
         raise ConfigError(f"level must lie between 0 and 1, got {level!r}")
     best = simulate(ties[0], prepared, scenario, sensitivities=True)
     target = fitted_target(ties[0], prepared)

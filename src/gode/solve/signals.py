@@ -16,6 +16,7 @@ from scipy.interpolate import CubicSpline
 
 from gode.arrays import Float, Int
 from gode.data import Interpolation, Samples
+from gode.data.numbers import as_numbers
 from gode.equation import Node, Term, parse_tree
 from gode.equation.tree import TIME, has_constant, variables
 from gode.errors import DataError
@@ -113,10 +114,7 @@ def _samples(
         interpolation = signal.interpolation
     elif isinstance(signal, tuple) and len(signal) == 2 and np.ndim(signal[0]) == 1:
         times, samples = signal
-    try:
-        x, y = np.asarray(times, np.float64), np.asarray(samples, np.float64)
-    except (TypeError, ValueError):
-        raise DataError(f"the input {name} must be numbers; give a formula, a function or samples") from None
+    x, y = (as_numbers(part, f"the input {name}") for part in (times, samples))
     if x.ndim != 1 or x.shape != y.shape or len(x) < 2:
         raise DataError(
             f"the input {name} has {y.size} samples for {x.size} times; give one per time, at least 2, "

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from gode.arrays import Float, Int
 from gode.data import Interpolation
+from gode.data.numbers import as_numbers
 from gode.equation import Equation, Node, Skeleton
 from gode.equation.tape import COLUMNS, Tape, compile_tape, term_weights
 from gode.errors import ConfigError, DataError, Failure
@@ -164,7 +165,7 @@ def _parameters(n_constants: int, order: int) -> Int:
 
 
 def _checked(equation: Equation, t: ArrayLike, initial: Sequence[float]) -> tuple[Float, Float]:
-    times = np.asarray(t, np.float64)
+    times = as_numbers(t, "t")
     if (
         times.ndim != 1
         or len(times) < 2
@@ -172,7 +173,7 @@ def _checked(equation: Equation, t: ArrayLike, initial: Sequence[float]) -> tupl
         or not np.isfinite(times[[0, -1]]).all()
     ):
         raise DataError("t must be at least two finite, increasing times; sort them and drop repeats")
-    start = np.atleast_1d(np.asarray(initial, np.float64))
+    start = np.atleast_1d(as_numbers(initial, "initial"))
     if start.shape != (equation.order,) or not np.all(np.isfinite(start)):
         what = "u(t0)" if equation.order == 1 else "u(t0) and u'(t0)"
         raise DataError(

@@ -83,6 +83,8 @@ def target_of(y: ArrayLike) -> Float:
 
 def _numbers(values: ArrayLike, name: str) -> Float:
     try:
+        if np.iscomplexobj(values):
+            raise TypeError
         return np.asarray(values, np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise DataError(f"{name} must be numbers, got {type(values).__name__}; convert it first") from None

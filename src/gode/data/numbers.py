@@ -1,0 +1,33 @@
+"""What a user passed as numbers, as an array of them or refused in a sentence."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from gode.arrays import Float
+from gode.errors import DataError
+
+
+def as_numbers(values: object, name: str) -> Float:
+    """Return `values` as floats of any shape; what is masked is NaN.
+
+    Raises:
+        DataError: if they are words, dates, complex or too large for a float.
+    """
+    try:
+        if np.ma.isMaskedArray(values):
+            values = np.ma.filled(np.ma.asarray(values, np.float64), np.nan)
+        found = np.asarray(values)
+        if found.dtype.kind in "cmM":  # which NumPy would cut to fit
+            raise TypeError
+        return found.astype(np.float64, copy=False)
+    except (TypeError, ValueError, OverflowError):
+        raise DataError(f"{name} must be numbers, got {_kind(values)}; convert it first") from None
+
+
+def _kind(values: object) -> str:
+    if isinstance(values, Sequence) and not isinstance(values, str):
+        return "a list with " + next((repr(v)[:40] for v in values if not isinstance(v, int | float)), "gaps")
+    if isinstance(values, np.ndarray):
+        return f"an array of {values.dtype}"
+    return type(values).__name__
