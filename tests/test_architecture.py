@@ -59,6 +59,7 @@ DOORS = {
     "openpyxl": ("tables/excel.py",),  # the extra `files`
     "h5py": ("tables/matlab.py",),
     "pyarrow": ("tables/parquet.py",),
+    "control": ("report/linear.py",),  # python-control, where it is installed
     "sklearn": ("estimator.py",),  # its tags, when it asks for them
     "matplotlib": ("report/figures.py", "report/panels.py", "benchmarks/figures.py"),
     "symengine": ("benchmarks/baselines.py",),

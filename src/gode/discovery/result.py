@@ -26,6 +26,7 @@ from gode.solve import Signal, Solution
 if TYPE_CHECKING:
     from gode.report.answers import Answers
     from gode.report.figures import Figure
+    from gode.report.linear import Linear
 
 
 class Constant(NamedTuple):
@@ -229,6 +230,19 @@ class Discovery:
         from gode.report.answers import answer
 
         return answer(self)
+
+    def linearise(self, u: float | None = None, *, force: float = 0.0) -> Linear:
+        """Return the linear model for small motions about an equilibrium under a constant force.
+
+        Args:
+            u: near which equilibrium; by default a stable one that was observed.
+
+        Raises:
+            EquationError: if there is none, or nothing linear holds near it.
+        """
+        from gode.report.linear import linearise
+
+        return linearise(self, u, force=force)
 
     def export(self, language: str, *, run: int = 0) -> str:
         """Return a program that simulates the equation, in python, c, julia, matlab or modelica."""

@@ -5,7 +5,7 @@ of R as coefficients; that also holds where R cannot be solved for its highest d
 follow from the covariance of the constants by the delta method.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -20,6 +20,7 @@ MARGIN = 0.5  # of the observed range, on either side
 SLACK = 0.05  # of the observed range by which an equilibrium may lie outside and still count as observed
 MAX_EQUILIBRIA = 9
 NO_UNITS = Units()
+NO_COVARIANCE = np.zeros((0, 0))
 LOG_TWO = float(np.log(2.0))
 SURE = 2.0  # standard errors by which a sign is told
 
@@ -73,6 +74,17 @@ def find_equilibria(
     return [replace(each, units=units) for each in found]
 
 
+def rests(equation: Equation, low: float, high: float, inputs: Sequence[float]) -> list[float]:
+    """Return where the system stays under constant inputs, between `low` and `high` and a little beyond."""
+    return _System.of(equation, NO_COVARIANCE, inputs).roots(_grid(low, high))
+
+
+def slopes_at_rest(equation: Equation, u: float, inputs: Sequence[float]) -> Float:
+    """Return the derivatives of R in t, u, u', u'' and each input, for rest at `u` under constant inputs."""
+    system = _System.of(equation, NO_COVARIANCE, inputs)
+    return system.evaluated(system.constants, np.array([u]))[1][:, 0]
+
+
 def _grid(low: float, high: float) -> Float:
     wide = MARGIN * (high - low) or max(abs(low), 1.0)
     return np.union1d(np.linspace(low - wide, high + wide, GRID), [0.0])
@@ -87,23 +99,31 @@ class _System:
     order: int
     constants: Float
     covariance: Float
+    inputs: tuple[float, ...] = ()  # constant; zero if none are given
 
     @classmethod
-    def of(cls, equation: Equation, covariance: Float) -> "_System":
+    def of(cls, equation: Equation, covariance: Float, inputs: Sequence[float] = ()) -> "_System":
         skeleton = equation.skeleton
         columns = (*COLUMNS, *skeleton.inputs)
         tape = compile_tape(skeleton.terms, columns, skeleton.n_constants)
-        return cls(tape, len(columns), skeleton.order, np.array(equation.constants), covariance)
+        constants = np.array(equation.constants)
+        return cls(tape, len(columns), skeleton.order, constants, covariance, tuple(inputs))
 
     def at(self, c: Float, u: Float) -> tuple[Float, Float]:
         """Return R (n,) and its derivatives in t, u, u', u'' (4, n) for rest at `u`; NaN where undefined."""
+        value, slopes = self.evaluated(c, u)
+        return value, slopes[:4]
+
+    def evaluated(self, c: Float, u: Float) -> tuple[Float, Float]:
+        """Return R (n,) and its derivatives in all columns (columns, n) for rest at `u`."""
         x = np.zeros((self.n_columns, len(u)))
         x[1] = u
+        x[len(COLUMNS) : len(COLUMNS) + len(self.inputs)] = np.reshape(self.inputs, (-1, 1))
         out = evaluate(self.tape, c, x)
         if out.finite or len(u) == 1:
-            return out.value, out.in_columns[:4]
+            return out.value, out.in_columns
         half = len(u) // 2  # one bad point spoils them all
-        parts = [self.at(c, part) for part in (u[:half], u[half:])]
+        parts = [self.evaluated(c, part) for part in (u[:half], u[half:])]
         return np.concatenate([p[0] for p in parts]), np.hstack([p[1] for p in parts])
 
     def roots(self, grid: Float) -> list[float]:
