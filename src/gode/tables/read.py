@@ -13,7 +13,7 @@ from gode.tables.parquet import read_parquet
 from gode.tables.table import Table
 from gode.tables.text import parse_table
 
-MAX_BYTES = 256_000_000  # some nine million rows of two columns; reading takes up to eight times as much
+MAX_BYTES = 200_000_000  # some seven million rows of two columns; reading needs ten times as much memory
 CHUNK = 1 << 20
 STDIN = "-"
 READERS = {  # by the first bytes of a file
