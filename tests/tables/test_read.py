@@ -234,6 +234,7 @@ CELLS = [
     "1_0",
     "0x1",
 ]
+CELLS += ["1:30", "0:00:05", "31.12.2024 13:45", "12/31/2024 1:45 PM", "1,067", "1.067,5", "1,234,567"]
 CELLS += ["#", " ", "2024-01-01", "u''", "∞", "٣"]
 HEADS = ["t", "time", "u", "u [m]", "x (mm)", "v", "a", "force", "run", "", '"u"', "5", "#", "[", "t t", "é"]
 PIECES = [*',;\t |\n\r"#%.-e\ufeff\x0b\u2028', "\r\n", "//"]
@@ -244,9 +245,12 @@ def random_file(rng):
     delimiter, decimal = rng.choice([",", ";", "\t", " ", "|", "  ", ", "]), rng.choice(".,")
     width, height = rng.randint(0, 5), rng.choice([0, 1, 2, 3, 7, 12])
     lines = [delimiter.join(rng.choice(HEADS) for _ in range(width))] * (rng.random() < 0.7)
-    step = rng.choice([0.0, 1e-13, 0.1, 1.0, 1e11, -1.0])
+    step, plain = rng.choice([0.0, 1e-13, 0.1, 1.0, 1e11, -1.0]), rng.random() < 0.8
     for i in range(height):
-        cells = [f"{(i * step):.12g}", *(f"{rng.gauss(0, 1e3):.5g}" for _ in range(width - 1))][:width]
+        cells = [
+            f"{(i * step):.12g}" if plain else f"{i}:{i * i % 61:02}:{i % 60:02}",
+            *(f"{rng.gauss(0, 1e3):.5g}" for _ in range(width - 1)),
+        ][:width]
         cells = [rng.choice(CELLS) if rng.random() < 0.06 else c.replace(".", decimal) for c in cells]
         lines.append(delimiter.join(cells))
     text = rng.choice(["\n", "\r\n", "\r"]).join(lines) + rng.choice(["", "\n"])

@@ -67,15 +67,17 @@ def discover(
     """Find the equation behind the measurements in FILE.
 
     The columns of time and signal are guessed from their names, and said; the options name others, by name or
-    number, or none. Several files, or a column of runs, are several runs of one system. An empty cell was not
-    observed. With --out, a run that was killed goes on where it stopped when the same command is given again;
-    Ctrl-C ends with the best equation so far, and so does SIGTERM.
+    number, or none. Several files, a column of runs, or several columns for --u, are several runs of one
+    system. FILE is text, Excel (FILE.xlsx:Sheet), MATLAB, Parquet, or - for standard input. An empty cell was
+    not observed. With --out, a run that was killed goes on where it stopped when the same command is given
+    again; Ctrl-C ends with the best equation so far, and so does SIGTERM.
 
     \b
     Examples:
       gode discover data.csv
       gode discover pendulum.csv --order 2 --u angle --out result
       gode discover a.csv b.csv --force "sin(2*t)" --initial 1,0 --without log
+      gode discover plate.xlsx --u A1,A2,A3
       gode discover shaker.csv --acceleration a --u none --order 2 --json
     """
     choice = Choice(
