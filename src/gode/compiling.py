@@ -31,6 +31,11 @@ def cached_njit(function: Callable[..., Any] | None = None, **options: Any) -> A
         return _elsewhere(function, options)
 
 
+def inner_njit(function: Callable[..., Any] | None = None, **options: Any) -> Any:
+    """Compile what only kernels call: Python cannot call it, and does not wait for the way in and out."""
+    return cached_njit(function, no_cpython_wrapper=True, no_cfunc_wrapper=True, **options)
+
+
 def must_compile(kernel: Any) -> bool:
     """Tell whether the next call of a kernel has to wait for the compiler."""
     if settings.DISABLE_JIT or kernel.overloads:

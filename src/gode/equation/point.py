@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from gode.compiling import cached_njit
+from gode.compiling import inner_njit
 from gode.equation.interpreter import (
     ABS,
     ADD,
@@ -28,7 +28,7 @@ from gode.equation.interpreter import (
 )
 
 
-@cached_njit
+@inner_njit
 def real_power(a, b):
     """Return a^b, NaN where that is not real."""
     if a > 0.0 or (b == np.floor(b) and a != 0.0):
@@ -38,7 +38,7 @@ def real_power(a, b):
     return np.nan
 
 
-@cached_njit
+@inner_njit
 def integer_power(a, p):
     """Return a^p by repeated multiplication."""
     y = 1.0
@@ -47,7 +47,7 @@ def integer_power(a, p):
     return y if p >= 0 else 1.0 / y
 
 
-@cached_njit(inline="always")
+@inner_njit(forceinline=True)
 def value_at_point(code, arg, literal, starts, c, weight, x, stack):
     """Return the weighted sum of all programs at the point x[:, 0]; not finite where a term is not."""
     total = 0.0

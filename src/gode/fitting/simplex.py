@@ -8,14 +8,14 @@ import math
 
 import numpy as np
 
-from gode.compiling import cached_njit
+from gode.compiling import cached_njit, inner_njit
 from gode.equation.interpreter import run_tape, workspace
 
 FIRST_STEP = 0.05  # of the starting value, along each constant
 FIRST_STEP_FROM_ZERO = 0.00025
 
 
-@cached_njit
+@inner_njit
 def root_mean_square(tape, c, x, const_dir, col_dir, work):
     """Return the root mean square of the sum of all terms; inf where a value is not finite."""
     if not run_tape(tape, c, x, const_dir, col_dir, tape.multiplier, work):
@@ -34,7 +34,7 @@ def root_mean_square(tape, c, x, const_dir, col_dir, work):
     return value if math.isfinite(value) else np.inf
 
 
-@cached_njit
+@inner_njit
 def sort_simplex(points, values):
     """Sort the corners by their values, best first; equal ones keep their order."""
     order = np.argsort(values, kind="mergesort")

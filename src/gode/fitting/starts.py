@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from gode.compiling import cached_njit
+from gode.compiling import cached_njit, inner_njit
 from gode.equation.point import value_at_point
 from gode.equation.tape import ADDEND, EXPONENT, FREQUENCY
 
@@ -14,7 +14,7 @@ EXPONENT_STARTS = np.array([1.5, 0.5, -1.0, 2.5, 0.8, 3.5, -0.5, 1.2, -2.0, 0.2,
 STRIDES = np.array([1, 5, 7, 11, 3, 4, 8, 9])  # a different walk through the starts for each constant
 
 
-@cached_njit(fastmath={"reassoc", "contract"})
+@inner_njit(fastmath={"reassoc", "contract"})
 def dot(a, i, b, j):
     """Return the inner product of rows a[i] and b[j]."""
     s = 0.0
@@ -31,10 +31,12 @@ def starting_values(tape, scale_tape, role, x, n_starts):
     thetas = np.ones((n_starts, q))
     stack = np.empty(scale_tape.depth + 1)
     c, one = np.ones(tape.n_constants), np.ones(1)
+    place = np.empty((x.shape[0], 1))
     for i in range(q):
         total, low, high = 0.0, np.inf, -np.inf
         for m in range(n):
-            place = x[:, m : m + 1]
+            for r in range(x.shape[0]):
+                place[r, 0] = x[r, m]
             program = scale_tape.starts[i : i + 2]
             value = value_at_point(
                 scale_tape.code, scale_tape.arg, scale_tape.literal, program, c, one, place, stack

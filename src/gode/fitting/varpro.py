@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from gode.compiling import cached_njit
+from gode.compiling import cached_njit, inner_njit
 from gode.equation.interpreter import run_tape, workspace
 from gode.fitting.starts import dot, starting_values
 
@@ -45,7 +45,7 @@ def transform(rows, problem, scratch):
                     rows[k, i] -= s * basis[b, i]
 
 
-@cached_njit
+@inner_njit
 def project(a, residual, triangle, kept, c):
     """Orthonormalise the rows of `a` in place, take their part out of `residual`, solve for c."""
     n_rows, n = a.shape
@@ -82,7 +82,7 @@ def project(a, residual, triangle, kept, c):
     return sse if math.isfinite(sse) else np.inf
 
 
-@cached_njit
+@inner_njit
 def project_terms(tape, problem, values, rows, fixed, residual, triangle, kept, own, scratch):
     """Fit the linear constants to given program values; return the sum of squares that is left."""
     k = 0
@@ -105,7 +105,7 @@ def project_terms(tape, problem, values, rows, fixed, residual, triangle, kept, 
     return project(rows, residual, triangle, kept, own)
 
 
-@cached_njit
+@inner_njit
 def project_gradients(tape, problem, grads, rows, kept, own, jacobian, scratch):
     """Turn derivatives of the programs into Kaufman's Jacobian of the projected residual."""
     q = len(tape.nonlinear)
@@ -166,7 +166,8 @@ def fit_kernel(
         thetas = starting_values(tape, scale_tape, role, x, n_starts)
     limits = np.zeros(q)
     for i in range(q):
-        limits[i] = FARTHEST * np.max(np.abs(thetas[:, i]))
+        for s in range(n_starts):
+            limits[i] = max(limits[i], FARTHEST * abs(thetas[s, i]))
     scores = np.full(n_starts, np.inf)
     evaluations = n_starts
     for s in range(n_starts):
@@ -229,7 +230,7 @@ def fit_kernel(
     return best, best_c, evaluations
 
 
-@cached_njit
+@inner_njit(inline="always")
 def meets_pole(poles, c, problem, const_dir, col_dir, work):
     """Tell whether a denominator changes its sign within a run, or would a little beyond the data."""
     if len(poles.multiplier) == 0:
@@ -244,7 +245,7 @@ def meets_pole(poles, c, problem, const_dir, col_dir, work):
     return False
 
 
-@cached_njit
+@inner_njit
 def keep_constants(tape, c, own, out):
     """Write the nonlinear constants `c` and the linear ones `own` into `out`."""
     k = 0
@@ -256,7 +257,7 @@ def keep_constants(tape, c, own, out):
             k += 1
 
 
-@cached_njit
+@inner_njit
 def solve_damped(normal, gradient, damping, step):
     """Solve (N + damping diag N) step = gradient by Cholesky; return whether the step is finite."""
     q = len(gradient)
@@ -289,4 +290,7 @@ def solve_damped(normal, gradient, damping, step):
         for m in range(i + 1, q):
             s -= low[m, i] * step[m]
         step[i] = s / low[i, i]
-    return bool(np.all(np.isfinite(step)))
+    total = 0.0
+    for i in range(q):
+        total += step[i] - step[i]  # not zero where a step is not finite
+    return total == 0.0

@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from gode.compiling import cached_njit
+from gode.compiling import cached_njit, inner_njit
 from gode.equation.interpreter import run_tape, workspace
 from gode.equation.point import value_at_point
 from gode.solve.reading import read_signals
@@ -46,11 +46,9 @@ SMALLEST_STEP = 1e-13  # of the span
 FIRST_SHARE = 1e-2  # of the span: a state at rest is resolved against its rate times this
 
 
-@cached_njit
-def sensitivity_slopes(tape, weight, c, order, y, k, s, x, const_dir, col_dir, work, param):
-    """Write d/dt of the sensitivities y[:, 1:] into k[s]; return the right-hand side, NaN if it is none."""
-    if not run_tape(tape, c, x, const_dir, col_dir, weight, work):
-        return np.nan
+@inner_njit
+def sensitivity_slopes(tape, weight, order, y, k, s, const_dir, work, param):
+    """Write d/dt of the sensitivities y[:, 1:] into k[s]; return the right-hand side."""
     f = 0.0
     for j in range(len(weight)):
         f += weight[j] * work.values[j, 0]
@@ -71,7 +69,7 @@ def sensitivity_slopes(tape, weight, c, order, y, k, s, x, const_dir, col_dir, w
     return f
 
 
-@cached_njit
+@inner_njit
 def directions(tape, order, n_columns, n_param):
     """Return which constants and columns are directions of differentiation, and how many there are."""
     const_dir = np.full(tape.n_constants, -1, np.int64)
@@ -93,23 +91,11 @@ def solve_explicit(tape, weight, c, signals, order, t, initial, param, rtol, bou
     `param` lists what the sensitivities are taken in: constants by index, initial values as -1, -2.
     A solution larger than `bound` has diverged.
     """
-    resting = np.zeros(len(t), np.bool_)
-    status, steps, done = integrate(
-        tape, weight, c, signals, order, t, initial, param, rtol, bound, max_steps, out, sens, resting
-    )
-    finite = highest_derivatives(tape, weight, c, signals, order, t[:done], param, out, sens)
-    out[2, resting] = 0.0
-    sens[:, 2, resting] = 0.0
-    return status if finite else SINGULAR, steps
-
-
-@cached_njit
-def integrate(tape, weight, c, signals, order, t, initial, param, rtol, bound, max_steps, out, sens, resting):
-    """Fill in all but the highest derivative; return (status, steps, times reached)."""
     n_param = len(param)
     x = np.zeros((4 + len(signals.starts) - 1, 1))
     const_dir, col_dir, n_dir = directions(tape, order, x.shape[0], n_param)
-    work = workspace(len(weight), tape.depth, n_dir, 1)
+    one = order // order  # not a literal, for which numba would compile everything again
+    work = workspace(len(weight), tape.depth, n_dir, one)
     code, arg, literal, starts = tape.code, tape.arg, tape.literal, tape.starts
     stack = np.empty(tape.depth + 1)
     y, stage = np.zeros((order, n_param + 1)), np.zeros((order, n_param + 1))
@@ -127,8 +113,10 @@ def integrate(tape, weight, c, signals, order, t, initial, param, rtol, bound, m
     span = t[-1] - t[0]
     h = 0.0
     first = 0  # k[0] is the last stage of the step before, but for the very first step
-    done = 1
+    done = one
     steps = 0
+    status = DONE
+    resting = np.zeros(len(t), np.bool_)
     dry = order == 2 and is_dry(tape)
     turning = dry and y[1, 0] == 0.0
     jump = 0  # the next time at which an input jumps or bends: steps end there
@@ -141,10 +129,12 @@ def integrate(tape, weight, c, signals, order, t, initial, param, rtol, bound, m
             continue
         steps += 1
         if steps > max_steps:
-            return BUDGET, steps, done
+            status = BUDGET
+            break
         if h < SMALLEST_STEP * span and first == 1:
             fast = abs(k[0, order - 1, 0]) * span > 1e6 * largest[order - 1]
-            return DIVERGED if fast else SINGULAR, steps, done
+            status = DIVERGED if fast else SINGULAR
+            break
         while jump < len(signals.jumps) and signals.jumps[jump] <= now:
             jump += 1
         end = min(signals.jumps[jump], t[-1]) if jump < len(signals.jumps) else t[-1]
@@ -170,10 +160,10 @@ def integrate(tape, weight, c, signals, order, t, initial, param, rtol, bound, m
                 read_signals(signals, min(x[0, 0], within), x, 4)
             if n_param == 0:
                 slope = value_at_point(code, arg, literal, starts, c, weight, x, stack)
+            elif run_tape(tape, c, x, const_dir, col_dir, weight, work):
+                slope = sensitivity_slopes(tape, weight, order, stage, k, s, const_dir, work, param)
             else:
-                slope = sensitivity_slopes(
-                    tape, weight, c, order, stage, k, s, x, const_dir, col_dir, work, param
-                )
+                slope = np.nan
             k[s, order - 1, 0] = slope
             if order == 2:
                 k[s, 0, 0] = stage[1, 0]
@@ -183,10 +173,12 @@ def integrate(tape, weight, c, signals, order, t, initial, param, rtol, bound, m
                 break
         if not finite:
             if first == 0 and s == 0:
-                return SINGULAR, steps - 1, done if now > t[0] else 0
+                status, steps, done = SINGULAR, steps - 1, done if now > t[0] else 0
+                break
             first = 1
             if abs(stage[0, 0]) >= bound and h < 1e-6 * span:
-                return DIVERGED, steps, done
+                status = DIVERGED
+                break
             h *= 0.2
             continue
         first = 1
@@ -217,10 +209,20 @@ def integrate(tape, weight, c, signals, order, t, initial, param, rtol, bound, m
                 y[d, p] = stage[d, p]
                 k[0, d, p] = k[6, d, p]
         h = max(h * factor, wanted) if first == 0 else h * factor
-    return DONE, steps, done
+    along = columns_along(order, signals, t, done, out, x)
+    whole = workspace(len(weight), tape.depth, n_dir, done)
+    finite = run_tape(tape, c, along, const_dir, col_dir, weight, whole)
+    if finite:
+        highest_derivatives(tape, weight, order, param, const_dir, whole, out, sens)
+    for i in range(len(t)):
+        if resting[i]:
+            out[2, i] = 0.0
+            for p in range(n_param):
+                sens[p, 2, i] = 0.0
+    return status if finite else SINGULAR, steps
 
 
-@cached_njit
+@inner_njit
 def interpolate(y, k, h, theta, i, out, sens):
     """Write the state and its sensitivities at the share `theta` of a step as time number `i`."""
     for d in range(y.shape[0]):
@@ -235,13 +237,10 @@ def interpolate(y, k, h, theta, i, out, sens):
                 sens[p - 1, d, i] = y[d, p] + h * theta * total
 
 
-@cached_njit
-def highest_derivatives(tape, weight, c, signals, order, t, param, out, sens):
-    """Evaluate the right-hand side and its sensitivities at all times at once; return if it is finite."""
-    n = len(t)
-    n_param = len(param)
-    x = np.zeros((4 + len(signals.starts) - 1, n))
-    point = np.zeros((x.shape[0], 1))
+@inner_njit
+def columns_along(order, signals, t, n, out, point):
+    """Return what the programs read at the first `n` times of a solution."""
+    x = np.zeros((point.shape[0], n))
     for i in range(n):
         x[0, i] = t[i]
         for d in range(order):
@@ -250,16 +249,19 @@ def highest_derivatives(tape, weight, c, signals, order, t, param, out, sens):
             read_signals(signals, t[i], point, 4)
             for r in range(4, x.shape[0]):
                 x[r, i] = point[r, 0]
-    const_dir, col_dir, n_dir = directions(tape, order, x.shape[0], n_param)
-    work = workspace(len(weight), tape.depth, n_dir, n)
-    if not run_tape(tape, c, x, const_dir, col_dir, weight, work):
-        return False
+    return x
+
+
+@inner_njit
+def highest_derivatives(tape, weight, order, param, const_dir, work, out, sens):
+    """Write the right-hand side and its sensitivities at all times."""
+    n = work.values.shape[1]
     for i in range(n):
         out[order, i] = 0.0
         for j in range(len(weight)):
             out[order, i] += weight[j] * work.values[j, i]
     base = len(tape.nonlinear)
-    for p in range(n_param):
+    for p in range(len(param)):
         for i in range(n):
             total = 0.0
             for d in range(order):
@@ -271,10 +273,9 @@ def highest_derivatives(tape, weight, c, signals, order, t, param, out, sens):
             if tape.linear[j] >= 0 and tape.linear[j] == param[p]:
                 for i in range(n):
                     sens[p, order, i] += tape.multiplier[j] * work.values[j, i]
-    return True
 
 
-@cached_njit
+@inner_njit
 def first_step(order, y, k, span):
     """Return a step over which the state changes by about one percent."""
     h = FIRST_SHARE * span

@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from gode.compiling import cached_njit
+from gode.compiling import cached_njit, inner_njit
 from gode.equation.interpreter import run_tape, workspace
 from gode.solve.explicit import BUDGET, DIVERGED, DONE, NO_ROOT, SINGULAR, SMALLEST_STEP
 from gode.solve.radau import (
@@ -26,7 +26,7 @@ from gode.solve.reading import read_signals
 PILOT = 0.5  # a trial step this close to the guide, relatively, is on its branch
 
 
-@cached_njit
+@inner_njit(inline="always")  # called once
 def first_derivative(tape, weight, c, order, t, y, guess, signals, x, point, const_dir, col_dir, work, base):
     """Return (w, status): the highest derivative at the start, by Newton from some guesses.
 
@@ -62,6 +62,21 @@ def first_derivative(tape, weight, c, order, t, y, guess, signals, x, point, con
     return guess, NO_ROOT
 
 
+@inner_njit
+def interpolated(at, x, y):
+    """Return the samples `y` at the increasing `x` between them, constant beyond the last."""
+    low, high = 0, len(x) - 1
+    if at >= x[high]:
+        return y[high]
+    while high - low > 1:
+        middle = (low + high) // 2
+        if x[middle] <= at:
+            low = middle
+        else:
+            high = middle
+    return (y[high] - y[low]) / (x[high] - x[low]) * (at - x[low]) + y[low]
+
+
 @cached_njit
 def solve_implicit(
     tape, weight, c, signals, order, t, initial, guide, param, rtol, bound, max_steps, out, sens
@@ -82,7 +97,8 @@ def solve_implicit(
             const_dir[tape.nonlinear[i]] = i
     for d in range(order + 1):
         col_dir[1 + d] = base + d
-    work = workspace(len(weight), tape.depth, base + order + 1, 3)
+    three = 3 * (order // order)  # not a literal, for which numba would compile everything again
+    work = workspace(len(weight), tape.depth, base + order + 1, three)
     m = np.empty((3, 3))
     y = np.zeros(2)
     largest = np.zeros(2)
@@ -121,7 +137,9 @@ def solve_implicit(
     span = t[-1] - t[0]
     now = t[0]
     h = 0.1 * (t[1] - t[0])
-    w, previous = np.full(3, w0), np.full(3, w0)
+    w, previous, before = np.empty(3), np.empty(3), np.empty(3)
+    for i in range(3):
+        w[i], previous[i] = w0, w0
     h_previous = h
     fresh = True
     largest[0], largest[1] = abs(y[0]) + h * abs(y[1]), abs(y[1])
@@ -141,15 +159,19 @@ def solve_implicit(
             if piloted:
                 w[i] = extrapolate(previous, C[i] * length / h_previous)
             else:
-                w[i] = np.interp(now + C[i] * length, t, guide)
-        before = w.copy()
+                w[i] = interpolated(now + C[i] * length, t, guide)
+            before[i] = w[i]
         solved = solve_stages(
             tape, weight, c, order, now, length, y, w, signals, x, point, const_dir, col_dir, work, base, m
         )
-        off = np.sum((w - before) ** 2)
-        if solved == DONE and (piloted or off < PILOT**2 * np.sum(before**2)):
+        off, size = 0.0, 0.0
+        for i in range(3):
+            off += (w[i] - before[i]) ** 2
+            size += before[i] ** 2
+        if solved == DONE and (piloted or off < PILOT**2 * size):
             piloted = True
-            previous[:] = w
+            for i in range(3):
+                previous[i] = w[i]
             h_previous = length
         length *= 0.5
     while done < len(t):

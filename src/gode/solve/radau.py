@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from gode.compiling import cached_njit
+from gode.compiling import inner_njit
 from gode.equation.interpreter import run_tape
 from gode.solve.explicit import DONE, FLOOR, NO_ROOT, SINGULAR
 from gode.solve.reading import read_signals
@@ -28,7 +28,7 @@ E = np.linalg.solve(np.vander(C, 3, increasing=True).T, np.array([-GAMMA, 0.0, 0
 MAX_NEWTON = 12
 
 
-@cached_njit
+@inner_njit
 def solve3(m, b):
     """Solve a 3 by 3 system in place by elimination with pivoting; return whether that worked."""
     for i in range(3):
@@ -54,7 +54,7 @@ def solve3(m, b):
     return math.isfinite(b[0] + b[1] + b[2])
 
 
-@cached_njit
+@inner_njit
 def extrapolate(w, theta):
     """Return the polynomial through the stage values `w` at `theta` steps from the step's start."""
     a = w[0] * (theta - C[1]) * (theta - C[2]) / ((C[0] - C[1]) * (C[0] - C[2]))
@@ -62,7 +62,7 @@ def extrapolate(w, theta):
     return a + b + w[2] * (theta - C[0]) * (theta - C[1]) / ((C[2] - C[0]) * (C[2] - C[1]))
 
 
-@cached_njit
+@inner_njit
 def stage_points(order, now, h, y, w, signals, x, point):
     """Write the columns at the three stages into `x`."""
     for i in range(3):
@@ -79,7 +79,7 @@ def stage_points(order, now, h, y, w, signals, x, point):
             x[r, i] = point[r, 0]
 
 
-@cached_njit
+@inner_njit
 def stage_matrix(order, h, base, grads, m):
     """Write the derivatives of the three stage equations in the three unknowns into `m`."""
     for i in range(3):
@@ -90,7 +90,7 @@ def stage_matrix(order, h, base, grads, m):
         m[i, i] += grads[base + order, i]
 
 
-@cached_njit
+@inner_njit
 def solve_stages(tape, weight, c, order, now, h, y, w, signals, x, point, const_dir, col_dir, work, base, m):
     """Find the stage values by Newton from the guess in `w`; return DONE, SINGULAR or NO_ROOT."""
     b = np.empty(3)
@@ -121,7 +121,7 @@ def solve_stages(tape, weight, c, order, now, h, y, w, signals, x, point, const_
     return DONE if before <= 1e-7 * size else NO_ROOT
 
 
-@cached_njit
+@inner_njit
 def error_of_step(order, h, y, w0, w, x, grads, base, largest, rtol):
     """Return the filtered error estimate of a step relative to the tolerance."""
     top = w0 * GAMMA
@@ -147,7 +147,7 @@ def error_of_step(order, h, y, w0, w, x, grads, base, largest, rtol):
     return max(abs(e0) / (rtol * size0 + 1e-300), abs(e1) / (rtol * size1 + 1e-300))
 
 
-@cached_njit
+@inner_njit
 def advance_sensitivities(order, h, y_sens, base, tape, weight, work, const_dir, param, w_sens, m):
     """Advance the derivatives of the state by one step, by differentiating the stage equations."""
     b = np.empty(3)

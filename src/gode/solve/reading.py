@@ -1,9 +1,9 @@
 """Known inputs at any time (compiled)."""
 
-from gode.compiling import cached_njit
+from gode.compiling import inner_njit
 
 
-@cached_njit
+@inner_njit
 def read_signals(signals, t, x, first_row):
     """Write the value of each input at time `t` into the rows of `x` from `first_row` on."""
     for i in range(len(signals.starts) - 1):

@@ -2,9 +2,7 @@
 
 import math
 
-import numpy as np
-
-from gode.compiling import cached_njit
+from gode.compiling import inner_njit
 from gode.equation.interpreter import SIGN
 from gode.equation.point import value_at_point
 from gode.solve.reading import read_signals
@@ -14,28 +12,38 @@ LOOKS = 1000  # times in a span at which a body that sticks may come loose
 HALVINGS = 40  # to find out when it does
 
 
-@cached_njit
+@inner_njit
 def is_dry(tape):
     """Tell whether there is a friction that does not vanish with the velocity."""
-    return np.any(tape.code == SIGN)
+    found = False
+    for op in tape.code:  # np.any makes an array first, and takes its time to compile
+        found = found or op == SIGN
+    return found
 
 
-@cached_njit
-def sticks(tape, weight, c, signals, t, u, fastest, x, stack):
-    """Tell whether a body at rest stays so at time `t`."""
-    x[0, 0], x[1, 0], x[2, 0] = t, u, TINY * fastest + 1e-300
+@inner_njit
+def push_at(tape, weight, c, signals, t, u, du, x, stack):
+    """Return the acceleration at a time, a place and a velocity."""
+    x[0, 0], x[1, 0], x[2, 0] = t, u, du
     if x.shape[0] > 4:
         read_signals(signals, t, x, 4)
-    ahead = value_at_point(tape.code, tape.arg, tape.literal, tape.starts, c, weight, x, stack)
-    x[2, 0] = -x[2, 0]
-    behind = value_at_point(tape.code, tape.arg, tape.literal, tape.starts, c, weight, x, stack)
+    return value_at_point(tape.code, tape.arg, tape.literal, tape.starts, c, weight, x, stack)
+
+
+@inner_njit
+def sticks(tape, weight, c, signals, t, u, fastest, x, stack):
+    """Tell whether a body at rest stays so at time `t`."""
+    slow = TINY * fastest + 1e-300
+    ahead = push_at(tape, weight, c, signals, t, u, slow, x, stack)
+    behind = push_at(tape, weight, c, signals, t, u, -slow, x, stack)
     return ahead < 0.0 and behind > 0.0
 
 
-@cached_njit
+@inner_njit
 def rest(tape, weight, c, signals, t, now, done, y, fastest, x, stack, out, sens, resting):
     """Let a body that sticks rest until it comes loose; return that time and how many of `t` are past."""
-    y[1] = 0.0
+    for p in range(y.shape[1]):
+        y[1, p] = 0.0
     while done < len(t):
         until = min(t[done], now + (t[-1] - t[0]) / LOOKS)
         if until <= now:  # where times are large and steps are small
@@ -47,15 +55,13 @@ def rest(tape, weight, c, signals, t, now, done, y, fastest, x, stack, out, sens
                     now = middle
                 else:
                     until = middle
-            x[0, 0], x[2, 0] = until, 0.0
-            if x.shape[0] > 4:
-                read_signals(signals, until, x, 4)
-            push = value_at_point(tape.code, tape.arg, tape.literal, tape.starts, c, weight, x, stack)
+            push = push_at(tape, weight, c, signals, until, y[0, 0], 0.0, x, stack)
             y[1, 0] = math.copysign(TINY * fastest + 1e-300, push)
             return until, done
         now = until
         if now == t[done]:
             out[0, done], out[1, done], resting[done] = y[0, 0], 0.0, True
-            sens[:, 0, done], sens[:, 1, done] = y[0, 1:], 0.0
+            for p in range(sens.shape[0]):
+                sens[p, 0, done], sens[p, 1, done] = y[0, p + 1], 0.0
             done += 1
     return now, done
