@@ -181,10 +181,15 @@ def draw_library(
 
 def _exhausted(source: Grammar, found: int, wanted: int, order: int | None) -> str:
     """Say that a grammar has not so many skeletons, and what to do: few of them are tried without a model."""
-    fact = f"grammar {source.name} gives only about {found} different skeletons of order {order or '1 or 2'}"
+    fact = (
+        f"grammar {source.name} gives only about {found} different skeletons of order {order or '1 or 2'}, "
+        f"{wanted} were wanted"
+    )
+    if not found:
+        return f"{fact}; choose another order or grammar"
     if found <= FEW:
-        return f"{fact}, which need no model: name the grammar itself, as in gode discover --grammar FILE"
-    return f"{fact}, {wanted} were wanted; ask for {found} or fewer, or allow longer sentences with %limit"
+        return f"{fact}; so few need no model: gode discover --grammar FILE tries them all"
+    return f"{fact}; ask for {found} or fewer, or allow longer sentences with %limit"
 
 
 def admitted(grammar: Grammar, tokens: tuple[str, ...], order: int | None) -> Node | None:

@@ -16,7 +16,9 @@ import pytest
 
 import gode as package
 from commands import GROWTH, gode, refused, start
+from gode.cli.discover import told_of_jobs
 from gode.cli.live import live_progress
+from gode.discovery.workers import cores
 
 QUICK = ["--effort", "quick", "--grammar", "first-order"]
 QUICK += [word for symbol in ["t", "exp", "log", "sin", "cos", "tanh"] for word in ("--without", symbol)]
@@ -165,6 +167,17 @@ def test_after_the_record_was_written_an_interruption_says_so(tmp_path, monkeypa
     )
 
 
+def test_an_interruption_while_the_result_is_printed_says_so(tmp_path, monkeypatch):
+    def pressed(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("gode.cli.show.print_discovery", pressed)
+    printed = gode("fit", "u' = C*u", GROWTH)
+    assert (printed.exit_code, printed.stderr) == (130, "gode: interrupted while the result was printed\n")
+    written = gode("fit", "u' = C*u", GROWTH, "--out", tmp_path)
+    assert f"gode: interrupted after {tmp_path / 'record.json'} was written" in written.stderr
+
+
 def test_a_limit_of_time_ends_with_the_best_so_far_and_exit_code_0(tmp_path):
     words = ("discover", GROWTH, *QUICK, "--max-seconds", "0.2", "--out", tmp_path)
     result = gode(*words)
@@ -188,7 +201,7 @@ def test_order_auto_is_told_and_json_is_all_there_is(tmp_path):
     rules = "sum -> \"u'\" '+' 'C' '*' 'u' | \"u''\" '+' 'C' '*' 'u' '+' 'C' '*' \"u'\""
     (tmp_path / "few.grammar").write_text(f"%template {{sentence}} = 0\n{rules}\n")
     words = ("discover", tmp_path / "swing.csv", "--grammar", tmp_path / "few.grammar", "--order", "auto")
-    result = gode(*words, "--jobs", "4096", "--json")
+    result = gode(*words, "--json")
     found = json.loads(result.stdout)
     assert found["order"] == 2
     assert "orders 1 and 2 were tried" in found["remarks"][0]
@@ -204,10 +217,9 @@ def test_a_small_grammar_goes_from_its_file_to_the_equation(tmp_path):
     assert len(found["equations"]) <= 3
 
 
-def test_take_one_process_for_each_core_and_say_so(tmp_path):
-    result = gode("discover", GROWTH, *QUICK, "--max-seconds", "0.1", "--jobs", "9999")
-    assert "--jobs 9999: " in result.output
-    assert "one for each core" in result.output
+def test_more_processes_than_cores_are_told():
+    assert told_of_jobs(cores()) == []
+    assert told_of_jobs(9999) == [f"--jobs 9999: {cores()} processes are used, one for each core"]
 
 
 def take_terminal():

@@ -116,7 +116,7 @@ def test_fit_keeps_the_scale_that_a_force_fixes(rng):
     ("options", "sentence"),
     [
         ({"preset": "best"}, "preset must be one of default, paper, got 'best'"),
-        ({"order": 3}, "order must be 1 or 2"),
+        ({"order": 3}, "order must be 1, 2 or 'auto'"),
         ({"effort": "heroic"}, "effort must be one of quick, normal, thorough"),
         ({"seed": -1}, "seed must be a whole number"),
         ({"grammar": "nowhere"}, "there is no model 'nowhere'"),

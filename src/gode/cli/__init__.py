@@ -1,5 +1,8 @@
 """The command line: parses and prints, decides nothing."""
 
-from gode.cli.app import main
+try:
+    from gode.cli.app import main
+except KeyboardInterrupt:  # Ctrl-C while click is imported: nothing has begun
+    raise SystemExit(130) from None
 
 __all__ = ["main"]

@@ -90,7 +90,7 @@ def discover(
     told = check_initial(
         measured, 2 if order == "auto" else int(order or usual), "auto" if order == "auto" else ""
     )
-    told += _check_jobs(n_jobs)
+    told += told_of_jobs(n_jobs)
     silent = as_json or quiet
     tell((*measured.told, *told), silent=silent)
     seconds, found, checkpoint = _found(measured, options, n_jobs, out, silent=silent, progress=not quiet)
@@ -117,15 +117,17 @@ def finish(
     from gode.cli.show import print_discovery, print_json, say
 
     files = keep(found, out) if out else []
-    if as_json:
-        print_json(found, measured.told, files)
-        return
-    if quiet:
-        say(str(found.equation))
-        return
-    print_discovery(found, seconds=seconds)
-    for path in files:
-        say(f"written: {path}")
+    try:
+        if as_json:
+            print_json(found, measured.told, files)
+        elif quiet:
+            say(str(found.equation))
+        else:
+            print_discovery(found, seconds=seconds)
+            tell(tuple(f"written: {path}" for path in files), silent=False)
+    except KeyboardInterrupt:
+        when = f"after {files[0]} was written" if files else "while the result was printed"
+        raise KeyboardInterrupt(when) from None
 
 
 def labelled(found: "Discovery", measured: Measured) -> "Discovery":
@@ -170,7 +172,7 @@ def _checkpoint(measured: Measured, options: "Options", out: Path) -> "Checkpoin
     return Checkpoint(out / CHECKPOINT, make_dataset(**measured.arguments), decisive)  # type: ignore[arg-type]
 
 
-def _check_jobs(n_jobs: int) -> list[str]:
+def told_of_jobs(n_jobs: int) -> list[str]:
     """Return what to tell about more processes than there are cores."""
     from gode.discovery.workers import cores
 

@@ -9,6 +9,7 @@ from gode.discovery.settings import Effort
 
 SIZES = 8  # numbers of constants of which the best go to the trajectory
 PARTS = 5  # simpler equations fitted to the trajectory beside the neighbours of one
+POLISH = 30  # last fits, of parts and factors of the best
 SUMS = 3  # sizes of sums that are compared
 RATIO = 8.0  # seconds of a fit to the trajectory beside those of a cheap one, as long as none was made
 TELLING = 5  # fits after which their own speed counts
@@ -26,6 +27,7 @@ def planned(effort: Effort, share: float) -> Plan:
     """Return the plan of one pass with this share of an effort."""
     cheap = share * (effort.library + effort.latent + effort.moves) + SUMS * effort.sums
     fits = share * (SIZES * effort.per_size + effort.rounds * (effort.per_round + PARTS))
+    fits += POLISH if effort.rounds else 0
     return Plan(cheap, fits)
 
 
