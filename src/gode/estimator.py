@@ -13,6 +13,7 @@ from gode.arrays import Float
 from gode.data.numbers import as_numbers
 from gode.discovery import Discovery, discover, fit
 from gode.discovery.arguments import INPUT, Force
+from gode.discovery.quality import Quality
 from gode.discovery.result import Finding
 from gode.errors import ConfigError, DataError, NotFittedError
 from gode.tables.rows import Rows, rows_of, target_of
@@ -98,6 +99,7 @@ class ODERegressor:
         force = self.force if rows.force is None else rows.force[order]
         self.discovery_ = self._found(rows.t[order], values[order], force)
         self.equation_: Finding = self.discovery_.equation
+        self.quality_: Quality = self.discovery_.quality
         self.n_features_in_ = rows.n_features
         self.time_origin_ = rows.origin
         if rows.names is not None:

@@ -202,7 +202,7 @@ def _polynomial(target: Target, extra: int) -> tuple[float, int]:
         x = (run.t - run.t[0]) / (run.t[-1] - run.t[0])
         rows, values = [], []
         for i in range(3):
-            here, weight = seen[i], target.weights[i]
+            here, weight = seen[i], target.weights[i] * run.stride**0.5
             slopes = [
                 np.polynomial.Polynomial.basis(j).deriv(i)(x[here]) for j in range(lowest, lowest + extra + 1)
             ]

@@ -79,8 +79,8 @@ def test_page_says_what_was_found(growth, text):
         assert heading in words
     for constant in growth.equation.constants:
         assert f"{constant.error:.2g}" in words
-    for rival in growth.ties[1:]:
-        assert f"{rival.candidate.rms:.3f} noise" in words
+    for rms in growth.equations["rms"][1:3]:
+        assert f"{rms:.3f} noise" in words
     assert "gode.discover(t, u, order=1" in words
     assert "gode discover data.csv --order 1" in words
     assert "strongly correlated" in words

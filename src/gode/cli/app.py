@@ -28,6 +28,7 @@ COMMANDS = {
     "simulate": "simulate",
     "train": "models",
 }
+NOT_EXPLAINED = 3  # the exit code where the fit is poor, or no equation is supported
 
 
 class _Group(click.Group):
@@ -126,8 +127,8 @@ Examples:
   gode simulate result/record.json --to 20
 
 \b
-Exit codes: 0 done, 2 a mistake in the data or the options, 130 interrupted,
-143 terminated.
+Exit codes: 0 done, 2 a mistake in the data or the options, 3 a poor fit or
+no equation that is supported, 130 interrupted, 143 terminated.
 
 \b
 Completion of commands, options and files by the Tab key, for bash (zsh and

@@ -1,5 +1,6 @@
 """gode discover: from files of measurements to the equation."""
 
+import sys
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -7,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gode.cli.app import OutPath, main
+from gode.cli.app import NOT_EXPLAINED, OutPath, main
 from gode.cli.measured import Choice, Measured, data_options, read_measured
 from gode.cli.stopping import exit_interrupted
 from gode.errors import ConfigError
@@ -97,8 +98,15 @@ def discover(
     finish(found, measured, out, seconds=seconds, as_json=as_json, quiet=quiet)
     if checkpoint is not None and not (found.interrupted or found.timed_out):
         checkpoint.remove()
+    end(found)
+
+
+def end(found: "Discovery") -> None:
+    """End with the exit code that tells scripts how it went."""
     if found.interrupted:
         exit_interrupted()
+    if found.quality.verdict.is_failure:
+        sys.exit(NOT_EXPLAINED)
 
 
 def tell(sentences: tuple[str, ...], *, silent: bool) -> None:

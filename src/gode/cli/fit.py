@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from gode.cli.app import OutPath, main
-from gode.cli.discover import check_initial, finish, labelled, tell
+from gode.cli.discover import check_initial, end, finish, labelled, tell
 from gode.cli.measured import Choice, data_options, read_measured
 
 
@@ -40,3 +40,4 @@ def fit(
     found = fit_(equation, **measured.arguments)  # type: ignore[arg-type]
     seconds = clock.perf_counter() - begin
     finish(labelled(found, measured), measured, out, seconds=seconds, as_json=as_json, quiet=quiet)
+    end(found)

@@ -13,14 +13,14 @@ from rich.text import Text
 
 from gode.cli.console import console
 from gode.discovery.inputs import input_words
-from gode.discovery.result import UNSUPPORTED
+from gode.discovery.quality import Verdict
 
 if TYPE_CHECKING:
     from gode.discovery import Constant, Discovery
 
 CHANNELS = ("u", "u'", "u''")
 SHOWN_TIES = 5
-FAR = 2.0  # times the noise: the equation misses something
+STYLES = {Verdict.GOOD: "green", Verdict.PATTERN: "yellow", Verdict.POOR: "bold red"}
 SHOWN_FRONT = 10
 
 
@@ -34,7 +34,7 @@ def print_discovery(found: "Discovery", *, seconds: float | None) -> None:
     else:
         say(f"Fitted{spent}:")
     if not found.supported:
-        say(f"N{UNSUPPORTED[1:]}. The best guess, which is not a finding, was", style="bold")
+        say(f"{found.quality.words} The best guess, which is not a finding, was", style="bold red")
     say(f"\n  {found.equation}\n", style="bold")
     if found.equation.constants:
         say("with, at 95 % confidence,")
@@ -43,6 +43,10 @@ def print_discovery(found: "Discovery", *, seconds: float | None) -> None:
     say("\n" + " ".join([_quality(found), *input_words(found.prepared.dataset, found.settings)]))
     for remark in found.remarks:
         say(f"{remark[0].upper()}{remark[1:]}.")
+    if found.supported:
+        say(found.quality.words, style=STYLES[found.quality.verdict])
+    for cause in found.causes:
+        say(f"  {cause}")
     if len(found.order) > 1:
         _print_front(found)
         _print_ties(found)
@@ -65,7 +69,12 @@ def summary(found: "Discovery", told: Sequence[str], files: Sequence[Path]) -> d
         "constants": [c._asdict() for c in found.equation.constants],
         "initial": best.initial.tolist(),
         "complexity": best.complexity,
-        "rms_over_noise": best.rms,
+        "rms_over_noise": found.quality.misfit,
+        "verdict": found.quality.verdict.value,
+        "verdict_words": found.quality.words,
+        "causes": list(found.causes),
+        "assumed": list(found.quality.assumed),
+        "independent": found.quality.independent,
         "noise": {n: float(v) for n, v in zip(CHANNELS, found.noise, strict=True) if np.isfinite(v)},
         "equations": json.loads(table.to_json(orient="records", double_precision=15)),
         "ties": [str(each) for each in found.ties[1:]],
@@ -99,12 +108,11 @@ def _interval(constant: "Constant") -> str:
 
 
 def _quality(found: "Discovery") -> str:
-    noise = [f"{v:.2g} in {n}" for n, v in zip(CHANNELS, found.noise, strict=True) if np.isfinite(v)]
-    rms = found.order[0].rms
-    verdict = "as close as the noise allows" if rms < 1.2 else f"{rms:.2g} times the noise away from the data"
-    text = f"The noise is about {', '.join(noise)}; the solution is {verdict}."
-    if rms > FAR and found.settings.order == 1 and found.n_fitted > 1:
-        text += " If it swings, or has inertia, look for an equation of second order: --order 2."
+    quality = found.quality
+    noise = [f"{v:.2g} in {n}" for n, v in zip(CHANNELS, quality.noise, strict=True) if np.isfinite(v)]
+    text = f"The noise is about {', '.join(noise)}; the residuals are {quality.misfit:.3g} times that."
+    if quality.assumed:
+        text += f" Assumed, as the data allow it: {', '.join(quality.assumed[:5])}."
     return text
 
 

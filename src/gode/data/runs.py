@@ -1,8 +1,8 @@
 """Run and Dataset: what was measured, checked once and for all.
 
 A run has its own times and any of the channels u, u', u''; NaN means not observed. Known inputs are
-samples, a formula in t, or a callable; samples are joined as `interpolation` says. Initial values may be
-known, in part or not at all.
+samples at its times, a formula in t, a callable, or samples with times of their own; samples are joined as
+`interpolation` says. Initial values may be known, in part or not at all.
 """
 
 from collections.abc import Callable, Mapping
@@ -18,7 +18,7 @@ from gode.data.moments import as_seconds
 from gode.data.numbers import as_numbers
 from gode.errors import DataError
 
-Input = str | Callable[[float], float] | Float
+Input = str | Callable[[float], float] | Float | Samples
 CHANNELS = ("u", "u'", "u''")
 MIN_POINTS = 5
 MAX_SIZE = 1e100  # of a value
@@ -34,6 +34,7 @@ class Run:
     initial: Float  # (2,) u(t0) and u'(t0); NaN where unknown
     inputs: Mapping[str, Input] = field(default_factory=dict)
     interpolation: Interpolation = Interpolation.AUTO  # of the samples of inputs
+    stride: int = 1  # samples that were averaged for each value
 
     @property
     def n_points(self) -> int:
@@ -219,8 +220,10 @@ def cycles(run: Run) -> float:
     even = np.interp(np.linspace(t[0], t[-1], n), t[seen], signal[seen])
     line = np.linspace(even[0], even[-1], n)
     power = np.abs(np.fft.rfft((even - line) * np.hanning(n))) ** 2
-    floor = np.median(power[-max(n // 20, 3) :])
-    signal_power = np.cumsum(np.maximum(power - 3 * floor, 0.0))
+    noise = np.median(power[-max(n // 20, 3) :]) / np.log(
+        2
+    )  # of which the largest of n is about log(n) times
+    signal_power = np.cumsum(np.maximum(power - (1 + np.log(n)) * noise, 0.0))
     if signal_power[-1] <= 0:
         return 1.0
     return float(np.searchsorted(signal_power, 0.99 * signal_power[-1]) + 1)

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.interpolate import CubicHermiteSpline
 
 from gode.arrays import Float
+from gode.data.averaging import averaged
 from gode.data.gp import Smooth, smooth_blocks, smooth_gp
 from gode.data.runs import Run, cycles, lowest_channel
 
@@ -25,38 +26,22 @@ def smooth(run: Run, *, known: Float | None = None) -> Smooth:
     if run.n_points <= BLOCK:
         return smooth_gp(run, known=met)
     lowest, number = lowest_channel(run), cycles(run)
-    coarse, stride = _averaged(run, number)
+    coarse = averaged(run, MAX_POINTS, PER_CYCLE)
     if number <= MAX_CYCLES and coarse.n_points <= 2 * MAX_POINTS:
         found = smooth_gp(coarse, known=met, at=run.t)
     elif lowest == 0:
         found = smooth_blocks(coarse, met, BLOCK)
     else:
         return _integrated(run, met, lowest)
-    if stride == 1:
+    if coarse is run:
         return found
-    fine = _at(found, run.t)
+    fine = resampled(found, run.t)
     return replace(fine, noise=_left(run, fine))
 
 
-def _averaged(run: Run, number: float) -> tuple[Run, int]:
-    """Return the run with neighbouring points averaged as far as its cycles allow, and how many."""
-    wanted = max(PER_CYCLE * number, MAX_POINTS)
-    stride = int(run.n_points // wanted)
-    if stride < 2:
-        return run, 1
-    edges = np.concatenate([[0], np.arange(1, run.n_points, stride)])  # known values hold at the first time
-    count = np.add.reduceat(np.ones(run.n_points), edges)
-    t = np.add.reduceat(run.t, edges) / count
-    seen = np.isfinite(run.observed)
-    total = np.add.reduceat(np.where(seen, run.observed, 0.0), edges, axis=1)
-    there = np.add.reduceat(seen.astype(float), edges, axis=1)
-    means = np.where(there > 0, total / np.maximum(there, 1), np.nan)
-    return replace(run, t=t, observed=means, inputs={}), stride
-
-
-def _at(found: Smooth, t: Float) -> Smooth:
+def resampled(found: Smooth, t: Float) -> Smooth:
     """Return a smoothed run at other times within, or just outside, its own."""
-    if len(found.t) == len(t):
+    if np.array_equal(found.t, t):
         return found
     u, du, d2u = found.values
     values = np.vstack(

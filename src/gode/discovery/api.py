@@ -15,6 +15,7 @@ from gode.data import Dataset
 from gode.data.joining import chosen_interpolation
 from gode.discovery.arguments import INPUT, Force, make_dataset
 from gode.discovery.consensus import risks
+from gode.discovery.explaining import with_causes
 from gode.discovery.inputs import with_held_input
 from gode.discovery.interrupts import Interrupts
 from gode.discovery.notebook import shown_in_notebook
@@ -24,7 +25,7 @@ from gode.discovery.paper import UNSOLVED, discover_by_paper
 from gode.discovery.prepare import Prepared, prepare, retraced
 from gode.discovery.progress import Progress, Stage, Step
 from gode.discovery.result import Discovery
-from gode.discovery.settings import IMPLICIT, Preset, Settings, check_start, plain, words
+from gode.discovery.settings import GRAMMARS, IMPLICIT, Preset, Settings, check_start, plain, words
 from gode.discovery.simulate import from_solvable, strain, tuning
 from gode.discovery.stages import Territory, explore, make_vocabulary, refine
 from gode.discovery.threads import one_thread
@@ -136,9 +137,21 @@ def discover_in(
         known = {} if memo is None else memo
         search = partial(_search, dataset, interrupts=interrupts, n_jobs=n_jobs, on_step=on_step, memo=known)
         found = better_order(search, tasks, interrupts, options.max_seconds)
+        found = with_causes(found, partial(_second_order, search) if len(tasks) == 1 else None)
     if found.timed_out:
         found = replace(found, remarks=(options.told_of_time(interrupts.spent), *found.remarks))
     return found
+
+
+def _second_order(search: Callable[[Settings], Discovery], settings: Settings) -> Discovery | None:
+    """Return what a quick search for an equation of second order finds, if that makes sense."""
+    if settings.order == 2 or settings.grammar != GRAMMARS[1]:
+        return None
+    other = replace(settings, order=2, grammar=GRAMMARS[2], implicit=False, effort="quick", start=None)
+    try:
+        return search(other)
+    except DataError:
+        return None
 
 
 def _search(

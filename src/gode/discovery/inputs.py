@@ -12,6 +12,7 @@ import numpy as np
 from scipy.interpolate import CubicSpline
 
 from gode.data import Dataset, Interpolation, Samples
+from gode.discovery.long_records import condensed
 from gode.discovery.prepare import Prepared, assemble
 from gode.discovery.settings import Settings
 from gode.equation import Skeleton, parse_skeleton
@@ -44,7 +45,7 @@ def with_held_input(
         return prepared
     runs = tuple(replace(run, interpolation=Interpolation.HOLD) for run in prepared.dataset.runs)
     dataset = replace(prepared.dataset, runs=runs)
-    held = assemble(dataset, prepared.smooths, settings.order, settings.selection.floor)
+    held = assemble(dataset, condensed(dataset), prepared.smooths, settings.order, settings.selection.floor)
     tried = skeletons or [parse_skeleton(text) for text in PLAIN[settings.order]]
     spline, steps = (_closest(each, tried, settings) for each in (prepared, held))
     if steps is None or (

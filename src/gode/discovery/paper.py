@@ -171,7 +171,7 @@ def smoothed(
 
 def prepared_by(smooths: tuple[Smooth, ...], dataset: Dataset, settings: Settings) -> Prepared:
     """Return the data in the forms that stages and reports need, with the network's columns throughout."""
-    prepared = assemble(dataset, smooths, settings.order, settings.selection.floor)
+    prepared = assemble(dataset, dataset, smooths, settings.order, settings.selection.floor)
     return replace(prepared, columns=_columns(dataset, smooths))
 
 

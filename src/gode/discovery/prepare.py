@@ -9,7 +9,10 @@ import numpy as np
 from gode.arrays import Float
 from gode.data import Columns, Dataset, Run, Smooth, columns_of_run, join_runs, smooth
 from gode.data.columns import split_at_jumps
+from gode.data.joining import Samples
 from gode.data.runs import cycles, held_inputs
+from gode.data.smoothing import resampled
+from gode.discovery.long_records import SCREENED, SHORTEST, condensed, first_part, screened
 from gode.equation import Term, parse_tree
 from gode.equation.tape import COLUMNS, compile_tape, evaluate
 from gode.equation.tree import TIME, has_constant, variables
@@ -18,10 +21,8 @@ from gode.fitting import Problem, integral_problem, residual_problem
 from gode.fitting.target import Target
 from gode.selection import Candidate
 from gode.solve import Signal, solve
+from gode.solve.signals import joined
 
-SCREENED = 400  # points on which trajectories are screened
-SHORTEST = 60  # points of a run that are kept for it
-CHEAP = 400  # points on which skeletons are scored
 TRUSTED = 0.2  # drift of integrated accelerations, in swings of u, that is borne with
 SLOW = 5  # degree of the drift that is no swing
 FEWEST = 50  # points that are kept whatever the drift
@@ -59,41 +60,35 @@ class Prepared:
 
 def prepare(dataset: Dataset, order: int, floor: float) -> Prepared:
     """Smooth the runs and set up the problems of this order."""
-    smooths = tuple(smooth(run, known=known_values(run, order)) for run in dataset.runs)
-    return assemble(dataset, smooths, order, floor)
+    fitted = condensed(dataset)
+    smooths = tuple(smooth(run, known=known_values(run, order)) for run in fitted.runs)
+    return assemble(dataset, fitted, smooths, order, floor)
 
 
-def assemble(dataset: Dataset, smooths: tuple[Smooth, ...], order: int, floor: float) -> Prepared:
-    """Set up the problems of this order on runs that have been smoothed."""
-    noise = _noise(dataset, smooths)
-    columns = join_runs([_columns(r, s) for r, s in zip(dataset.runs, smooths, strict=True)])
-    problems = _problems(dataset, before_drift(dataset, columns, noise), order)
-    if _is_blind(dataset):
-        problems += (residual_problem(_windows(without_drift(dataset, columns))),)
+def assemble(
+    dataset: Dataset, fitted: Dataset, smooths: tuple[Smooth, ...], order: int, floor: float
+) -> Prepared:
+    """Set up the problems of this order on runs that have been smoothed as they are fitted."""
+    noise = _noise(fitted, smooths)
     weights = np.where(np.isfinite(noise), 1.0 / np.where(np.isfinite(noise), noise, 1.0), 0.0)
     scale = max(float(np.abs(s.values[0]).max()) for s in smooths) or 1.0
-    guides = tuple(_of_one_sign(r, s) for r, s in zip(dataset.runs, smooths, strict=True))
-    whole = Target(dataset, weights, guides, scale)
-    target = _first_part(whole)
-    return Prepared(
-        dataset, smooths, columns, problems, target, whole, noise, floor * _spread(dataset, noise)
-    )
+    whole = Target(fitted, weights, _guides(fitted, smooths), scale)
+    columns = join_runs([_columns(r, s) for r, s in zip(fitted.runs, smooths, strict=True)])
+    shorter = screened(fitted)
+    few, target = columns, whole
+    if shorter is not fitted:
+        parts = tuple(resampled(s, r.t) for r, s in zip(shorter.runs, smooths, strict=True))
+        few = join_runs([_columns(r, s) for r, s in zip(shorter.runs, parts, strict=True)])
+        target = first_part(replace(whole, dataset=shorter, guides=_guides(shorter, parts)))
+    problems = _problems(shorter, before_drift(shorter, few, noise), order)
+    if _is_blind(dataset):
+        problems += (residual_problem(_windows(without_drift(shorter, few))),)
+    floor *= _spread(fitted, noise)
+    return Prepared(dataset, smooths, columns, problems, target, whole, noise, floor)
 
 
-def _first_part(whole: Target) -> Target:
-    """Return the target with long records cut short: it screens what the whole then decides."""
-    runs = whole.dataset.runs
-    most = max(SCREENED // len(runs), SHORTEST)
-    if all(run.n_points <= 1.5 * most for run in runs):
-        return whole
-    cut = tuple(_cut(run, most) for run in runs)
-    guides = tuple(guide[:, :most] for guide in whole.guides)
-    return replace(whole, dataset=replace(whole.dataset, runs=cut), guides=guides)
-
-
-def _cut(run: Run, n: int) -> Run:
-    inputs = {k: v[:n] if isinstance(v, np.ndarray) else v for k, v in run.inputs.items()}
-    return replace(run, t=run.t[:n], observed=run.observed[:, :n], inputs=inputs)
+def _guides(dataset: Dataset, smooths: tuple[Smooth, ...]) -> tuple[Float, ...]:
+    return tuple(_of_one_sign(r, s) for r, s in zip(dataset.runs, smooths, strict=True))
 
 
 def retraced(prepared: Prepared, found: Candidate) -> Prepared | None:
@@ -104,8 +99,9 @@ def retraced(prepared: Prepared, found: Candidate) -> Prepared | None:
     """
     if not prepared.blind:
         return None
-    parts = []
-    for run, smooth_run, initial in zip(prepared.dataset.runs, prepared.smooths, found.initial, strict=True):
+    parts, dataset = [], screened(prepared.whole.dataset)
+    for run, smooth_whole, initial in zip(dataset.runs, prepared.smooths, found.initial, strict=True):
+        smooth_run = resampled(smooth_whole, run.t)
         inputs: dict[str, Signal] = dict(run.signals)
         guide = smooth_run.values[found.equation.order]
         path = solve(found.equation, run.t, initial, inputs=inputs, guide=guide)
@@ -114,7 +110,7 @@ def retraced(prepared: Prepared, found: Candidate) -> Prepared | None:
         values = np.vstack([path.u, path.du, smooth_run.values[2]])
         parts.append(_columns(run, replace(smooth_run, values=values)))
     columns = join_runs(parts)
-    problems = _problems(prepared.dataset, columns, found.equation.order)
+    problems = _problems(dataset, columns, found.equation.order)
     return replace(prepared, columns=columns, problems=problems)
 
 
@@ -133,6 +129,8 @@ def _sampled(name: str, signal: object, t: Float) -> Float:
         values = evaluate(compile_tape([Term(1.0, None, tree)], COLUMNS, 0), [], x).value
     elif callable(signal):
         values = np.array([_one_number(signal(float(s)), name) for s in t])
+    elif isinstance(signal, Samples):
+        values = joined(signal, t)
     else:
         values = np.asarray(signal, np.float64)
     if not np.all(np.isfinite(values)):
@@ -159,8 +157,8 @@ def _columns(run: Run, smooth: Smooth) -> Columns:
     """Return the columns of one run; where only the acceleration was measured, it is used as it is."""
     values = _of_one_sign(run, smooth)
     seen = np.isfinite(run.observed)
-    if not seen[0].any() and seen[2].all():
-        values[2] = run.observed[2]
+    if not seen[0].any():
+        values[2] = np.where(seen[2], run.observed[2], values[2])
     inputs: Mapping[str, Float] = input_values(run, run.t)
     return columns_of_run(run.t, values[0], values[1], values[2], inputs=dict(inputs))
 
@@ -183,7 +181,7 @@ def _problems(dataset: Dataset, columns: Columns, order: int) -> tuple[Problem, 
     if not all(np.isfinite(run.observed[0]).any() for run in dataset.runs):
         return (residual,)
     known = [run.initial[:order] for run in dataset.runs]
-    short = columns.n_points <= CHEAP
+    short = columns.n_points <= SCREENED
     initial = known if short and np.all(np.isfinite(known)) else None
     held = held_inputs(dataset)
     pair = _windows(_observed(dataset, columns)), _windows(columns)
@@ -232,11 +230,11 @@ def _is_blind(dataset: Dataset) -> bool:
 
 def _windows(columns: Columns) -> Columns:
     """Return the columns, or evenly spread windows of long ones, each a run of its own."""
-    if columns.n_points <= CHEAP:
-        return columns
     lengths = np.diff(columns.starts)
+    if columns.n_points <= 1.5 * max(SCREENED, SHORTEST * len(lengths)):
+        return columns
     number = max(6 // len(lengths), 1)
-    size = max(CHEAP // (number * len(lengths)), 20)
+    size = max(SCREENED // (number * len(lengths)), SHORTEST)
     pieces, starts = [], [0]
     for low, n in zip(columns.starts[:-1], lengths, strict=True):
         wide = min(size, int(n))
@@ -256,7 +254,7 @@ def _observed(dataset: Dataset, columns: Columns) -> Columns:
 
 def _noise(dataset: Dataset, smooths: tuple[Smooth, ...]) -> Float:
     """Return the noise of each channel over all runs, never below what a number can hold."""
-    squares = np.array([s.noise**2 for s in smooths])
+    squares = np.array([s.noise**2 * run.stride for s, run in zip(smooths, dataset.runs, strict=True)])
     seen = np.isfinite(squares)
     counts = seen.sum(axis=0)
     mean = np.where(counts, np.where(seen, squares, 0.0).sum(axis=0) / np.maximum(counts, 1), np.nan)
@@ -280,4 +278,5 @@ def _rounding(dataset: Dataset, channel: int) -> float:
 def _spread(dataset: Dataset, noise: Float) -> float:
     """Return the spread of the lowest observed channel in units of its noise, which is part of it."""
     channel = int(np.flatnonzero(np.isfinite(noise))[0])
-    return max(float(_size(dataset, channel) / noise[channel]), 1.0)
+    stride = max(run.stride for run in dataset.runs)
+    return max(float(_size(dataset, channel) / noise[channel] * np.sqrt(stride)), 1.0)

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 
 from gode.arrays import Float
 from gode.discovery.prepare import Prepared
+from gode.discovery.quality import UNSUPPORTED, Quality, misfit_of, quality_of
 from gode.discovery.settings import Settings
 from gode.discovery.simulate import Prediction, make_scenario, predict, simulate
 from gode.equation import Equation
@@ -116,9 +117,6 @@ def _written(equation: Equation) -> tuple[list[float], list[str]]:
     return values, places
 
 
-UNSUPPORTED = "no equation is supported by these data: a constant or a straight line explains them as well"
-
-
 @dataclass(frozen=True, repr=False)
 class Discovery:
     """The equation found, its rivals, the data and the settings."""
@@ -128,9 +126,10 @@ class Discovery:
     settings: Settings
     n_fitted: int
     interrupted: bool = False
-    supported: bool = True  # False where a constant or a straight line explains the data as well
+    supported: bool = True  # False where a constant, a line or a random walk explains the data as well
     timed_out: bool = False  # whether it ended because max_seconds had passed
     remarks: tuple[str, ...] = ()  # what to know about the way it was found
+    causes: tuple[str, ...] = ()  # why the fit may not be good, found by trying
 
     @property
     def equation(self) -> Finding:
@@ -142,20 +141,34 @@ class Discovery:
         """The equations that these data cannot tell from the best one, which comes first."""
         return [Finding(c) for c in ties(self.order, self.settings.selection)]
 
+    @cached_property
+    def quality(self) -> Quality:
+        """Misfit, noise and residuals of the equation that is named, and a verdict."""
+        return quality_of(self.order[0], self.prepared, supported=self.supported)
+
     @property
     def noise(self) -> Float:
-        """The estimated standard deviation of u, u', u'' as observed; NaN where nothing was observed."""
-        return self.prepared.noise
+        """The standard deviation of the noise in u, u', u'' as observed; NaN where nothing was observed."""
+        return self.quality.noise
+
+    @cached_property
+    def shown(self) -> list[tuple[Candidate, float]]:
+        """The front of accuracy against complexity and the near ties, each with its misfit."""
+        close = {id(c) for c in [*ties(self.order, self.settings.selection), *front(self.order)]}
+        return [
+            (c, misfit_of(c, self.prepared, self.noise) if i else self.quality.misfit)
+            for i, c in enumerate(self.order)
+            if id(c) in close or not i
+        ]
 
     @cached_property
     def equations(self) -> pd.DataFrame:
         """The front of accuracy against complexity and the near ties, the best first."""
         close = {id(c) for c in ties(self.order, self.settings.selection)}
         best = {id(c) for c in front(self.order)}
-        chosen = [c for c in self.order if id(c) in close | best]
-        return pd.DataFrame([self._row(c, id(c) in close, id(c) in best) for c in chosen])
+        return pd.DataFrame([self._row(c, rms, id(c) in close, id(c) in best) for c, rms in self.shown])
 
-    def _row(self, candidate: Candidate, close: bool, on_front: bool) -> dict[str, object]:
+    def _row(self, candidate: Candidate, misfit: float, close: bool, on_front: bool) -> dict[str, object]:
         finding = Finding(candidate)
         why = "best" if candidate is self.order[0] else ("near tie" if close else "front")
         return {
@@ -163,7 +176,7 @@ class Discovery:
             "complexity": candidate.complexity,
             "constants": [c.value for c in finding.constants],
             "errors": [c.error for c in finding.constants],
-            "rms": candidate.rms,
+            "rms": misfit,
             "criterion": candidate.criterion - min(c.criterion for c in self.order),
             "why": why + (", front" if on_front and why != "front" else ""),
         }

@@ -167,8 +167,9 @@ class _Shooter:
                 return None
             out = np.vstack([solved.u, solved.du, solved.d2u])
             here = seen[:, :n]
-            weight = np.broadcast_to(self.target.weights[:, None], here.shape)[here]
-            observed = self.target.dataset.runs[i].observed[:, :n]
+            data = self.target.dataset.runs[i]
+            weight = np.broadcast_to(self.target.weights[:, None], here.shape)[here] * data.stride**0.5
+            observed = data.observed[:, :n]
             rows.append((observed[here] - out[here]) * weight)
             if slopes:
                 with np.errstate(over="ignore"):  # what overflows is refused below

@@ -13,7 +13,7 @@ class Target:
     """What a trajectory is compared with: the runs, the weight of each channel, the guides of branches."""
 
     dataset: Dataset
-    weights: Float  # (3,) one over the noise of each channel
+    weights: Float  # (3,) one over the noise of a sample of each channel
     guides: tuple[Float, ...]  # (3, n) of each run: smoothed u, u', u''
     scale: float  # size of u
 
@@ -37,4 +37,5 @@ class Target:
         """The noise as a share of the spread, of the channel in which it is the smallest."""
         spreads = np.max([np.std(guide, axis=1) for guide in self.guides], axis=0)
         seen = self.weights > 0
-        return float(np.min(1.0 / (self.weights[seen] * np.maximum(spreads[seen], 1e-300))))
+        fewer = max(run.stride for run in self.dataset.runs) ** 0.5
+        return float(np.min(1.0 / (fewer * self.weights[seen] * np.maximum(spreads[seen], 1e-300))))

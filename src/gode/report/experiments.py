@@ -6,11 +6,12 @@ measurement there could resolve: the noise and the uncertainty of both solutions
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from gode.arrays import Bool, Float
+from gode.data import Samples
 from gode.data.runs import Input, Run
 from gode.discovery import Discovery
 from gode.discovery.rest import fitted_target
@@ -174,7 +175,9 @@ def _scaled(signal: Input, factor: float, run: Run) -> Signal:
     if isinstance(signal, str):
         return f"{factor!r}*({signal})"
     if isinstance(signal, np.ndarray):
-        return (run.t, factor * signal)
+        signal = Samples(run.t, signal, run.interpolation)
+    if isinstance(signal, Samples):
+        return replace(signal, values=factor * signal.values)
     return _times(factor, signal)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from gode.discovery import Discovery
+from gode.discovery.residuals import Channel, channels
 from gode.report.panels import (
     chosen_runs,
     draw_autocorrelation,
@@ -25,7 +26,6 @@ from gode.report.panels import (
     plain,
     swings,
 )
-from gode.report.residuals import Channel, channels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -79,7 +79,7 @@ def overview(discovery: Discovery) -> Figure:
     with _style():
         figure = Picture(figsize=(10.0, 6.8), layout="constrained")
         axes = figure.subplots(2, 2)
-        first = channels(discovery)[0]
+        first = _measured(discovery)[0]
         draw_fit(axes[0, 0], discovery, first)
         draw_residuals(axes[1, 0], discovery, first)
         draw_phase(axes[0, 1], discovery)
@@ -88,16 +88,19 @@ def overview(discovery: Discovery) -> Figure:
     return figure
 
 
-def data_and_fit(discovery: Discovery, seen: Channels | None = None) -> Figure:
-    """Return each observed channel with the solution: over time, or a small panel for each of several runs.
-
-    Args:
-        seen: the observed channels with the solution, if they are at hand.
-    """
-    seen = channels(discovery) if seen is None else seen
+def data_and_fit(discovery: Discovery) -> Figure:
+    """Return each observed channel with the solution: over time, or a small panel for each run."""
+    seen = _measured(discovery)
     several = len(discovery.prepared.dataset.runs) > 1
     with _style():
         return _multiples(discovery, seen) if several else _over_time(discovery, seen)
+
+
+def _measured(discovery: Discovery) -> Channels:
+    """Return the channels as measured, where dense records were averaged to be fitted."""
+    if discovery.quality.strides == 1:
+        return discovery.quality.channels
+    return channels(discovery.order[0], discovery.prepared, discovery.prepared.dataset)
 
 
 def _over_time(discovery: Discovery, seen: Channels) -> Figure:
@@ -132,13 +135,9 @@ def _multiples(discovery: Discovery, seen: Channels) -> Figure:
     return figure
 
 
-def residual_plots(discovery: Discovery, seen: Channels | None = None) -> Figure:
-    """Return the residuals of the first channel over time, their autocorrelation and their distribution.
-
-    Args:
-        seen: the observed channels with the solution, if they are at hand.
-    """
-    first = (channels(discovery) if seen is None else seen)[0]
+def residual_plots(discovery: Discovery) -> Figure:
+    """Return the residuals of the first channel over time, their autocorrelation and their distribution."""
+    first = discovery.quality.channels[0]
     with _style():
         figure = Picture(figsize=(8.0, 4.8), layout="constrained")
         grid = figure.add_gridspec(2, 2)

@@ -8,16 +8,16 @@ from string import Template
 import numpy as np
 
 from gode import __version__
+from gode.data.runs import CHANNELS
 from gode.discovery import Discovery, Finding
 from gode.discovery.inputs import input_words
-from gode.discovery.result import UNSUPPORTED
+from gode.discovery.residuals import Channel
 from gode.equation import parse_tree
 from gode.errors import EquationError
 from gode.files import make_folder, replacing
 from gode.report.html import Markup, bullets, html, paragraph, section, table
 from gode.report.mathml import equation_mathml, tree_mathml
 from gode.report.naming import Units, axis_label
-from gode.report.residuals import Channel, channels
 from gode.report.sections import (
     MAX_ROWS,
     answers_section,
@@ -51,14 +51,13 @@ def write_page(
 
 def page(discovery: Discovery, *, title: str) -> str:
     """Return the page as text."""
-    seen = channels(discovery)
     sections = (
-        section("In short", bullets(_summary(discovery, seen))),
+        section("In short", bullets(_summary(discovery))),
         section("Constants", *_constants(discovery.equation), *_initial(discovery)),
-        section("Data and solution", *fit_section(discovery, seen)),
+        section("Data and solution", *fit_section(discovery)),
         section("What the data cannot decide", *rivals_section(discovery)),
         section("What it means for the system", *answers_section(discovery)),
-        section("Residuals", *residuals_section(discovery, seen)),
+        section("Residuals", *residuals_section(discovery)),
         section("Accuracy against complexity", *front_section(discovery)),
         section("Smoothing", *smoothing_section(discovery)),
         section("To repeat it", *repeat_section(discovery)),
@@ -86,7 +85,7 @@ def summary(discovery: Discovery) -> str:
     return f"<div>{''.join(html(part) for part in parts)}</div>"
 
 
-def _summary(discovery: Discovery, seen: tuple[Channel, ...]) -> list[str]:
+def _summary(discovery: Discovery) -> list[str]:
     dataset = discovery.prepared.dataset
     runs = f"{len(dataset.runs)} runs" if len(dataset.runs) > 1 else "one run"
     spans = ", ".join(dict.fromkeys(f"{run.t[0]:g} to {run.t[-1]:g}" for run in dataset.runs[:5]))
@@ -94,20 +93,20 @@ def _summary(discovery: Discovery, seen: tuple[Channel, ...]) -> list[str]:
     span = f"t = {spans} {units.time}".rstrip()
     out = [f"{dataset.n_observed} observed values of {', '.join(names)} in {runs}, {span}."]
     out += input_words(dataset, discovery.settings)
-    for channel in seen:
-        size = float(np.std(np.concatenate([s.observed for s in channel.series]))) or 1.0
-        share = f"{100 * channel.noise / size:.2g} % of its spread"
-        noise = f"{channel.noise:.3g} {units.derived(channel.name)}".rstrip()
+    sizes = dict(zip(CHANNELS, discovery.noise, strict=True))
+    for channel in discovery.quality.channels:
+        share = f"{100 * sizes[channel.name] / (channel.spread or 1.0):.2g} % of its spread"
+        noise = f"{sizes[channel.name]:.3g} {units.derived(channel.name)}".rstrip()
         out.append(f"The noise of {channel.name} is about {noise}, {share}; {_verdict(channel)}.")
     if discovery.settings.grammar:
         out.append(
             f"Of {discovery.n_fitted} equations fitted, {len(discovery.order)} were solved along the data; "
             f"{count_of(len(discovery.ties) - 1)} explain them about as well as this one."
         )
-    if not discovery.supported:
-        out.append(
-            f"{UNSUPPORTED[0].upper()}{UNSUPPORTED[1:]}. What follows is the best guess, not a finding."
-        )
+    guess = " What follows is the best guess, not a finding." if not discovery.supported else ""
+    out += [discovery.quality.words + guess, *(f"A likely cause: {cause}." for cause in discovery.causes)]
+    if discovery.quality.assumed:
+        out.append(f"Assumed, as the data allow it: {', '.join(discovery.quality.assumed[:5])}.")
     if discovery.interrupted:
         out.append("The search was interrupted; a full one may find a better equation.")
     labels = [f"{name} is {label}" for name, label in dataset.labels.items()]
@@ -115,7 +114,7 @@ def _summary(discovery: Discovery, seen: tuple[Channel, ...]) -> list[str]:
 
 
 def _verdict(channel: Channel) -> str:
-    ratio = channel.rms / channel.noise
+    ratio = channel.misfit
     if channel.negligible:
         return "the equation follows the data as well as numbers can tell"
     pattern = "that look like white noise" if channel.white else "that show a pattern"

@@ -9,8 +9,8 @@ from matplotlib.ticker import FuncFormatter, LogFormatter
 from gode.arrays import Float
 from gode.data.runs import cycles
 from gode.discovery import Discovery
+from gode.discovery.residuals import Channel, Series
 from gode.report.naming import axis_label
-from gode.report.residuals import Channel, Series
 from gode.selection import front, ties
 
 if TYPE_CHECKING:
@@ -260,9 +260,11 @@ def draw_front(axes: "Axes", discovery: Discovery) -> None:
         (ties(discovery.order, discovery.settings.selection)[1:], "D", GREEN, 5, "near ties"),
         (discovery.order[:1], "s", ORANGE, 10, "chosen"),
     )
+    best = discovery.order[0].rms
+    unit = discovery.quality.misfit / best if best > 0 and discovery.quality.complete else 1.0
     for candidates, mark, colour, size, name in groups:
         seen = [c for c in candidates if np.isfinite(c.rms)]
-        x, y = [c.complexity for c in seen], [c.rms for c in seen]
+        x, y = [c.complexity for c in seen], [unit * c.rms for c in seen]
         if seen:
             fill = "none" if mark == "s" else colour  # what lies below stays in sight
             axes.plot(x, y, mark, color=colour, ms=size, mfc=fill, mew=1.5, lw=1, label=name)

@@ -12,7 +12,9 @@ from gode.arrays import Float
 from gode.data import Dataset, Run, Smooth, make_run
 from gode.data.joining import chosen_interpolation
 from gode.data.runs import CHANNELS, Input
+from gode.data.smoothing import resampled
 from gode.discovery import Discovery
+from gode.discovery.long_records import condensed
 from gode.discovery.prepare import assemble, input_values
 from gode.discovery.settings import Settings
 from gode.errors import FileError, GodeError, shortened
@@ -63,7 +65,10 @@ def record_of(discovery: Discovery) -> dict[str, Json]:
         "format": FORMAT,
         "version": VERSION,
         "gode": __version__,
-        "equation": str(discovery.equation),  # for people; what is loaded stands under "candidates"
+        "equation": str(discovery.equation),  # for people, down to noise; loaded are the "candidates"
+        "verdict": discovery.quality.verdict.value,
+        "misfit": f"{discovery.quality.misfit:.4g}",
+        "causes": encode(discovery.causes),
         "settings": encode(discovery.settings),
         "labels": encode(dataset.labels),
         "names": encode(dataset.names),
@@ -91,15 +96,18 @@ def discovery_of(data: object) -> Discovery:
     if any(tuple(run.inputs) != tuple(runs[0].inputs) for run in runs):
         raise FileError("runs: all must have the same inputs")
     dataset = Dataset(runs, labels, _names(data, len(runs)))
+    fitted = condensed(dataset) if settings.preset == "default" else dataset
     smooths = tuple(
-        _smooth(s, run, f"smooths[{i}]")
-        for i, (s, run) in enumerate(zip(_items(data, "smooths", len(runs)), runs, strict=True))
+        resampled(_smooth(s, (run, raw), f"smooths[{i}]"), run.t)
+        for i, (s, run, raw) in enumerate(
+            zip(_items(data, "smooths", len(runs)), fitted.runs, runs, strict=True)
+        )
     )
     candidates = [
         candidate_of(c, settings.order, dataset, f"candidates[{i}]")
         for i, c in enumerate(_items(data, "candidates"))
     ]
-    prepared = assemble(dataset, smooths, settings.order, settings.selection.floor)
+    prepared = assemble(dataset, fitted, smooths, settings.order, settings.selection.floor)
     n_fitted = decode(int, member(data, "n_fitted", "record"), "n_fitted")
     check_value("record", "n_fitted", n_fitted, "n_fitted")
     interrupted = decode(bool, member(data, "interrupted", "record"), "interrupted")
@@ -107,7 +115,10 @@ def discovery_of(data: object) -> Discovery:
     assert isinstance(data, dict)
     timed_out = decode(bool, data.get("timed_out", False), "timed_out")  # older records do not have these
     remarks = decode(tuple[str, ...], data.get("remarks", []), "remarks")
-    return Discovery(candidates, prepared, settings, n_fitted, interrupted, supported, timed_out, remarks)
+    causes = decode(tuple[str, ...], data.get("causes", []), "causes")
+    return Discovery(
+        candidates, prepared, settings, n_fitted, interrupted, supported, timed_out, remarks, causes
+    )
 
 
 def candidate_of(data: object, order: int, dataset: Dataset, where: str) -> Candidate:
@@ -236,20 +247,17 @@ def _run(data: object, where: str) -> Run:
     return replace(run, initial=initial, interpolation=how)
 
 
-def _smooth(data: object, run: Run, where: str) -> Smooth:
+def _smooth(data: object, runs: tuple[Run, Run], where: str) -> Smooth:
+    """Return a smoothed run at the times of one of `runs`: as fitted, or in older records as measured."""
     found = decode(Smooth, data, where)
-    shapes = {
-        "t": (run.n_points,),
-        "values": (3, run.n_points),
-        "deviations": (3, run.n_points),
-        "noise": (3,),
-    }
+    n = next((run.n_points for run in runs if run.n_points == len(found.t)), runs[0].n_points)
+    shapes = {"t": (n,), "values": (3, n), "deviations": (3, n), "noise": (3,)}
     for name, shape in shapes.items():
         values: Float = getattr(found, name)
         if values.shape != shape:
             raise FileError(f"{where}.{name} has the shape {values.shape}, but {shape} is expected")
     known = np.isfinite(found.noise)
-    unseen = np.flatnonzero(known & ~np.isfinite(run.observed).any(axis=1))
+    unseen = np.flatnonzero(known & ~np.isfinite(runs[0].observed).any(axis=1))
     if len(unseen):
         raise FileError(f"{where}.noise has a value for {CHANNELS[unseen[0]]}, which was not observed")
     if not known.any():

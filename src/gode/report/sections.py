@@ -12,7 +12,6 @@ from gode.report.html import Markup, bullets, card, details, html, paragraph, pi
 from gode.report.mathml import equation_mathml
 from gode.report.panels import chosen_runs
 from gode.report.repeat import command, python_call, settings_rows
-from gode.report.residuals import Channel
 from gode.selection import front, ties
 
 MAX_ROWS = 30  # of a table
@@ -47,7 +46,8 @@ def rivals_section(discovery: Discovery) -> list[Markup]:
 def _rival(each: Separation, discovery: Discovery) -> Markup:
     rival = each.rivals[0]
     worse = rival.criterion - _least(discovery)
-    head = f"rms residual {rival.rms:.3f} noise, criterion {worse:+.1f}, complexity {rival.complexity}"
+    misfit = next(rms for c, rms in discovery.shown if c is rival)
+    head = f"rms residual {misfit:.3f} noise, criterion {worse:+.1f}, complexity {rival.complexity}"
     return card(
         Markup(f"<p>{equation_mathml(rival.equation)}</p>"), paragraph(head, "soft"), paragraph(each.words)
     )
@@ -76,20 +76,20 @@ def _where(observed: bool) -> str:
     return "" if observed else "outside the data"
 
 
-def fit_section(discovery: Discovery, seen: tuple[Channel, ...]) -> list[Markup]:
+def fit_section(discovery: Discovery) -> list[Markup]:
     """Return the data with the solution, one picture for each run."""
-    out = [picture(data_and_fit(discovery, seen), "fit", "data and solution over time")]
+    out = [picture(data_and_fit(discovery), "fit", "data and solution over time")]
     phase = picture(phase_portrait(discovery), "phase", "phase portrait")
-    n_runs, n_shown = len(discovery.prepared.dataset.runs), len(chosen_runs(seen[0]))
+    n_runs, n_shown = len(discovery.prepared.dataset.runs), len(chosen_runs(discovery.quality.channels[0]))
     if n_shown < n_runs:
         out.append(paragraph(f"The {n_shown} of {n_runs} runs with the largest residuals are shown.", "soft"))
     return [*out, Markup(f'<div class="half">{phase}</div>')]
 
 
-def residuals_section(discovery: Discovery, seen: tuple[Channel, ...]) -> list[Markup]:
+def residuals_section(discovery: Discovery) -> list[Markup]:
     """Return the diagnosis of the residuals, in words and pictures."""
-    words = [sentence for channel in seen for sentence in channel.words]
-    drawn = residual_plots(discovery, seen)
+    words = [sentence for channel in discovery.quality.channels for sentence in channel.words]
+    drawn = residual_plots(discovery)
     return [bullets(words), picture(drawn, "residuals", "residuals, autocorrelation, distribution")]
 
 
@@ -99,17 +99,16 @@ def front_section(discovery: Discovery) -> list[Markup]:
         return []
     close = {id(c) for c in ties(discovery.order, discovery.settings.selection)}
     best = {id(c) for c in front(discovery.order)}
-    chosen = [c for c in discovery.order if id(c) in close | best][:MAX_ROWS]
     least = _least(discovery)
     rows = [
         (
             c.complexity,
-            c.rms,
+            misfit,
             f"{c.criterion - least:+.1f}",
             _why(i == 0, id(c) in close, id(c) in best),
             Finding(c),
         )
-        for i, c in enumerate(chosen)
+        for i, (c, misfit) in enumerate(discovery.shown[:MAX_ROWS])
     ]
     head = ("complexity", "rms / noise", "criterion", "why", "equation")
     words = (

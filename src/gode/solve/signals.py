@@ -61,6 +61,14 @@ def make_signals(
     return Signals(np.concatenate(knots), np.vstack(pieces), starts, np.unique(np.concatenate(jumps)))
 
 
+def joined(samples: Samples, t: Float) -> Float:
+    """Return the values of an input at the times `t`."""
+    pieces = make_signals(("F",), {"F": samples}, t, samples.interpolation)
+    at = np.clip(np.searchsorted(pieces.knots, t, side="right") - 1, 0, len(pieces.knots) - 2)
+    powers = np.vander(t - pieces.knots[at], 4)
+    return np.asarray(np.einsum("ij,ij->i", powers, pieces.coefficients[at]))
+
+
 def split_formulas(
     names: Sequence[str], given: Mapping[str, Signal] | None
 ) -> tuple[tuple[str, ...], dict[str, Node]]:

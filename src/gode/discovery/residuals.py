@@ -1,4 +1,4 @@
-"""What the residuals say: are they white, normal, and as large as the noise?"""
+"""What an equation leaves over: the residuals of each channel, their noise, and whether they are white."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -8,10 +8,17 @@ from scipy.special import ndtri
 from scipy.stats import chi2, norm, shapiro
 
 from gode.arrays import Float
+from gode.data import Dataset
 from gode.data.runs import CHANNELS
-from gode.discovery import Discovery
+from gode.discovery.prepare import Prepared
+from gode.discovery.simulate import Scenario, simulate
+from gode.fitting.whiteness import worth
+from gode.selection import Candidate
 
 DOUBT = 0.01  # a test with a smaller probability is reported as failed
+MISSED = 3.0  # times what smoothing leaves over, and
+SHARE = 0.1  # of the spread: residuals beyond both are no noise, however white
+TINY = 1e-300
 MAX_SHAPIRO = 5000
 
 
@@ -35,13 +42,47 @@ class Channel:
     """One observed channel over all runs."""
 
     name: str
-    noise: float
+    smoothed_noise: float  # standard deviation of a value about the smoothed data
+    n_free: float  # fitted numbers, shared among the channels by their values
     series: tuple[Series, ...]
 
     @cached_property
     def n(self) -> int:
         """The number of residuals."""
         return sum(len(s.t) for s in self.series)
+
+    @cached_property
+    def spread(self) -> float:
+        """The standard deviation of what was observed."""
+        return float(np.std(np.concatenate([s.observed for s in self.series])))
+
+    @cached_property
+    def noise(self) -> float:
+        """The standard deviation of the noise of a value.
+
+        Residuals that are white are noise. Of others only the part is that changes from value to value, and
+        no more than lies about the smoothed data.
+        """
+        left = self.rms * np.sqrt(self.n / max(self.n - self.n_free, 0.5 * self.n))
+        if self.negligible or (self.white and not self._follows_less_than_smoothing()):
+            return max(float(left), TINY)
+        changes = [np.diff(s.residual, 2) for s in self.series if len(s.t) > 2]
+        squares = np.concatenate(changes) ** 2 if changes else np.full(1, 6 * left**2)
+        return max(min(float(np.sqrt(np.mean(squares) / 6)), self.smoothed_noise, float(left)), TINY)
+
+    def _follows_less_than_smoothing(self) -> bool:
+        """Whether a smooth curve comes much closer to the data: coarse samples hide what was missed."""
+        return self.rms > MISSED * self.smoothed_noise and self.rms > SHARE * self.spread
+
+    @property
+    def misfit(self) -> float:
+        """The root mean square residual in units of the noise."""
+        return self.rms / self.noise
+
+    @cached_property
+    def independent(self) -> float:
+        """The number of independent values that the residuals are worth."""
+        return sum(worth(s.residual) for s in self.series)
 
     @cached_property
     def rms(self) -> float:
@@ -51,7 +92,7 @@ class Channel:
     @cached_property
     def negligible(self) -> bool:
         """Whether the residuals are so small beside the signal that their pattern means nothing."""
-        return self.rms <= 1e-4 * float(np.std(np.concatenate([s.observed for s in self.series])))
+        return self.rms <= 1e-4 * self.spread
 
     @cached_property
     def autocorrelation(self) -> Float:
@@ -105,12 +146,10 @@ class Channel:
     @property
     def words(self) -> list[str]:
         """The diagnosis in sentences."""
-        size = (
-            f"The rms residual of {self.name} is {self.rms:.3g}, {self.rms / self.noise:.2f} times the noise"
-        )
+        size = f"The rms residual of {self.name} is {self.rms:.3g}, {self.misfit:.2f} times the noise"
         if self.negligible:
             return [f"{size}; beside the signal it is nothing, so its pattern says nothing either."]
-        return [f"{size} that the smoothing found.", self._white_words(), self._normal_words()]
+        return [f"{size}.", self._white_words(), self._normal_words()]
 
     def _white_words(self) -> str:
         figures = (
@@ -138,19 +177,21 @@ class Channel:
         )
 
 
-def channels(discovery: Discovery) -> tuple[Channel, ...]:
-    """Return the observed channels with the solution at their points."""
-    solved = [discovery.simulate(run=i) for i in range(len(discovery.prepared.dataset.runs))]
+def channels(candidate: Candidate, prepared: Prepared, dataset: Dataset) -> tuple[Channel, ...]:
+    """Return the observed channels of the data, as measured or as fitted, with the solution there."""
+    runs = dataset.runs
+    solved = [simulate(candidate, prepared, Scenario(run.t, run=i)) for i, run in enumerate(runs)]
+    n_values = max(sum(int(np.isfinite(run.observed).sum()) for run in runs), 1)
     out = []
     for c, name in enumerate(CHANNELS):
-        if not np.isfinite(discovery.noise[c]):
-            continue
         series = []
-        for i, (run, fit) in enumerate(zip(discovery.prepared.dataset.runs, solved, strict=True)):
+        for i, (run, fit) in enumerate(zip(runs, solved, strict=True)):
             curve = (fit.u, fit.du, fit.d2u)[c]
             seen = np.isfinite(run.observed[c]) & np.isfinite(curve)
             if seen.any():
                 series.append(Series(run.t[seen], run.observed[c][seen], curve[seen], i))
-        if series:
-            out.append(Channel(name, float(discovery.noise[c]), tuple(series)))
+        if series and np.isfinite(prepared.noise[c]):
+            stride = max(run.stride for run in runs)
+            share = candidate.n_free * sum(len(s.t) for s in series) / n_values
+            out.append(Channel(name, float(prepared.noise[c]) / stride**0.5, share, tuple(series)))
     return tuple(out)

@@ -1,0 +1,207 @@
+"""Why an equation does not explain the data: likely causes, each found by trying the remedy.
+
+A remedy counts if it takes the misfit clearly down; what cannot be tried is not guessed at.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from gode.arrays import Float
+from gode.data import Dataset, Interpolation, Run, Samples
+from gode.discovery.prepare import Prepared, input_values
+from gode.discovery.settings import Settings
+from gode.equation import Equation, parse_skeleton
+from gode.errors import EquationError
+from gode.fitting.shooting import shoot
+from gode.fitting.target import Target
+from gode.search.moves import borrowed
+from gode.selection import Candidate
+
+LEFT = 1.2  # times the noise: residuals beyond it have a cause
+CLEARLY = 0.7  # share of the misfit that a remedy may leave
+NOTABLY = 0.85  # the same where points are left out
+OUTLYING = 7.0  # robust standard deviations from the median of the neighbours
+FEW = 0.05  # share of the points that may be outliers
+MAX_RUNS = 20  # that are fitted one by one
+LAGS = (1, 2, 3, 5, 8, 13, 21)  # samples by which an input may be late
+DELAYS = 24  # delays of the state that are tried, up to half of the record
+GAIN = 0.1  # share of the squared error of u' that a delayed state may leave, if u alone leaves
+UNEXPLAINED = 0.05  # of the variance of u'
+
+
+NO_REMEDY = (
+    "no remedy that was tried helps (dropping points, free initial values, runs one by one, a later input, "
+    "another order): a quantity that was not measured may act on it"
+)
+
+
+def likely_causes(best: Candidate, prepared: Prepared, settings: Settings, misfit: float) -> Iterator[str]:
+    """Yield what may be wrong with the data or the question, in sentences."""
+    yield from _outliers(best, prepared, settings)
+    if misfit > LEFT:
+        yield from _wrong_start(best, prepared, settings)
+        yield from _runs_that_differ(best, prepared, settings)
+        yield from _late_input(best, prepared, settings)
+
+
+def helpful_columns(
+    best: Candidate, prepared: Prepared, settings: Settings, others: Mapping[str, Sequence[Float]]
+) -> Iterator[str]:
+    """Yield which other measured columns (one array for each run) would help as an input."""
+    if prepared.dataset.inputs:
+        return
+    try:
+        wider = parse_skeleton(f"{best.equation.skeleton} + C*F")
+    except EquationError:  # too long, or no sum
+        return
+    start = borrowed(wider, best.equation, [0.0] * wider.n_constants)
+    raw, target = prepared.dataset.runs, prepared.target
+    before = _refitted(best.equation, target, settings)
+    for name, columns in others.items():
+        if any(not np.isfinite(values).all() for values in columns):
+            continue
+        pairs = zip(target.dataset.runs, raw, columns, strict=True)
+        runs = [
+            replace(run, inputs={"F": Samples(own.t, values, Interpolation.AUTO)})
+            for run, own, values in pairs
+        ]
+        rms = _refitted(start, target, settings, runs)
+        if rms < CLEARLY * before:
+            yield f"the column {name!r} would help as a known input: --force {name!r}"
+
+
+def _refitted(
+    equation: Equation, target: Target, settings: Settings, runs: Sequence[Run] | None = None
+) -> float:
+    """Return the root mean square residual after another fit, to runs that were changed."""
+    if runs is not None:
+        target = replace(target, dataset=Dataset(tuple(runs)))
+    shot = shoot(equation.skeleton, equation.constants, target, config=settings.shooting)
+    return float(np.sqrt(shot.sse / max(shot.n_values, 1)))
+
+
+def _outliers(best: Candidate, prepared: Prepared, settings: Settings) -> Iterator[str]:
+    marks = [_far_off(run.observed) for run in prepared.target.dataset.runs]
+    n = sum(int(mark.sum()) for mark in marks)
+    if not 0 < n <= max(FEW * sum(mark.size for mark in marks), 1):
+        return
+    before = _refitted(best.equation, prepared.target, settings)
+    pairs = zip(prepared.target.dataset.runs, marks, strict=True)
+    less = [replace(run, observed=np.where(mark, np.nan, run.observed)) for run, mark in pairs]
+    after = _refitted(best.equation, prepared.target, settings, less)
+    if after < NOTABLY * before:
+        times = [
+            t
+            for run, mark in zip(prepared.target.dataset.runs, marks, strict=True)
+            for t in run.t[mark.any(axis=0)]
+        ]
+        where = ", ".join(f"{t:.6g}" for t in times[:3]) + (", ..." if len(times) > 3 else "")
+        words = f"{n} points lie" if n > 1 else "one point lies"
+        yield (
+            f"{words} far off (t = {where}): without {'them' if n > 1 else 'it'} the misfit would be "
+            f"{100 * after / before:.0f} % of what it is; check and drop {'them' if n > 1 else 'it'}"
+        )
+
+
+def _far_off(observed: Float) -> np.ndarray:
+    """Return which values are far from the median of their neighbours, beside the others."""
+    out = np.zeros(observed.shape, bool)
+    for i, row in enumerate(observed):
+        seen = np.flatnonzero(np.isfinite(row))
+        if len(seen) < 8:
+            continue
+        y = row[seen]
+        near = np.lib.stride_tricks.sliding_window_view(np.pad(y, 2, mode="reflect"), 5)
+        gap = np.abs(y - np.median(near[:, [0, 1, 3, 4]], axis=1))
+        out[i, seen] = gap > OUTLYING * 1.4826 * max(float(np.median(gap)), 1e-3 * float(np.std(y)))
+    return out
+
+
+def _wrong_start(best: Candidate, prepared: Prepared, settings: Settings) -> Iterator[str]:
+    if not any(np.isfinite(run.initial).any() for run in prepared.dataset.runs):
+        return
+    before = _refitted(best.equation, prepared.target, settings)
+    free = [replace(run, initial=np.full(2, np.nan)) for run in prepared.target.dataset.runs]
+    after = _refitted(best.equation, prepared.target, settings, free)
+    if after < CLEARLY * before:
+        yield (
+            f"the initial values given do not suit the data: with fitted ones the misfit would be "
+            f"{100 * after / before:.0f} % of what it is; leave them out"
+        )
+
+
+def _runs_that_differ(best: Candidate, prepared: Prepared, settings: Settings) -> Iterator[str]:
+    runs = prepared.target.dataset.runs
+    if not 1 < len(runs) <= MAX_RUNS:
+        return
+    squares, n = 0.0, 0
+    for run, guide in zip(runs, prepared.target.guides, strict=True):
+        alone = replace(prepared.target, dataset=Dataset((run,)), guides=(guide,))
+        shot = shoot(best.equation.skeleton, best.equation.constants, alone, config=settings.shooting)
+        squares, n = squares + shot.sse, n + shot.n_values
+    before = _refitted(best.equation, prepared.target, settings)
+    after = float(np.sqrt(squares / n))
+    if after < CLEARLY * before:
+        yield (
+            f"the runs differ: with constants of its own for each run the misfit would be "
+            f"{100 * after / before:.0f} % of what it is; look at them one by one"
+        )
+
+
+def _late_input(best: Candidate, prepared: Prepared, settings: Settings) -> Iterator[str]:
+    if not best.equation.skeleton.inputs:
+        return
+    before = _refitted(best.equation, prepared.target, settings)
+    runs = prepared.target.dataset.runs
+    found = {
+        lag: _refitted(best.equation, prepared.target, settings, [_late(run, lag) for run in runs])
+        for lag in LAGS
+        if lag < min(run.n_points for run in runs)
+    }
+    lag = min(found, key=lambda k: found[k])
+    if found[lag] < CLEARLY * before:
+        step = float(np.median(np.diff(prepared.target.dataset.runs[0].t)))
+        yield (
+            f"the input seems to act about {lag * step:.3g} later than it was recorded: shift it, and the "
+            f"misfit would be {100 * found[lag] / before:.0f} % of what it is"
+        )
+
+
+def _late(run: Run, lag: int) -> Run:
+    """Return the run with its inputs `lag` samples later; before the first they are as they were then."""
+    values = input_values(run, run.t)
+    late = {name: np.concatenate([np.full(lag, v[0]), v[:-lag]]) for name, v in values.items()}
+    return replace(run, inputs=late)
+
+
+def delayed_state(prepared: Prepared) -> Iterator[str]:
+    """Compare u' explained by u now, and by u now and some time before, on the smoothed data."""
+    smooth = prepared.smooths[0]
+    t = np.linspace(smooth.t[0], smooth.t[-1], 400)
+    u, du = (np.interp(t, smooth.t, row) for row in smooth.values[:2])
+    if prepared.blind or prepared.dataset.inputs or np.std(u) == 0:
+        return
+    x = (u - u.mean()) / np.std(u)
+    powers = [x**i for i in range(5)]
+    share = {}
+    if _left(np.array(powers), du) < UNEXPLAINED * float(np.sum((du - du.mean()) ** 2)):
+        return
+    for lag in np.unique(np.linspace(4, 200, DELAYS).astype(int)):
+        late = np.concatenate([np.full(lag, np.nan), x[:-lag]])
+        seen = np.isfinite(late)
+        now = _left(np.array([p[seen] for p in powers]), du[seen])
+        both = [*powers, late, late**2, late**3, late * x]
+        share[int(lag)] = _left(np.array([p[seen] for p in both]), du[seen]) / max(now, 1e-300)
+    lag = min(share, key=lambda k: share[k])
+    if share[lag] < GAIN:
+        yield (
+            f"u' follows from u and from what u was about {t[lag] - t[0]:.3g} earlier: a delay, or another "
+            "quantity that was not measured; one equation without delay cannot say that"
+        )
+
+
+def _left(rows: Float, target: Float) -> float:
+    fitted = rows.T @ np.linalg.lstsq(rows.T, target, rcond=None)[0]
+    return float(np.sum((target - fitted) ** 2))

@@ -1,0 +1,128 @@
+"""How well the equation that is shown explains the data: one misfit, one noise, one verdict for everybody."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+
+import numpy as np
+
+from gode.arrays import Float
+from gode.data.runs import CHANNELS
+from gode.discovery.prepare import Prepared
+from gode.discovery.residuals import Channel, channels
+from gode.discovery.simulate import Scenario, simulate
+from gode.selection import Candidate
+
+FAR = 2.0  # times the noise, and
+SHARE = 0.05  # of the spread: residuals beyond both make a poor fit
+UNSUPPORTED = (
+    "no equation is supported by these data: "
+    "a constant, a straight line or a random walk explains them as well"
+)
+
+
+class Verdict(StrEnum):
+    """How far an equation can be trusted, from best to worst."""
+
+    GOOD = "good"
+    PATTERN = "pattern"
+    POOR = "poor"
+    UNSUPPORTED = "unsupported"
+
+    @property
+    def is_failure(self) -> bool:
+        """Whether scripts should notice."""
+        return self in (Verdict.POOR, Verdict.UNSUPPORTED)
+
+
+@dataclass(frozen=True)
+class Quality:
+    """What the equation leaves over, channel by channel, and what to think of it."""
+
+    channels: tuple[Channel, ...]
+    strides: int  # samples that were averaged for each value at most
+    supported: bool
+    complete: bool  # whether the equation has a solution along all of the data
+    assumed: tuple[str, ...] = ()  # what was taken for granted, such as u(0) = 0
+
+    @cached_property
+    def misfit(self) -> float:
+        """The root mean square residual in units of the noise, over all channels; inf without a solution."""
+        if not self.complete:
+            return np.inf
+        n = sum(c.n for c in self.channels)
+        return float(np.sqrt(sum(c.n * c.misfit**2 for c in self.channels) / n))
+
+    @cached_property
+    def noise(self) -> Float:
+        """The standard deviation (3,) of the noise of one sample of u, u', u''; NaN if not observed."""
+        known = {c.name: c.noise * self.strides**0.5 for c in self.channels}
+        return np.array([known.get(name, np.nan) for name in CHANNELS])
+
+    @cached_property
+    def independent(self) -> float:
+        """The number of independent values that the residuals are worth."""
+        return sum(c.independent for c in self.channels)
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        """How far the equation can be trusted."""
+        if not self.supported:
+            return Verdict.UNSUPPORTED
+        if not self.complete or any(c.misfit > FAR and c.rms > SHARE * c.spread for c in self.channels):
+            return Verdict.POOR
+        fine = all(c.negligible or (c.white and c.misfit <= FAR) for c in self.channels)
+        return Verdict.GOOD if fine else Verdict.PATTERN
+
+    @property
+    def words(self) -> str:
+        """The verdict in a sentence."""
+        if self.verdict is Verdict.UNSUPPORTED and self.misfit > FAR:
+            return (
+                f"No equation that was tried follows these data: the best one leaves {self.misfit:.2g} times "
+                "the noise, and a constant, a straight line or a random walk does as well."
+            )
+        if self.verdict is Verdict.UNSUPPORTED:
+            return f"N{UNSUPPORTED[1:]}."
+        if self.verdict is Verdict.GOOD:
+            return "The fit is good: the equation follows the data as closely as the noise allows."
+        if not self.complete:
+            return "The fit is poor: the equation has no solution along all of the data."
+        if self.verdict is Verdict.POOR:
+            return f"The fit is poor: the residuals are {self.misfit:.2g} times the noise."
+        return (
+            "Something is left in the residuals: they are not white"
+            f"{f', {self.misfit:.2g} times the noise' if self.misfit > 1.2 else ''}."
+        )
+
+
+def quality_of(candidate: Candidate, prepared: Prepared, *, supported: bool) -> Quality:
+    """Return the quality of a candidate on all of the data."""
+    runs = prepared.whole.dataset.runs
+    seen = channels(candidate, prepared, prepared.whole.dataset)
+    whole = sum(c.n for c in seen) == sum(int(np.isfinite(run.observed).sum()) for run in runs)
+    strides = max(run.stride for run in runs)
+    return Quality(seen, strides, supported, whole, _assumed(candidate, prepared))
+
+
+def misfit_of(candidate: Candidate, prepared: Prepared, noise: Float) -> float:
+    """Return the root mean square residual of any candidate on all of the data, in units of this noise."""
+    squares, n = 0.0, 0
+    for i, run in enumerate(prepared.whole.dataset.runs):
+        path = simulate(candidate, prepared, Scenario(run.t, run=i))
+        rest = (run.observed - np.vstack([path.u, path.du, path.d2u])) * run.stride**0.5 / noise[:, None]
+        seen = np.isfinite(run.observed)
+        squares += float(np.sum(rest[seen] ** 2))
+        n += int(seen.sum())
+    return float(np.sqrt(squares / n)) if np.isfinite(squares) else np.inf
+
+
+def _assumed(candidate: Candidate, prepared: Prepared) -> tuple[str, ...]:
+    """Return what was taken for granted about initial values."""
+    out = []
+    for i, run in enumerate(prepared.dataset.runs):
+        for name, known, value in zip(("u", "u'"), run.initial, candidate.initial[i], strict=False):
+            if np.isnan(known) and value == 0:
+                where = f" in run {i}" if len(prepared.dataset.runs) > 1 else ""
+                out.append(f"{name}({run.t[0]:g}) = 0{where}")
+    return tuple(out)

@@ -1,0 +1,68 @@
+import numpy as np
+import pytest
+
+import gode
+from gode.discovery.causes import helpful_columns
+
+T = np.linspace(0.0, 10.0, 80)
+
+
+def growth(rate=0.8, size=5.0):
+    return size / (1.0 + 9.0 * np.exp(-rate * T))
+
+
+@pytest.fixture
+def noise(rng):
+    return 0.05 * rng.standard_normal(len(T))
+
+
+def test_a_good_fit_has_no_cause_to_tell(noise):
+    assert gode.fit("u' = C*u - C*u^2", T, growth() + noise).causes == ()
+
+
+def test_an_outlier_is_named_with_its_time(noise):
+    u = growth() + noise
+    u[30] += 2.5
+    (cause,) = gode.fit("u' = C*u - C*u^2", T, u).causes
+    assert cause.startswith("one point lies far off (t = 3.79747)")
+
+
+def test_a_wrong_start_is_named(noise):
+    (cause,) = gode.fit("u' = C*u - C*u^2", T, growth() + noise, initial=[1.5]).causes
+    assert "initial values given do not suit" in cause
+
+
+def test_runs_that_differ_are_named(noise):
+    runs = [growth(0.8, 5.0) + noise, growth(0.4, 3.0) + noise, growth(1.2, 4.0) + noise]
+    (cause,) = gode.fit("u' = C*u - C*u^2", [T] * 3, runs).causes
+    assert "the runs differ" in cause
+
+
+def test_an_input_that_acts_late_is_named(rng):
+    t = np.linspace(0.0, 20.0, 200)
+    force = np.sin(t) + np.sin(2.3 * t + 1) + (t > 7)
+    late = np.interp(t - 0.8, t, force)
+    u = np.zeros(200)
+    for i in range(1, 200):
+        u[i] = u[i - 1] + (t[1] - t[0]) * (late[i - 1] - 0.9 * u[i - 1])
+    found = gode.fit("u' = C*F + C*u", t, u + 0.01 * rng.standard_normal(200), force=force)
+    assert any("later than it was recorded" in cause for cause in found.causes)
+
+
+@pytest.mark.slow
+def test_another_order_is_named(rng):
+    u = np.cos(2 * T) * np.exp(-0.05 * T) + 0.03 * rng.standard_normal(len(T))
+    found = gode.discover(T, u, order=1, effort="quick", without=["t"])
+    assert any("--order 2" in cause for cause in found.causes)
+
+
+def test_a_column_that_would_help_as_an_input_is_named(rng):
+    other, useless = np.sin(1.3 * T), rng.standard_normal(len(T))
+    u = np.zeros(len(T))
+    for i in range(1, len(T)):
+        u[i] = u[i - 1] + (T[1] - T[0]) * (other[i - 1] - 0.5 * u[i - 1])
+    found = gode.fit("u' = C*u", T, u + 0.01 * rng.standard_normal(len(T)))
+    columns = {"useless": [useless], "pump": [other]}
+    told = list(helpful_columns(found.order[0], found.prepared, found.settings, columns))
+    assert len(told) == 1
+    assert "--force 'pump'" in told[0]

@@ -1,0 +1,100 @@
+import json
+
+import numpy as np
+import pytest
+
+import gode
+from commands import gode as command
+from gode.discovery.quality import Verdict
+
+T = np.linspace(0.0, 10.0, 80)
+LOGISTIC = 5.0 / (1.0 + 9.0 * np.exp(-0.8 * T))
+
+
+def noisy(clean, size, seed=0):
+    return clean + size * np.random.default_rng(seed).standard_normal(len(clean))
+
+
+def cases():
+    """Twenty data sets: good fits and bad ones, one channel and several, with noise and nearly without."""
+    decay, swing = np.exp(-0.5 * T), np.cos(2 * T)
+    laws = {
+        "u' = C*u - C*u^2": [(LOGISTIC, s) for s in (0.5, 0.05, 1e-3, 1e-9)] + [(swing, 0.05), (decay, 0.05)],
+        "u' = C*u": [(decay, s) for s in (0.3, 0.02, 1e-4)] + [(LOGISTIC, 0.05), (swing, 0.02)],
+        "u' = C*u + C": [(1 - decay, s) for s in (0.1, 0.01)] + [(LOGISTIC, 0.1)],
+        "u'' = C*u": [(swing, s) for s in (0.3, 0.05, 1e-3)] + [(LOGISTIC, 0.05), (swing * decay, 0.05)],
+        "u'' = C*u + C*u'": [(swing * decay, 0.05)],
+    }
+    return [(law, clean, size) for law, rows in laws.items() for clean, size in rows]
+
+
+@pytest.mark.parametrize(("law", "clean", "size"), cases())
+def test_everybody_tells_the_same_misfit_and_noise(law, clean, size, tmp_path):
+    u = noisy(clean, size)
+    found = gode.fit(law, T, u)
+    misfit, noise = found.quality.misfit, found.noise[0]
+    rest = u - found.simulate().u
+    assert np.sqrt(np.mean(rest**2)) / noise == pytest.approx(misfit, rel=1e-6), "simulate"
+    assert found.equations["rms"][0] == misfit, "the table"
+    found.save(tmp_path / "r.json")
+    again = gode.load(tmp_path / "r.json")
+    assert again.quality.misfit == pytest.approx(misfit, rel=1e-9), "the record"
+    assert again.quality.verdict is found.quality.verdict
+    record = json.loads((tmp_path / "r.json").read_text())
+    assert record["verdict"] == found.quality.verdict.value
+    estimator = gode.ODERegressor(equation=law).fit(T, u)
+    assert estimator.quality_.misfit == pytest.approx(misfit, rel=1e-9), "the estimator"
+    assert estimator.quality_.independent == pytest.approx(found.quality.independent)
+    page = found.report(tmp_path / "r.html").read_text(encoding="utf-8")
+    assert found.quality.words.split(":")[0] in page, "the report"
+
+
+def test_the_command_line_tells_that_misfit_too_and_scripts_notice_a_poor_fit(tmp_path):
+    table = tmp_path / "data.csv"
+    u = noisy(np.cos(2 * T), 0.05)
+    table.write_text("t,u\n" + "\n".join(f"{a!r},{b!r}" for a, b in zip(T.tolist(), u.tolist(), strict=True)))
+    poor = command("fit", "u' = C*u", table, "--json")
+    assert poor.exit_code == 3
+    told = json.loads(poor.stdout)
+    found = gode.fit("u' = C*u", T, u)
+    assert told["rms_over_noise"] == pytest.approx(found.quality.misfit)
+    assert told["verdict"] == "poor"
+    good = command("fit", "u'' = C*u", table)
+    assert good.exit_code == 0
+    assert "The fit is good" in good.output
+
+
+def test_the_noise_is_what_a_true_equation_leaves():
+    for size in (0.3, 0.05, 0.001):
+        found = gode.fit("u' = C*u - C*u^2", T, noisy(LOGISTIC, size))
+        assert found.noise[0] == pytest.approx(size, rel=0.25)
+        assert found.quality.verdict is Verdict.GOOD
+
+
+def test_what_is_left_by_a_wrong_equation_is_not_taken_for_noise():
+    found = gode.fit("u' = C*u + C", T, noisy(LOGISTIC, 0.01))
+    assert found.noise[0] < 0.03
+    assert found.quality.misfit > 5
+    assert found.quality.verdict is Verdict.POOR
+
+
+def test_a_small_pattern_is_told_but_is_no_failure():
+    found = gode.fit("u' = C*u - C*u^2", T, noisy(LOGISTIC + 0.03 * np.sin(2 * T), 0.003))
+    assert found.quality.verdict is Verdict.PATTERN
+    assert "not white" in found.quality.words
+
+
+def test_a_start_at_zero_that_was_assumed_is_said():
+    u = noisy(1.0 - np.exp(-0.5 * T), 0.05, seed=3)
+    found = gode.discover(T, u, effort="quick")
+    assumed = found.quality.assumed
+    assert assumed == (("u(0) = 0",) if found.order[0].initial[0, 0] == 0 else ())
+
+
+def test_each_channel_of_each_run_has_its_residuals():
+    runs = [noisy(LOGISTIC, 0.05, seed) for seed in (1, 2)]
+    slopes = [noisy(0.8 * LOGISTIC - 0.16 * LOGISTIC**2, 0.02, seed) for seed in (3, 4)]
+    found = gode.fit("u' = C*u - C*u^2", [T, T], runs, velocity=slopes)
+    assert [c.name for c in found.quality.channels] == ["u", "u'"]
+    assert [len(c.series) for c in found.quality.channels] == [2, 2]
+    assert found.noise[:2] == pytest.approx([0.05, 0.02], rel=0.2)
