@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from gode import GodeError, ODERegressor, discover, fit, load
+from gode.equation.tree import symbols
 from gode.errors import DataError
 from robust_cases import PLAIN
 
@@ -142,6 +143,19 @@ def test_a_masked_value_is_not_observed():
 def test_a_symbol_that_only_one_of_the_grammars_has_can_be_left_out():
     found = discover(T, U, order=1, effort="quick", without=["tanh", "abs"])
     assert not any("tanh" in text or "abs" in text for text in found.equations["equation"])
+
+
+@pytest.mark.parametrize("barred", [["^"], ["*", "2"]])
+def test_what_is_left_out_does_not_come_back_through_sums_and_moves(barred):
+    found = discover(T, 1 / (1 + 3 * np.exp(-T)), **{**SMALL, "without": [*PLAIN[1], *barred]})
+    terms = [term for c in found.order for term in c.equation.skeleton.terms if term.body.value != "u'"]
+    assert not [term for term in terms if symbols(term.body) & set(barred)]
+
+
+@pytest.mark.parametrize("needed", ["+", "-", "C", "("])
+def test_what_every_equation_needs_cannot_be_left_out(needed):
+    with pytest.raises(GodeError, match="without cannot leave out"):
+        discover(T, U, **SMALL, without=[needed])
 
 
 def test_no_grammar_has_the_symbol_to_be_left_out():

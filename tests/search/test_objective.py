@@ -76,3 +76,29 @@ def test_an_implicit_form_scores_like_the_explicit_one_but_for_its_price(logisti
     explicit = objective.score(parse_skeleton("u' + C*u + C*u^2 + C = 0"))
     implicit = objective.score(parse_skeleton("exp(u)*u' + C*exp(u)*u + C*exp(u)*u^2 + C*exp(u) = 0"))
     assert implicit == pytest.approx(explicit, abs=0.2 * len(logistic.t))
+
+
+@pytest.mark.parametrize(
+    ("barred", "text"),
+    [
+        ("^", "u' = C*u + C*u^2"),
+        ("^", "u' = C*u + C*u*u"),
+        ("^", "u' = C*u^C + C"),
+        ("2", "u' = C*u + C/u^2"),
+        ("/", "u' = C*u/(C + u) + C"),
+        ("*", "u' = C*u*t + C*u"),
+        ("u", "u' = C*t + C*sin(C*u)"),
+        ("t", "u' = C*u + C*cos(C*t)"),
+        ("sin", "u' = C*u + C*sin(C*u)"),
+    ],
+)
+def test_a_symbol_that_is_barred_is_not_admitted_in_any_form(objective, barred, text):
+    assert objective.admits(parse_skeleton(text))
+    strict = Objective(
+        objective.problems,
+        config=ObjectiveConfig(order=1, barred=frozenset({barred})),
+        fit=ConstantsConfig(),
+    )
+    assert not strict.admits(parse_skeleton(text))
+    plain = "u' = C*u + C" if barred != "u" else "u' = C*t + C*exp(C*t)"
+    assert strict.admits(parse_skeleton(plain)) == objective.admits(parse_skeleton(plain))

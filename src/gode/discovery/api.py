@@ -224,7 +224,11 @@ def territories(
     spaces: Sequence[LatentSpace | Listing], prepared: Prepared, settings: Settings, interrupts: Interrupts
 ) -> list[Territory]:
     """Return what is searched in each grammar; the second one is implicit and known by residuals only."""
-    config = ObjectiveConfig(order=settings.order, max_constants=settings.constants.max_constants)
+    config = ObjectiveConfig(
+        order=settings.order,
+        max_constants=settings.constants.max_constants,
+        barred=frozenset(settings.without),
+    )
     residual = [p for p in prepared.problems if p.form is Form.RESIDUAL]
     part = settings.share / prepared.passes
     lands = []
@@ -252,7 +256,8 @@ def spaces_of(settings: Settings, inputs: tuple[str, ...]) -> list[LatentSpace |
 
 def _space(name: str, settings: Settings, inputs: tuple[str, ...]) -> LatentSpace | Listing:
     space = open_space(name)
-    unwanted = list(settings.without)
+    products = settings.preset != Preset.PAPER  # are barred as such: a grammar needs * for factors, too
+    unwanted = [word for word in settings.without if not (products and word == "*")]
     if (
         INPUT not in inputs
         and INPUT in space.grammar.terminals

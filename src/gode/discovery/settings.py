@@ -9,7 +9,7 @@ from typing import Final, TypeVar
 from gode.data import Interpolation
 from gode.data.joining import chosen_interpolation
 from gode.equation import parse_skeleton
-from gode.equation.tree import walk
+from gode.equation.tree import symbols
 from gode.errors import ConfigError
 from gode.fitting import ConstantsConfig
 from gode.fitting.shooting import ShootConfig
@@ -123,6 +123,7 @@ ALL = Effort(  # of a grammar whose skeletons are all tried, and nothing else
 AUTO: Final = "auto"  # the order that explains the data better
 GRAMMARS = {1: "first-order", 2: "second-order"}
 IMPLICIT = "implicit"
+NEEDED = ("+", "-", "(", ")", "C")  # for every equation
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -154,6 +155,12 @@ class Settings:
             raise ConfigError(f"effort must be one of {', '.join(EFFORTS)}, got {self.effort!r}")
         if whole(self.seed) < 0:
             raise ConfigError(f"seed must be a whole number from 0 on, got {self.seed!r}")
+        needed = [word for word in self.without if word in NEEDED and self.preset != Preset.PAPER]
+        if needed:
+            raise ConfigError(
+                f"without cannot leave out {needed[0]}: equations are sums of terms with a factor each; "
+                "leave out symbols such as log, t, / or ^"
+            )
         chosen_interpolation(None, self.interpolation)
 
     @property
@@ -208,6 +215,7 @@ def check_start(settings: Settings, inputs: tuple[str, ...]) -> None:
         raise ConfigError(
             f"start has the input {missing[0]}, which is not given; pass force= or leave it out"
         )
-    barred = [word for word in settings.without if word in {str(n.value or n.op) for n in walk(guess.tree)}]
+    terms = [term.body for term in guess.terms if term.body.value != guess.highest]
+    barred = [word for word in settings.without if any(word in symbols(body) for body in terms)]
     if barred:
         raise ConfigError(f"start has {barred[0]}, which without= leaves out; change one of them")

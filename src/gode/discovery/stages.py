@@ -46,7 +46,7 @@ def make_vocabulary(
     """Return the terms of the space's grammar that these data allow, the most frequent first."""
     single = (next(iter(bodies)) for bodies in space.book.ways if len(bodies) == 1)
     absent = {"F"} - set(inputs)
-    bodies = [b for b in single if not any(depends_on(b, name) for name in absent)]
+    bodies = [b for b in single if objective.allows(b) and not any(depends_on(b, name) for name in absent)]
     return Vocabulary(tuple(b for b in bodies[:size] if objective.distinguishes(b)), space.grammar.template)
 
 

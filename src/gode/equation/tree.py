@@ -123,6 +123,30 @@ def variables(node: Node) -> frozenset[str]:
     return frozenset(str(n.value) for n in walk(node) if n.op == "var")
 
 
+@lru_cache(maxsize=20_000)
+def symbols(node: Node) -> frozenset[str]:
+    """Return the symbols with which a tree is written: u, t, sin, ^ with its number, / and *.
+
+    A factor that is a number or a constant makes no product.
+    """
+    found = {symbol for arg in node.args for symbol in symbols(arg)}
+    if node.op == "var":
+        found.add(str(node.value))
+    elif node.op in FUNCTIONS:
+        found.add(node.op)
+    elif node.op == "^":
+        size = abs(number(node.args[1])) if node.args[1].op == "num" else None
+        found |= {"/"} if node.args[1].op == "num" and number(node.args[1]) < 0 else set()
+        found |= {"^"} if size is None else {"^", f"{size:g}"} if size != 1 else set()
+    elif node.op == "*" and sum(bool(variables(arg)) and not _is_divisor(arg) for arg in node.args) > 1:
+        found.add("*")
+    return frozenset(found)
+
+
+def _is_divisor(node: Node) -> bool:
+    return node.op == "^" and node.args[1].op == "num" and number(node.args[1]) < 0
+
+
 def derivative_order(name: str) -> int:
     """Return how often the column `name` is differentiated: 2 for u''."""
     return name.count("'")

@@ -15,7 +15,7 @@ import numpy as np
 from gode.data import Columns
 from gode.equation import Equation, Node, Skeleton
 from gode.equation.tape import compile_tape, evaluate
-from gode.equation.tree import TIME, burden, depends_on, var, walk
+from gode.equation.tree import TIME, burden, depends_on, symbols, var, walk
 from gode.fitting import ConstantsConfig, Form, Problem, fit_constants
 
 VANISHING = 1e-6  # share of terms with the highest derivative that is left where they cancel
@@ -31,6 +31,7 @@ class ObjectiveConfig:
     quota: int = 24  # skeletons kept per number of constants
     time_alone: bool = False  # whether an equation may do without the state
     floor: float = 1e-5  # residuals below this share of the target's spread are as good as none
+    barred: frozenset[str] = frozenset()  # symbols that no term may have
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,13 @@ class Objective:
         right = skeleton.order == self.config.order and skeleton.n_constants <= self.config.max_constants
         if not right or any(name not in known for name in skeleton.inputs) or len(skeleton.terms) < 2:
             return False  # a single term is u'' = 0 in disguise
+        if not all(self.allows(t.body) for t in skeleton.terms if t.body.value != skeleton.highest):
+            return False
         return self.distinguishes(skeleton.key) and (self.config.time_alone or holds_state(skeleton))
+
+    def allows(self, body: Node) -> bool:
+        """Tell whether a term has no symbol that is barred."""
+        return not self.config.barred or not symbols(body) & self.config.barred
 
     def distinguishes(self, tree: Node) -> bool:
         """Tell whether there is no |u| that is u, or -u, in all of these data."""
