@@ -127,10 +127,11 @@ def test_a_terminal_of_no_columns_gets_the_result_all_the_same():
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="the system has no full device")
-def test_an_output_without_room_is_one_sentence():
+@pytest.mark.parametrize("words", [["grammars"], ["grammars", "first-order"], ["--help"]], ids=" ".join)
+def test_an_output_without_room_is_one_sentence(words):
     program = "from gode.cli import main; main(prog_name='gode')"
     with open("/dev/full", "w") as full:
-        words = [sys.executable, "-c", program, "grammars", "first-order"]
+        words = [sys.executable, "-c", program, *words]
         done = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert done.returncode == 2
     assert done.stderr.startswith("gode: the output cannot be written (No space left on device)")

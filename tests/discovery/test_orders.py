@@ -1,9 +1,13 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import gode
 from gode.data.example import load_example
+from gode.discovery.interrupts import Interrupts
 from gode.discovery.options import Options
+from gode.discovery.orders import better_order
 from gode.errors import ConfigError
 from gode.report.record import discovery_of, record_of
 
@@ -59,6 +63,30 @@ def test_a_record_keeps_the_remarks(rng, few):
     assert found.remarks[0].startswith("stopped after ")
     assert not found.interrupted
     assert found.simulate().failure is None
+
+
+def test_orders_that_are_as_good_give_the_lower_one(rng, few):
+    found = [gode.discover(*swing(rng), order=k, grammar=few) for k in (1, 2)]
+    tasks = [one.settings for one in found]
+    same = [found[1], found[1]]
+    result = better_order(lambda _: same.pop(), tasks, Interrupts(), None)
+    assert "equally well" in result.remarks[0]
+
+
+def test_an_interrupted_second_search_keeps_what_the_first_has_found(rng, few):
+    found = [gode.discover(*swing(rng), order=1, grammar=few)]
+
+    def search(_):
+        if not found:
+            raise KeyboardInterrupt
+        return found.pop()
+
+    tasks = [replace(found[0].settings, order=k) for k in (1, 2)]
+    result = better_order(search, tasks, Interrupts(), None)
+    assert result.interrupted
+    assert result.remarks == ("order 1 was taken: nothing was found for the other",)
+    with pytest.raises(KeyboardInterrupt):
+        better_order(search, tasks, Interrupts(), None)
 
 
 def test_a_search_that_ends_later_than_asked_says_so():

@@ -53,6 +53,8 @@ class _Group(click.Group):
             return super().parse_args(ctx, [*debug, *(word for word in args if word != "--debug")])
         except click.UsageError as error:
             _stop_usage(error)
+        except OSError as error:  # help is printed here
+            _stop_writing(error, debug=bool(debug))
 
     def invoke(self, ctx: click.Context) -> object:
         debug = bool(ctx.params.get("debug"))
@@ -67,9 +69,7 @@ class _Group(click.Group):
                     traceback.print_exc()
                 stop(str(error))
             except OSError as error:
-                if debug or error.errno not in (errno.ENOSPC, errno.EIO):
-                    raise
-                _stop_writing(error)
+                _stop_writing(error, debug=debug)
             except (KeyboardInterrupt, SystemError) as error:
                 # compiled code answers Ctrl-C with a SystemError that is caused by it
                 pressed = isinstance(error, KeyboardInterrupt) or isinstance(
@@ -106,8 +106,10 @@ def _stop_usage(error: click.UsageError) -> NoReturn:
     stop(f"{message[:1].lower()}{message[1:]}; see {command} --help")
 
 
-def _stop_writing(error: OSError) -> NoReturn:
+def _stop_writing(error: OSError, *, debug: bool) -> NoReturn:
     """End where the output has no room left; what is still waiting to be written goes nowhere."""
+    if debug or error.errno not in (errno.ENOSPC, errno.EIO):
+        raise error
     with open(os.devnull, "w") as nowhere:
         os.dup2(nowhere.fileno(), sys.stdout.fileno())
     stop(f"the output cannot be written ({error.strerror}); free some space or send it elsewhere")

@@ -34,33 +34,45 @@ def better_order(
             found.append(search(settings))
         except DataError as error:
             failure = error
+        except KeyboardInterrupt:
+            if not found:
+                raise
+            found[-1] = replace(found[-1], interrupted=True)
         if found and found[-1].interrupted:
             break
     if not found:
         assert failure is not None
         raise failure
-    return found[0] if len(tasks) == 1 else _best(found, [s.order for s in tasks])
+    return found[0] if len(tasks) == 1 else _best(found, len(tasks))
 
 
-def _best(found: Sequence[Discovery], orders: Sequence[int]) -> Discovery:
-    """Return the discovery with the least criterion, with a remark that says so."""
-    tried = " and ".join(str(one.settings.order) for one in found)
+def _best(found: Sequence[Discovery], n_tried: int) -> Discovery:
+    """Return the discovery with the least criterion, or a simpler one that is as good, and a remark on it."""
     scores = _criteria(found)
-    best = int(np.argmin(scores))
-    order = found[best].settings.order
-    if len(found) < len(orders):
-        remark = f"order {order} was taken: nothing was found for the other"
-    else:
-        gap = float(np.sort(scores)[1] - np.min(scores))
-        better = f"order {order} explains the data better, by {gap:.3g} units of the criterion"
-        remark = f"orders {tried} were tried: {better}"
+    slight = found[0].settings.selection.mention
+    best = int(np.flatnonzero(scores <= np.min(scores) + slight)[0])
     return replace(
         found[best],
         n_fitted=sum(one.n_fitted for one in found),
         timed_out=any(one.timed_out for one in found),
         interrupted=any(one.interrupted for one in found),
-        remarks=(*found[best].remarks, remark),
+        remarks=(*found[best].remarks, _remark(found, n_tried, scores, best, slight)),
     )
+
+
+def _remark(found: Sequence[Discovery], n_tried: int, scores: Float, best: int, slight: float) -> str:
+    order = found[best].settings.order
+    if len(found) < n_tried:
+        return f"order {order} was taken: nothing was found for the other"
+    tried = " and ".join(str(one.settings.order) for one in found)
+    other = float(np.min(np.delete(scores, best)))
+    if not np.isfinite(other):
+        return f"orders {tried} were tried: order {order} was taken, the other has no solution"
+    gap = other - float(scores[best])
+    if gap <= slight:
+        return f"orders {tried} were tried: they explain the data equally well, and order {order} is simpler"
+    better = f"order {order} explains the data better, by {gap:.3g} units of the criterion"
+    return f"orders {tried} were tried: {better}"
 
 
 def _criteria(found: Sequence[Discovery]) -> Float:
