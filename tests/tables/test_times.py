@@ -94,6 +94,21 @@ def test_a_clock_that_goes_back_a_little_is_refused():
         readings(["10:00:00", "09:59:00", "10:01:00"])
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Date,Time,u\n2024-12-31,23:30,1\n2025-01-02,00:30,2\n",
+        "Time;Date;u\n23:30;31.12.2024;1,5\n00:30;02.01.2025;2\n",
+        "2024-12-31 23:30:00 1.5\n2025-01-02 00:30:00 2.5\n",
+    ],
+)
+def test_date_and_time_of_day_may_stand_in_two_columns(text):
+    found = runs_of_tables([parse_table(text.encode(), "data.csv")], Roles())
+    assert found.runs[0]["t"].tolist() == [0, 90000]
+    assert "not used" not in found.told[0]
+    assert " and h:mm" in found.told[0]
+
+
 def test_each_run_has_a_clock_of_its_own():
     rows = ["A;31.12.2024 23:00;1", "A;01.01.2025 01:00;2,5", "B;05.02.2025 12:00;3", "B;05.02.2025 12:01;4"]
     text = "\n".join(["run;Zeit;u", *rows])

@@ -22,7 +22,7 @@ def read_parquet(data: bytes, source: str, part: str) -> Table:
         sizes = [meta.row_group(i).total_byte_size for i in range(meta.num_row_groups)]
         check_unpacked(sum(sizes), meta.num_rows * max(meta.num_columns, 1), source)
         schema = file.schema_arrow
-        words = [field.name for field in schema if pa.types.is_string(field.type)]
+        words = [f.name for f in schema if pa.types.is_string(f.type) or pa.types.is_large_string(f.type)]
         plain = [field.name for field in schema if not pa.types.is_nested(field.type)]
         # words stay in their dictionary: a long one that is repeated would fill the memory
         file = parquet.ParquetFile(pa.BufferReader(data), read_dictionary=words)

@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain, count
 from pathlib import Path
@@ -13,7 +14,7 @@ from gode.errors import DataError
 from gode.tables.read import read_table
 from gode.tables.roles import Roles, assign_columns, run_rows
 from gode.tables.table import Table, listed
-from gode.tables.times import Times, unrolled
+from gode.tables.times import Times, joined, unrolled
 
 CHANNELS = ("u", "velocity", "acceleration", "force")
 
@@ -51,16 +52,30 @@ def runs_of_tables(tables: Sequence[Table], asked: Roles) -> Readings:
         taken.append(assign_columns(table, asked))
         _check_alike(table, taken[-1][0], tables[0], taken[0][0])
         stem = Path(table.source).stem if len(tables) > 1 else ""
-        times = table.times(str(taken[-1][0].time))
+        times, beside = _times(table, taken[-1])
         turns = 0
         for roles in taken[-1]:
             well = str(roles.u) if len(taken[-1]) > 1 else ""
             for name, run, turned in _split(table, roles, times):
                 runs[_unlike(", ".join(filter(None, (stem, well, name))), runs)] = run
                 turns = max(turns, turned)
-        told.append(_sentence(table, taken[-1], times, turns, len(runs) - before))
+        told.append(_sentence(table, taken[-1], times, beside, turns, len(runs) - before))
     names = tuple(runs) if len(runs) > 1 else ()
     return Readings(tuple(runs.values()), names, _labels(tables[0], taken[0]), tuple(told))
+
+
+def _times(table: Table, taken: Sequence[Roles]) -> tuple[Times, str]:
+    """Return the times, and the other column if date and time of day stand in two."""
+    name = str(taken[0].time)
+    names = {name for roles in taken for _, name in roles.items()}
+    for other in table.names if table.is_timed(name) else ():
+        if other not in names and table.is_timed(other):
+            with suppress(DataError):  # what is wrong in a column that is not needed does no harm
+                one, two = (table.times(each, unit="h:mm") for each in (name, other))
+                both = joined(one, two) or joined(two, one)
+                if both is not None:
+                    return both, other
+    return table.times(name), ""
 
 
 def _check_alike(table: Table, roles: Roles, first: Table, theirs: Roles) -> None:
@@ -114,12 +129,14 @@ def _check_time(table: Table, t: Float, rows: Int, roles: Roles) -> None:
     )
 
 
-def _sentence(table: Table, taken: Sequence[Roles], times: Times, turns: int, n_runs: int) -> str:
+def _sentence(
+    table: Table, taken: Sequence[Roles], times: Times, beside: str, turns: int, n_runs: int
+) -> str:
     """Say what was taken from a table."""
     roles = taken[0]
     parts = [f"{role} from {table.label(name)!r}" for role, name in roles.items() if role not in ("run", "u")]
     if times.form:
-        parts[0] = f"time from {roles.time!r}"
+        parts[0] = f"time from {roles.time!r}" + (f" and {beside!r}" if beside else "")
         again = {86400.0: ", past midnight", 3600.0: ", past the hour"}.get(times.period, "") if turns else ""
         parts[0] += f" ({times.form}{again}, in seconds)"
     if roles.u is not None:
@@ -129,12 +146,14 @@ def _sentence(table: Table, taken: Sequence[Roles], times: Times, turns: int, n_
     by += ["by column"] if len(taken) > 1 else []
     runs = f", {n_runs} runs {' and '.join(by)}" if by else ""
     notes = "".join(f", {note}" for note in table.notes)
-    return f"{table.source}: {table.n_rows} rows{runs}{notes}; {', '.join(parts)}{_unused(table, taken)}"
+    return (
+        f"{table.source}: {table.n_rows} rows{runs}{notes}; {', '.join(parts)}{_unused(table, taken, beside)}"
+    )
 
 
-def _unused(table: Table, taken: Sequence[Roles]) -> str:
+def _unused(table: Table, taken: Sequence[Roles], beside: str) -> str:
     """Say which columns were not used, and how they could be."""
-    names = {name for roles in taken for _, name in roles.items()}
+    names = {beside, *(name for roles in taken for _, name in roles.items())}
     left = [name for name in table.names if name not in names]
     if not left:
         return ""

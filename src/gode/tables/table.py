@@ -96,8 +96,12 @@ class Table:
             )
         return values
 
-    def times(self, name: str) -> Times:
-        """Return a column of times: numbers as they are, times of day and dates in seconds."""
+    def times(self, name: str, *, unit: str = "") -> Times:
+        """Return a column of times: numbers as they are, times of day and dates in seconds.
+
+        Args:
+            unit: says what 1:45 is, where the column does not.
+        """
         if not self.is_timed(name):
             return Times(self.numbers(name), "")
         column = self._column(name)
@@ -107,7 +111,7 @@ class Table:
         dates = pd.to_datetime(column, errors="coerce", utc=True, format="ISO8601")
         if dates.isna().equals(column.isna()):
             return Times(np.asarray((dates - dates.min()) / pd.Timedelta(seconds=1), np.float64), "dates")
-        unit = self.units[self.names.index(name)]
+        unit = self.units[self.names.index(name)] or unit
         return read_times(self.words(name), unit, lambda row: self.place(row, name))
 
     def words(self, name: str) -> list[str]:

@@ -46,6 +46,15 @@ def read_times(words: Sequence[str], unit: str, place: Place) -> Times:
     return Times(out, form, period)
 
 
+def joined(days: Times, clock: Times) -> Times | None:
+    """Return the times of a column of dates and one of times of day; None if they are not that."""
+    if not days.form.startswith("dates") or clock.period != DAY:
+        return None
+    if np.any(days.seconds % DAY > 0) or np.any(clock.seconds >= DAY):
+        return None
+    return Times(days.seconds + clock.seconds, f"{days.form}, and {clock.form}")
+
+
 def unrolled(seconds: Float, period: float) -> tuple[Float, int]:
     """Return the times of one run, a day or hour more wherever its clock began again, and how often."""
     seen = np.flatnonzero(np.isfinite(seconds))
