@@ -3,6 +3,7 @@
 import math
 from collections import defaultdict
 from collections.abc import Iterable
+from heapq import heapify, heappop, heappush
 
 from gode.errors import GrammarError
 from gode.grammar.notation import Alternative, Rule, fault
@@ -28,18 +29,29 @@ def checked_rules(alternatives: tuple[Alternative, ...], source: str) -> tuple[R
 
 
 def closing_lengths_of(rules: Iterable[Rule]) -> dict[str, int]:
-    """Return the fewest rules that close each head; a head that can never finish is left out."""
+    """Return the fewest rules that close each head; a head that can never finish is left out.
+
+    Heads are closed in the order of their lengths (Knuth 1977), so each symbol of a rule is looked at once.
+    """
     parts = [(rule.head, rule.nonterminals) for rule in rules]
+    waiting, totals = [len(inner) for _, inner in parts], [1] * len(parts)
+    users: defaultdict[str, list[int]] = defaultdict(list)  # the rules with a symbol, once each time
+    for number, (_, inner) in enumerate(parts):
+        for symbol in inner:
+            users[symbol].append(number)
+    ready = [(1, head) for head, inner in parts if not inner]
+    heapify(ready)
     lengths: dict[str, int] = {}
-    changed = True
-    while changed:
-        changed = False
-        for head, inner in parts:
-            if all(symbol in lengths for symbol in inner):
-                length = 1 + sum(lengths[symbol] for symbol in inner)
-                if length < lengths.get(head, length + 1):
-                    lengths[head] = length
-                    changed = True
+    while ready:
+        length, head = heappop(ready)
+        if head in lengths:
+            continue
+        lengths[head] = length
+        for number in users[head]:
+            waiting[number] -= 1
+            totals[number] += length
+            if not waiting[number]:
+                heappush(ready, (totals[number], parts[number][0]))
     return lengths
 
 
@@ -105,11 +117,14 @@ def _check_finishing(rules: tuple[Rule, ...], lines: dict[int, int], source: str
 
 
 def _check_reachable(rules: tuple[Rule, ...], lines: dict[int, int], source: str) -> None:
-    reached = {rules[0].head}
-    size = 0
-    while size < len(reached):
-        size = len(reached)
-        reached.update(symbol for rule in rules if rule.head in reached for symbol in rule.nonterminals)
+    inner: defaultdict[str, set[str]] = defaultdict(set)
+    for rule in rules:
+        inner[rule.head].update(rule.nonterminals)
+    reached, ahead = {rules[0].head}, [rules[0].head]
+    while ahead:
+        new = inner[ahead.pop()] - reached
+        reached |= new
+        ahead += new
     for rule in rules:
         if rule.head not in reached:
             raise fault(

@@ -31,11 +31,12 @@ def first_derivative(tape, weight, c, order, t, y, guess, signals, x, point, con
     """Return (w, status): the highest derivative at the start, by Newton from some guesses.
 
     The status is DONE for a simple root, SINGULAR where the equation degenerates and w is any or a double
-    root, NO_ROOT if none is found.
+    root, NO_ROOT if none is found. Far from the guess, what vanishes together with its slope is no root but
+    below what a number can hold, as exp(w) at -10000.
     """
     for trial in range(8):
         w = guess if trial == 0 else (-1.0) ** trial * 10.0 ** (trial - 3) * (1.0 + abs(guess))
-        for _ in range(50):
+        for iteration in range(50):
             for i in range(3):
                 x[0, i] = t
                 x[1, i] = y[0]
@@ -51,8 +52,10 @@ def first_derivative(tape, weight, c, order, t, y, guess, signals, x, point, con
             for j in range(len(weight)):
                 g += weight[j] * work.values[j, 0]
             slope = work.grads[base + order, 0]
-            if g == 0.0:
-                return w, SINGULAR if slope == 0.0 else DONE
+            if g == 0.0 and slope != 0.0:
+                return w, DONE
+            if g == 0.0 and trial + iteration == 0:
+                return w, SINGULAR
             if slope == 0.0:
                 break
             step = -g / slope
