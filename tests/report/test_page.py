@@ -174,3 +174,25 @@ def test_the_page_of_a_hundred_thousand_samples_is_small(tmp_path, rng):
     path = fit("u'' = C*u' + C*u", t, u).report(tmp_path / "dense.html")
     assert path.stat().st_size < 2_000_000
     assert not {"script", "img"} & set(Reader(path.read_text(encoding="utf-8")).tags)
+
+
+def test_a_poor_result_looks_poor_first_of_all(pendulum):
+    good = page(pendulum, title="one")
+    assert good.index("✓") < good.index("<h2>")
+    dataset = pendulum.prepared.dataset
+    found = fit("u'' = C*u", dataset.runs[0].t, dataset.runs[0].observed[0])  # neither damping nor sine
+    text = page(replace(found, causes=("the <b> is wrong",)), title="poor")
+    before = text[: text.index("<h2>")]
+    assert "Do not rely on it" in before
+    assert "times the noise" in before
+    assert "The &lt;b&gt; is wrong." in before
+    assert "✓" not in text
+    assert "Do not rely on it" in summary(found)
+    assert "times the noise" in found.plot().get_suptitle()
+    assert "times the noise" not in pendulum.plot().get_suptitle()
+
+
+def test_what_is_not_supported_is_called_no_finding(growth):
+    words = Reader(page(replace(growth, supported=False), title="guess")).words
+    assert "No finding" in words
+    assert "the best guess, not a finding" in words

@@ -60,6 +60,7 @@ STYLE = {
     "svg.fonttype": "none",
     "svg.hashsalt": "gode",
 }
+RED = "#C0182D"  # of results that should not be relied on
 MAX_TITLE = 90  # characters of an equation that fit over a picture
 RASTER = 150  # dots per inch of what is too dense for lines
 Channels = tuple[Channel, ...]
@@ -75,7 +76,7 @@ class Picture(Figure):
 
 
 def overview(discovery: Discovery) -> Figure:
-    """Return data and fit, residuals, phase portrait and the front of accuracy against complexity."""
+    """Return data and fit, residuals, phase portrait, and the front, or the autocorrelation of a lone fit."""
     with _style():
         figure = Picture(figsize=(10.0, 6.8), layout="constrained")
         axes = figure.subplots(2, 2)
@@ -83,8 +84,12 @@ def overview(discovery: Discovery) -> Figure:
         draw_fit(axes[0, 0], discovery, first)
         draw_residuals(axes[1, 0], discovery, first)
         draw_phase(axes[0, 1], discovery)
-        draw_front(axes[1, 1], discovery)
-        figure.suptitle(_title(discovery), fontsize=13)
+        if len(discovery.order) > 1:
+            draw_front(axes[1, 1], discovery)
+        else:
+            draw_autocorrelation(axes[1, 1], first)
+        bad = discovery.quality.verdict.is_failure
+        figure.suptitle(_title(discovery), fontsize=13, color=RED if bad else INK)
     return figure
 
 
@@ -179,6 +184,9 @@ def _single(draw: Callable[["Axes"], None], size: tuple[float, float]) -> Figure
 
 def _title(discovery: Discovery) -> str:
     text = str(discovery.equation)
+    title = f"${discovery.equation.latex()}$"
     if len(text) > MAX_TITLE:
-        return plain("\n".join(textwrap.wrap(text, MAX_TITLE)))
-    return f"${discovery.equation.latex()}$"
+        title = plain("\n".join(textwrap.wrap(text, MAX_TITLE)))
+    if discovery.quality.verdict.is_failure:
+        title += "\n" + plain("\n".join(textwrap.wrap(discovery.quality.words, MAX_TITLE)))
+    return title

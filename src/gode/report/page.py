@@ -29,6 +29,7 @@ from gode.report.sections import (
     rivals_section,
     smoothing_section,
 )
+from gode.report.verdict import verdict_box
 
 STRONG = 0.95  # a correlation worth a remark
 
@@ -65,6 +66,7 @@ def page(discovery: Discovery, *, title: str) -> str:
     template = files("gode.report") / "templates" / "page.html"
     return Template(template.read_text(encoding="utf-8")).substitute(
         title=html(title),
+        verdict=verdict_box(discovery),
         equation=equation_mathml(discovery.equation.equation),
         equation_text=html(discovery.equation),
         sections="\n".join(sections),
@@ -73,11 +75,12 @@ def page(discovery: Discovery, *, title: str) -> str:
 
 
 def summary(discovery: Discovery) -> str:
-    """Return equation, constants and rivals as a piece of HTML for a notebook."""
+    """Return verdict, equation, constants and rivals as a piece of HTML for a notebook."""
     others = [str(each) for each in discovery.ties[1:]]
     words = f"These data cannot tell it from {len(others)} other equations:" if others else ""
     parts = [
-        Markup(equation_mathml(discovery.equation.equation)),
+        verdict_box(discovery),
+        Markup(f"<p>{equation_mathml(discovery.equation.equation)}</p>"),
         _constant_table(discovery.equation),
         paragraph(words) if words else "",
         bullets(others[:5]) if others else "",
@@ -103,13 +106,8 @@ def _summary(discovery: Discovery) -> list[str]:
             f"Of {discovery.n_fitted} equations fitted, {len(discovery.order)} were solved along the data; "
             f"{count_of(len(discovery.ties) - 1)} explain them about as well as this one."
         )
-    guess = " What follows is the best guess, not a finding." if not discovery.supported else ""
-    out += [discovery.quality.words + guess, *(f"A likely cause: {cause}." for cause in discovery.causes)]
-    if discovery.quality.assumed:
-        out.append(f"Assumed, as the data allow it: {', '.join(discovery.quality.assumed[:5])}.")
-    if discovery.interrupted:
-        out.append("The search was interrupted; a full one may find a better equation.")
-    labels = [f"{name} is {label}" for name, label in dataset.labels.items()]
+    told = ("u", "velocity", "acceleration")  # above
+    labels = [f"{name} is {label}" for name, label in dataset.labels.items() if name not in told]
     return [*out, "; ".join(labels) + "."] if labels else out
 
 
@@ -117,7 +115,7 @@ def _verdict(channel: Channel) -> str:
     ratio = channel.misfit
     if channel.negligible:
         return "the equation follows the data as well as numbers can tell"
-    pattern = "that look like white noise" if channel.white else "that show a pattern"
+    pattern = "which look like white noise" if channel.white else "which show a pattern"
     return f"the equation leaves residuals of {ratio:.2f} times that, {pattern}"
 
 

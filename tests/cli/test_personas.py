@@ -1,0 +1,65 @@
+"""People with their data, from file to answer, through the command line: what must come out."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+
+from commands import gode
+
+HOURS = np.array([0.25, 0.5, 1.0, 2.0, 4.0, 6.0, 8.0, 12.0])
+RATES = 0.25 * np.exp(0.3 * np.random.default_rng(0).standard_normal(12))  # of twelve people
+
+
+@pytest.fixture
+def patients(tmp_path):
+    rng = np.random.default_rng(1)
+    rows = ["patient,time [h],conc [mg/L]"]
+    for i, k in enumerate(RATES):
+        seen = 5.0 * np.exp(-k * HOURS) * (1 + 0.05 * rng.standard_normal(8))
+        rows += [f"P{i + 1:02d},{t},{c:.4f}" for t, c in zip(HOURS, seen, strict=True)]
+    path = tmp_path / "patients.csv"
+    path.write_text("\n".join(rows), encoding="utf-8")
+    return path
+
+
+def test_pooled_patients_are_told_that_they_differ(patients, tmp_path):
+    result = gode("fit", "u' = C*u", str(patients), "--run", "patient", "--u", "conc", "--json")
+    assert result.exit_code == 3
+    told = json.loads(result.stdout)
+    assert told["verdict"] == "poor"
+    assert any("runs differ" in cause for cause in told["causes"])
+
+
+def test_the_page_of_pooled_patients_is_red_and_names_them(patients, tmp_path):
+    folder = tmp_path / "out"
+    gode("fit", "u' = C*u", str(patients), "--run", "patient", "--u", "conc", "--out", str(folder))
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    assert page.index("Do not rely on it") < page.index("<h2>")
+    assert "runs differ" in page
+    assert all(f">P{i:02d}<" in page for i in range(1, 13))
+    assert re.search(r"halves in</th>.*?\d h", page, re.DOTALL)
+
+
+def test_one_patient_alone_gets_a_half_life(patients, tmp_path):
+    lines = patients.read_text(encoding="utf-8").splitlines()
+    alone = tmp_path / "one.csv"
+    alone.write_text("\n".join(["time [h],conc [mg/L]", *(x[4:] for x in lines if x.startswith("P01"))]))
+    result = gode("fit", "u' = C*u", str(alone), "--json")
+    assert result.exit_code == 0
+    (rate,) = json.loads(result.stdout)["constants"]
+    assert -rate["value"] == pytest.approx(RATES[0], abs=3 * rate["error"])
+
+
+def test_a_tablet_has_two_rates_in_either_order(tmp_path):
+    hours = np.array([0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0])
+    clean = 12.0 * (np.exp(-0.2 * hours) - np.exp(-1.3 * hours))
+    seen = clean + 0.1 * np.random.default_rng(2).standard_normal(len(hours))
+    path = tmp_path / "oral.csv"
+    path.write_text("\n".join(["t,u", *(f"{t},{c:.4f}" for t, c in zip(hours, seen, strict=True))]))
+    result = gode("fit", "u' = C*u + C*exp(C*t)", str(path), "--json")
+    assert result.exit_code == 0
+    values = {c["place"]: c["value"] for c in json.loads(result.stdout)["constants"]}
+    rates = sorted([-values["u"], -values["inside a function"]])
+    assert rates == pytest.approx([0.2, 1.3], rel=0.25)
