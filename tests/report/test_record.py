@@ -135,6 +135,8 @@ def test_the_first_fifty_the_front_and_the_ties_are_kept(pair):
         (["smooths", 0, "noise", "values", 0], -1.0, r"smooths\[0\].noise must be .*, got -1"),
         (["smooths", 0, "noise", "values", 1], 1.0, r"smooths\[0\].noise has a value for u', which was not"),
         (["smooths", 0, "noise", "values"], [None] * 3, r"smooths\[0\].noise has no value"),
+        (["smooths", 0, "t", "values", 1], -1.0, r"smooths\[0\].t must hold increasing times"),
+        (["remarks"], ["\ud800"], "remarks must be text that can be written"),
         (["smooths", 0, "deviations", "values", 0], -1.0, r"smooths\[0\].deviations must be"),
     ],
 )

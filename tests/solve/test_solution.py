@@ -236,6 +236,12 @@ def test_equation_without_a_real_root_is_reported(guide):
     check_failed(found)
 
 
+@pytest.mark.parametrize("text", ["exp(u') = 0", "exp(-u')*u = 0", "exp(u'') = 0", "tanh(u') = 1"])
+def test_what_is_too_small_for_a_number_is_no_root(text):
+    found = solution(text, TIMES, [1.0] * (2 if "''" in text else 1))
+    assert found.failure is Failure.NO_ROOT
+
+
 # Errors
 
 

@@ -116,6 +116,8 @@ def discovery_of(data: object) -> Discovery:
     timed_out = decode(bool, data.get("timed_out", False), "timed_out")  # older records do not have these
     remarks = decode(tuple[str, ...], data.get("remarks", []), "remarks")
     causes = decode(tuple[str, ...], data.get("causes", []), "causes")
+    for name, texts in {"remarks": remarks, "causes": causes}.items():
+        check_value("record", name, texts, name)
     return Discovery(
         candidates, prepared, settings, n_fitted, interrupted, supported, timed_out, remarks, causes
     )
@@ -256,6 +258,8 @@ def _smooth(data: object, runs: tuple[Run, Run], where: str) -> Smooth:
         values: Float = getattr(found, name)
         if values.shape != shape:
             raise FileError(f"{where}.{name} has the shape {values.shape}, but {shape} is expected")
+    if np.any(np.diff(found.t) <= 0):
+        raise FileError(f"{where}.t must hold increasing times")
     known = np.isfinite(found.noise)
     unseen = np.flatnonzero(known & ~np.isfinite(runs[0].observed).any(axis=1))
     if len(unseen):
