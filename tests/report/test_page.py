@@ -173,7 +173,9 @@ def test_the_page_of_a_hundred_thousand_samples_is_small(tmp_path, rng):
     u = np.exp(-0.01 * t) * np.cos(2 * t) + 0.05 * rng.standard_normal(len(t))
     path = fit("u'' = C*u' + C*u", t, u).report(tmp_path / "dense.html")
     assert path.stat().st_size < 2_000_000
-    assert not {"script", "img"} & set(Reader(path.read_text(encoding="utf-8")).tags)
+    read = Reader(path.read_text(encoding="utf-8"))
+    assert not {"script", "img"} & set(read.tags)
+    assert re.search(r"means of \d\d samples each", read.words)
 
 
 def test_a_poor_result_looks_poor_first_of_all(pendulum):
@@ -196,3 +198,8 @@ def test_what_is_not_supported_is_called_no_finding(growth):
     words = Reader(page(replace(growth, supported=False), title="guess")).words
     assert "No finding" in words
     assert "the best guess, not a finding" in words
+
+
+def test_remarks_on_the_way_it_was_found_are_told(growth):
+    words = Reader(page(replace(growth, remarks=("order 2 was tried as well",)), title="remark")).words
+    assert "Order 2 was tried as well." in words

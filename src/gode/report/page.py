@@ -106,6 +106,7 @@ def _summary(discovery: Discovery) -> list[str]:
             f"Of {discovery.n_fitted} equations fitted, {len(discovery.order)} were solved along the data; "
             f"{count_of(len(discovery.ties) - 1)} explain them about as well as this one."
         )
+    out += [f"{remark[0].upper()}{remark[1:]}." for remark in discovery.remarks]
     told = ("u", "velocity", "acceleration")  # above
     labels = [f"{name} is {label}" for name, label in dataset.labels.items() if name not in told]
     return [*out, "; ".join(labels) + "."] if labels else out
