@@ -17,6 +17,7 @@ def demo(out: Path) -> None:
     Example:
       gode demo --out out
     """
+    from gode.cli.ahead import compiling_ahead
     from gode.cli.keep import keep
     from gode.cli.live import live_progress
     from gode.cli.show import print_discovery, say
@@ -27,7 +28,7 @@ def demo(out: Path) -> None:
     say(f"The data: {len(example.t)} points. {example.truth}")
     say("The first run compiles the numerical core, which takes half a minute; later ones do not.")
     begin = time.perf_counter()
-    with live_progress(quiet=False) as on_step:
+    with compiling_ahead(), live_progress(quiet=False) as on_step:
         found = discover(example.t, example.u, order=1, on_step=on_step)
     print_discovery(found, seconds=time.perf_counter() - begin)
     for path in keep(found, out):

@@ -153,6 +153,7 @@ def _found(
     silent: bool,
     progress: bool,
 ) -> "tuple[float, Discovery, Checkpoint | None]":
+    from gode.cli.ahead import compiling_ahead
     from gode.cli.live import live_progress
     from gode.discovery.api import discover_in
     from gode.discovery.arguments import make_dataset
@@ -164,7 +165,7 @@ def _found(
         tell((f"going on from {checkpoint.path}: {checkpoint.n_recalled} fits are known",), silent=silent)
     begin = time.perf_counter()
     dataset = make_dataset(**measured.arguments)  # type: ignore[arg-type]
-    with live_progress(quiet=not progress) as on_step:
+    with compiling_ahead(), live_progress(quiet=not progress) as on_step:
         found = discover_in(dataset, options, n_jobs=n_jobs, on_step=on_step, memo=checkpoint)
     return time.perf_counter() - begin, labelled(found, measured), checkpoint
 

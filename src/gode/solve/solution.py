@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from gode.arrays import Float, Int
 from gode.data import Interpolation
 from gode.data.numbers import as_numbers
-from gode.equation import Equation, Node, Skeleton
+from gode.equation import Equation, Node, Skeleton, parse_equation
 from gode.equation.tape import COLUMNS, Tape, compile_tape, term_weights
 from gode.errors import ConfigError, DataError, Failure
 from gode.solve.explicit import BUDGET, DIVERGED, DONE, NO_ROOT, SINGULAR, solve_explicit
@@ -146,6 +146,12 @@ def run(system: System, constants: Float, initial: Float, *, sensitivities: bool
         if status in (DONE, DIVERGED):
             break
     return Solution(system.t, out[0], out[1], out[2], FAILURES.get(status), steps, sens)
+
+
+def compile_solvers() -> None:
+    """Solve an explicit and an implicit equation, so that both solvers are compiled and kept."""
+    for text in ("u' = -u", "u' + u'^3 = -u"):
+        solve(parse_equation(text), [0.0, 1.0], [1.0])
 
 
 @lru_cache(maxsize=64)
