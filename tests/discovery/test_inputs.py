@@ -48,6 +48,15 @@ def test_a_rough_input_that_is_not_held_stays_splined(how, rng):
     assert "held, it explains the data no better" in words
 
 
+def test_a_lag_that_is_left_out_does_not_pass_for_half_a_step(rng):
+    t = 0.1 * np.arange(120)
+    samples = rng.uniform(0.2, 1.8, 120)
+    for how, wanted in (("cubic", "auto"), ("hold", "hold")):
+        inputs = {"F": Samples(t, samples, Interpolation(how))}
+        u = solve(parse_equation("u'' = 8*F - 6*u' - 8*u"), t, [1.0, 0.0], inputs=inputs).u
+        assert guessed(t, u + 0.02 * np.std(u) * rng.standard_normal(120), samples)[0] == wanted
+
+
 def test_a_smooth_input_is_splined_without_being_asked(rng):
     found, words = guessed(*record(MOTOR, "cubic", rng, smooth=True))
     assert found is Interpolation.AUTO

@@ -65,7 +65,7 @@ def _fit_in(dataset: Dataset, skeleton: Skeleton, settings: Settings) -> Discove
     """Return the best of the trajectory fits that start from many minima of the cheap problems."""
     prepared = prepare(dataset, settings.order, settings.selection.floor)
     if skeleton.inputs:
-        prepared = with_held_input(prepared, settings, [skeleton])
+        prepared = with_held_input(prepared, settings, skeleton)
     workers = Workers(prepared, settings)
     cheap = [fit_constants(skeleton, problem, config=way) for problem in prepared.problems for way in FITS]
     known = {fit.equation.constants: fit.equation for fit in cheap if fit.equation is not None}

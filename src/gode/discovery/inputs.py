@@ -1,11 +1,12 @@
 """Whether an input that changes at every sample is held between its samples: the data decide.
 
 Samples alone do not tell the output of a controller from a rough signal. What they move does: a held input
-acts half a step later. So a plain model is fitted along the trajectory with the input held and with it
-splined; where holding it leaves clearly less, it is held.
+acts half a step later. So plain models are fitted along the trajectory with the input held and with it
+splined; where holding it leaves clearly less, it is held. One model has two lags even if an equation of first
+order is sought: a lag that is left out would pass for half a step.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -19,9 +20,10 @@ from gode.equation import Skeleton, parse_skeleton
 from gode.fitting import fit_constants
 from gode.fitting.shooting import Shot, shoot
 
-PLAIN = {  # models that follow most plants closely enough to see half a step
-    1: ("u' = C + C*u + C*F", "u' = C + C*u + C*u^2 + C*u^3 + C*F + C*u*F"),
-    2: ("u'' = C + C*u' + C*u + C*F", "u'' = C + C*u' + C*u + C*u^2 + C*u^3 + C*F"),
+LAGS = "u'' = C + C*u' + C*u + C*F"
+PLAIN = {  # for each order sought, models that follow most plants closely enough to see half a step
+    1: ("u' = C + C*u + C*F", "u' = C + C*u + C*u^2 + C*u^3 + C*F + C*u*F", LAGS),
+    2: (LAGS, "u'' = C + C*u' + C*u + C*u^2 + C*u^3 + C*F"),
 }
 ROUGH = 0.3  # of the change from sample to sample: what a spline through every second sample misses
 SURE = 9.0  # twice the logarithm of the likelihoods' ratio from which on an input is held
@@ -32,27 +34,25 @@ WORDS = {
 }
 
 
-def with_held_input(
-    prepared: Prepared, settings: Settings, skeletons: Sequence[Skeleton] | None = None
-) -> Prepared:
+def with_held_input(prepared: Prepared, settings: Settings, given: Skeleton | None = None) -> Prepared:
     """Return the data with the input held, if that was left open and explains them clearly better.
 
     Args:
-        skeletons: the equations to try it with; plain models of the order by default.
+        given: an equation to try it with besides the plain ones.
     """
     samples = list(_samples(prepared.dataset))
     if not samples or not all(_is_open(each) for each in samples):
         return prepared
     runs = tuple(replace(run, interpolation=Interpolation.HOLD) for run in prepared.dataset.runs)
     dataset = replace(prepared.dataset, runs=runs)
-    held = assemble(dataset, condensed(dataset), prepared.smooths, settings.order, settings.selection.floor)
-    tried = skeletons or [parse_skeleton(text) for text in PLAIN[settings.order]]
-    spline, steps = (_closest(each, tried, settings) for each in (prepared, held))
-    if steps is None or (
-        spline is not None and steps.independent * np.log(spline.sse / max(steps.sse, 1e-300)) < SURE
-    ):
+    tried = (_closest(each, prepared, settings, given) for each in (prepared.dataset, dataset))
+    spline, steps = tried
+    if steps is None:
         return prepared
-    return held
+    gain = np.inf if spline is None else np.log(spline.sse / max(steps.sse, 1e-300))
+    if steps.independent * gain < SURE:
+        return prepared
+    return assemble(dataset, condensed(dataset), prepared.smooths, settings.order, settings.selection.floor)
 
 
 def input_words(dataset: Dataset, settings: Settings) -> list[str]:
@@ -95,13 +95,17 @@ def _is_open(samples: Samples) -> bool:
     return bool(np.sum(missed**2) / max(len(missed), 1) > ROUGH**2 * np.mean(np.diff(y) ** 2))
 
 
-def _closest(prepared: Prepared, skeletons: Sequence[Skeleton], settings: Settings) -> Shot | None:
+def _closest(dataset: Dataset, prepared: Prepared, settings: Settings, given: Skeleton | None) -> Shot | None:
     """Return the fit of a model along the trajectory that comes closest to the data, if one can be solved."""
+    skeletons = [*map(parse_skeleton, PLAIN[settings.order]), *([] if given is None else [given])]
     shots = []
-    for skeleton in skeletons:
-        for problem in prepared.problems:
-            start = fit_constants(skeleton, problem, config=settings.constants).equation
+    for order in sorted({skeleton.order for skeleton in skeletons}):
+        here = assemble(dataset, condensed(dataset), prepared.smooths, order, settings.selection.floor)
+        for skeleton in skeletons:
+            if skeleton.order != order:
+                continue
+            start = fit_constants(skeleton, here.problems[0], config=settings.constants).equation
             if start is not None:
-                shots.append(shoot(skeleton, start.constants, prepared.target, config=settings.shooting))
+                shots.append(shoot(skeleton, start.constants, here.target, config=settings.shooting))
     solved = [shot for shot in shots if shot.equation is not None]
     return min(solved, key=lambda shot: shot.sse, default=None)
