@@ -59,7 +59,7 @@ clean: clean-cache
 	rm -rf $(VENV) docs/_build build dist .coverage htmlcov .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# One stamp per set of extras; each is renewed when pyproject.toml or the rules here change.
+# One stamp per set of extras, all of which hold the first; renewed when pyproject.toml or the rules here change.
 $(VENV)/.installed: EXTRAS :=
 $(VENV)/.installed-dev: EXTRAS := [dev]
 $(VENV)/.installed-torch: EXTRAS := [dev,train]
@@ -71,4 +71,4 @@ $(addprefix $(VENV)/,.installed .installed-dev .installed-torch .installed-docs)
 	@echo "Installing gode$(EXTRAS) into $(VENV), which takes a minute or two the first time ..."
 	@test -x $(BIN)/pip || $(PYTHON) -m venv $(VENV)
 	@$(INSTALL) --editable '.$(EXTRAS)'
-	@touch $@
+	@touch $(VENV)/.installed $@

@@ -26,7 +26,7 @@ def demo(out: Path) -> None:
 
     example = load_example("growth")
     say(f"The data: {len(example.t)} points. {example.truth}")
-    say("The first run compiles the numerical core, which takes half a minute; later ones do not.")
+    say("The first run compiles the numerical core, which takes about 20 seconds; later ones do not.")
     begin = time.perf_counter()
     with compiling_ahead(), live_progress(quiet=False) as on_step:
         found = discover(example.t, example.u, order=1, on_step=on_step)
