@@ -7,6 +7,9 @@ import numpy as np
 import pytest
 
 from commands import gode
+from gode import fit, parse_equation
+from gode.data.example import load_example
+from gode.solve import solve
 
 HOURS = np.array([0.25, 0.5, 1.0, 2.0, 4.0, 6.0, 8.0, 12.0])
 RATES = 0.25 * np.exp(0.3 * np.random.default_rng(0).standard_normal(12))  # of twelve people
@@ -32,6 +35,7 @@ def test_pooled_patients_are_told_that_they_differ(patients, tmp_path):
     assert any("runs differ" in cause for cause in told["causes"])
 
 
+@pytest.mark.slow
 def test_the_page_of_pooled_patients_is_red_and_names_them(patients, tmp_path):
     folder = tmp_path / "out"
     gode("fit", "u' = C*u", str(patients), "--run", "patient", "--u", "conc", "--out", str(folder))
@@ -63,3 +67,28 @@ def test_a_tablet_has_two_rates_in_either_order(tmp_path):
     values = {c["place"]: c["value"] for c in json.loads(result.stdout)["constants"]}
     rates = sorted([-values["u"], -values["inside a function"]])
     assert rates == pytest.approx([0.2, 1.3], rel=0.25)
+
+
+@pytest.mark.slow
+def test_a_physics_lab_gets_hertz_per_cent_and_units(tmp_path):
+    t = np.linspace(0.0, 12.0, 180)
+    angle = solve(parse_equation("u'' = -12.26*sin(u) - 0.06*u'"), t, [1.2, 0.0]).u
+    seen = angle + 0.01 * np.random.default_rng(3).standard_normal(180)
+    path = tmp_path / "pendulum.csv"
+    rows = (f"{a:.4f},{b:.4f}" for a, b in zip(t, seen, strict=True))
+    path.write_text("\n".join(["time [s],angle [rad]", *rows]))
+    result = gode("fit", "u'' = C*sin(u) + C*u'", path, "--out", tmp_path / "lab")
+    assert result.exit_code == 0, result.output
+    page = (tmp_path / "lab" / "report.html").read_text(encoding="utf-8")
+    assert re.search(r"3\.5\d* ± \S+ rad/s \(0\.557\d* ± \S+ Hz, period 1\.79\d* s\)", page)
+    assert re.search(r"0\.8\d* ± \S+ %", page)
+    assert "u (angle [rad])" in page
+    assert "u&#x27; [rad/s]" in page or "u' [rad/s]" in page
+
+
+def test_a_teacher_sees_verdict_formula_and_picture_in_the_notebook():
+    growth = load_example("growth")
+    found = fit("u' = C*u - C*u^2", growth.t, growth.u)
+    shown = found._repr_html_()
+    assert shown.index("✓") < shown.index("<math") < shown.index("standard error")
+    assert found.plot()._repr_png_().startswith(b"\x89PNG")
