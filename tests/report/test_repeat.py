@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from gode.discovery import fit
+from gode.report import load
 from gode.report.repeat import column_name, command, python_call, settings_rows
 
 
@@ -92,3 +93,20 @@ def test_every_setting_is_listed(growth):
     rows = dict(settings_rows(growth))
     assert rows["order"] == "1"
     assert rows["selection.tie"] == str(growth.settings.selection.tie)
+
+
+def test_the_choice_of_an_interpolation_is_repeated_and_saved(tmp_path):
+    t = np.linspace(0.0, 5.0, 50)
+    found = fit("u' = C*F + C*u", t, 1 - np.exp(-t), force=np.ones(50), interpolation="linear")
+    assert keywords(found)[2]["interpolation"] == "'linear'"
+    words = shlex.split(command(found))
+    assert words[words.index("--interpolation") + 1] == "linear"
+    found.save(tmp_path / "record.json")
+    again = load(tmp_path / "record.json")
+    assert again.prepared.dataset.runs[0].interpolation == "linear"
+    assert command(again) == command(found)
+    text = (tmp_path / "record.json").read_text()
+    older = text.replace(', "interpolation": "linear"', "")  # as written before there was a choice
+    assert older != text
+    (tmp_path / "older.json").write_text(older)
+    assert load(tmp_path / "older.json").prepared.dataset.runs[0].interpolation == "auto"
