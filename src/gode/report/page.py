@@ -108,7 +108,8 @@ def _summary(discovery: Discovery) -> list[str]:
         )
     out += [f"{remark[0].upper()}{remark[1:]}." for remark in discovery.remarks]
     told = ("u", "velocity", "acceleration")  # above
-    labels = [f"{name} is {label}" for name, label in dataset.labels.items() if name not in told]
+    kept = {role: label for role, label in dataset.labels.items() if role not in told and label != "t"}
+    labels = [f"{role} is {label}" for role, label in kept.items()]
     return [*out, "; ".join(labels) + "."] if labels else out
 
 
