@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from inspect import signature
 from numbers import Integral
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 import pandas as pd
@@ -31,7 +31,7 @@ class ODERegressor:
     the first of `fit`.
 
     Args:
-        order: of the equation, 1 or 2.
+        order: of the equation, 1, 2 or auto.
         equation: one whose constants C are to be fitted; None to discover it.
         signal: what y is, u, velocity or acceleration.
         force: a known input as a formula in t or a callable; samples are a column of X.
@@ -52,7 +52,7 @@ class ODERegressor:
     def __init__(
         self,
         *,
-        order: int = 1,
+        order: int | Literal["auto"] = 1,
         equation: str | None = None,
         signal: str = "u",
         force: str | Callable[[float], float] | None = None,
