@@ -1,8 +1,5 @@
 """The command line: parses and prints, decides nothing."""
 
-try:
-    from gode.cli.app import main
-except KeyboardInterrupt:  # Ctrl-C while click is imported: nothing has begun
-    raise SystemExit(130) from None
+from gode.cli.start import main
 
 __all__ = ["main"]
