@@ -14,8 +14,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gode.arrays import Float
+from gode.data.runs import lowest_channel
 from gode.equation import Equation
 from gode.equation.tree import ONE, burden
+from gode.fitting.correlated import fit_arma
 from gode.fitting.shooting import ShootConfig, Shot, forecast
 from gode.fitting.target import Target
 
@@ -179,15 +181,38 @@ def by_smoothness(order: Sequence[Candidate], strain: Callable[[Candidate], floa
     return in_order([replace(c, criterion=c.criterion + float(price)) for c, price in pairs])
 
 
-def is_supported(order: Sequence[Candidate], target: Target, config: SelectionConfig) -> bool:
-    """Tell whether the best equation explains the data better than a constant or a straight line."""
+def is_supported(
+    order: Sequence[Candidate], target: Target, config: SelectionConfig, left: Sequence[Float] = ()
+) -> bool:
+    """Tell whether the best equation explains the data better than a constant, a line or a random walk.
+
+    Args:
+        left: the residuals of the best equation in the lowest observed channel, run by run.
+    """
     best = order[0]
+    if left and not _beats_random_walk(best, target, config, left):
+        return False
     for extra in (0, 1):
         sse, k = _polynomial(target, extra)
         plain = replace(best, rms=float(np.sqrt(sse / best.n_values)), n_free=k, price=0.0, forecast=np.nan)
         if _weighed(plain, _independent(order)).criterion < best.criterion + config.support:
             return False
     return True
+
+
+def _beats_random_walk(
+    best: Candidate, target: Target, config: SelectionConfig, left: Sequence[Float]
+) -> bool:
+    """Tell whether the equation with correlated noise about it beats that noise about a level alone.
+
+    The noise is an ARMA(1, 1) process, which can be a random walk; its two numbers are fitted to both.
+    """
+    seen = [run.observed[lowest_channel(run)] for run in target.dataset.runs]
+    alone = fit_arma([row[np.isfinite(row)] for row in seen], levels=True)
+    with_it = fit_arma(left, levels=False)
+    n = float(alone.n)
+    gain = n * np.log(alone.variance / max(with_it.variance, 1e-300))
+    return bool(gain - (best.n_free - len(seen)) * np.log(n) - best.price >= config.support)
 
 
 def _polynomial(target: Target, extra: int) -> tuple[float, int]:

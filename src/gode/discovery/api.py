@@ -15,7 +15,7 @@ from gode.data import Dataset
 from gode.data.joining import chosen_interpolation
 from gode.discovery.arguments import INPUT, Force, make_dataset
 from gode.discovery.consensus import risks
-from gode.discovery.explaining import with_causes
+from gode.discovery.explaining import with_causes, with_error_bars
 from gode.discovery.inputs import with_held_input
 from gode.discovery.interrupts import Interrupts
 from gode.discovery.notebook import shown_in_notebook
@@ -24,6 +24,7 @@ from gode.discovery.orders import better_order
 from gode.discovery.paper import UNSOLVED, discover_by_paper
 from gode.discovery.prepare import Prepared, prepare, retraced
 from gode.discovery.progress import Progress, Stage, Step
+from gode.discovery.residuals import residuals_of
 from gode.discovery.result import Discovery
 from gode.discovery.settings import GRAMMARS, IMPLICIT, Preset, Settings, check_start, plain, words
 from gode.discovery.simulate import from_solvable, strain, tuning
@@ -193,10 +194,11 @@ def _search(
         raise KeyboardInterrupt("before any equation was solved")
     if not found:
         raise DataError(UNSOLVED)
-    supported = is_supported(found, workers.target, settings.selection)
+    left = residuals_of(found[0], prepared, workers.target.dataset)
+    supported = is_supported(found, workers.target, settings.selection, left)
     if not interrupted:
         found = _named(_weighed(found, prepared, settings), prepared, settings)
-    found = from_solvable(found, prepared)
+    found = with_error_bars(from_solvable(found, prepared), prepared, settings)
     timed_out = interrupted and interrupts.timed_out
     return Discovery(
         found, prepared, settings, progress.n_fitted, interrupted and not timed_out, supported, timed_out

@@ -1,12 +1,20 @@
-"""A discovery with the likely causes of a fit that is not good."""
+"""What is added once equations are found: error bars, and the likely causes of a fit that is not good."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from gode.discovery.causes import CLEARLY, LEFT, NO_REMEDY, delayed_state, likely_causes
+from gode.discovery.prepare import Prepared
 from gode.discovery.quality import Quality, Verdict
+from gode.discovery.rest import fitted_target
 from gode.discovery.result import Discovery
 from gode.discovery.settings import Preset, Settings
+from gode.fitting.shooting import joint_covariance
+from gode.selection import Candidate, front, ties
+
+SHOWN = 20  # candidates that get error bars, besides near ties and front
 
 
 def with_causes(
@@ -37,3 +45,20 @@ def with_causes(
 def _is_better(one: Quality, other: Quality) -> bool:
     white = one.verdict is Verdict.GOOD and other.verdict is not Verdict.GOOD
     return one.supported and (white or one.misfit < CLEARLY * other.misfit)
+
+
+def with_error_bars(order: Sequence[Candidate], prepared: Prepared, settings: Settings) -> list[Candidate]:
+    """Return the candidates, those that may be shown with error bars for correlated residuals.
+
+    During the search the correlation enters only by the number of independent values, which is faster.
+    """
+    shown = {id(c) for c in [*order[:SHOWN], *ties(order, settings.selection), *front(order)]}
+    return [_with_bars(c, prepared, settings) if id(c) in shown else c for c in order]
+
+
+def _with_bars(candidate: Candidate, prepared: Prepared, settings: Settings) -> Candidate:
+    target = fitted_target(candidate, prepared)
+    joint, _ = joint_covariance(candidate.equation, candidate.initial, target, config=settings.shooting)
+    k = len(candidate.equation.constants)
+    part = joint[:k, :k]
+    return replace(candidate, covariance=part, errors=np.sqrt(np.maximum(np.diag(part), 0.0)))

@@ -10,7 +10,7 @@ from gode.arrays import Series
 from gode.data import Dataset
 from gode.data.joining import chosen_interpolation
 from gode.discovery.arguments import Force, make_dataset
-from gode.discovery.explaining import with_causes
+from gode.discovery.explaining import with_causes, with_error_bars
 from gode.discovery.inputs import with_held_input
 from gode.discovery.prepare import prepare
 from gode.discovery.result import Discovery
@@ -78,7 +78,7 @@ def _fit_in(dataset: Dataset, skeleton: Skeleton, settings: Settings) -> Discove
     if not best:
         failure = next((fit.failure for fit in cheap if fit.failure), "its solution diverges")
         raise DataError(f"{skeleton} cannot be fitted to these data: {failure}")
-    return with_causes(Discovery(best, prepared, settings, 1))
+    return with_causes(Discovery(with_error_bars(best, prepared, settings), prepared, settings, 1))
 
 
 def _sorted(starts: Iterable[Equation], target: Target, settings: Settings) -> list[Scored]:

@@ -4,8 +4,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.special import ndtri
-from scipy.stats import chi2, norm, shapiro
+from scipy.special import chdtrc, ndtr, ndtri
 
 from gode.arrays import Float
 from gode.data import Dataset
@@ -109,7 +108,7 @@ class Channel:
         if self.n <= len(r) + 1:
             return 1.0
         weights = self.n * (self.n + 2) / (self.n - np.arange(1, len(r) + 1))
-        return float(chi2.sf(np.sum(weights * r**2), len(r)))
+        return float(chdtrc(len(r), np.sum(weights * r**2)))
 
     @cached_property
     def runs(self) -> float:
@@ -122,7 +121,7 @@ class Channel:
             return 1.0 if n < 5 else 0.0  # all on one side
         mean = 2 * above * (n - above) / n * (n - len(signs)) / (n - 1)
         variance = mean * (mean - 1) / (n - 1)
-        return float(2 * norm.sf(abs(changes - mean) / np.sqrt(max(variance, 1e-12))))
+        return float(2 * ndtr(-abs(changes - mean) / np.sqrt(max(variance, 1e-12))))
 
     @property
     def white(self) -> bool:
@@ -132,6 +131,8 @@ class Channel:
     @cached_property
     def normality(self) -> float:
         """The probability of so odd a distribution if the residuals are normal (Shapiro and Wilk)."""
+        from scipy.stats import shapiro  # slow to import, and only reports ask
+
         values = self.quantiles[0]
         if len(values) < 3 or np.ptp(values) == 0:
             return 1.0
@@ -195,3 +196,8 @@ def channels(candidate: Candidate, prepared: Prepared, dataset: Dataset) -> tupl
             share = candidate.n_free * sum(len(s.t) for s in series) / n_values
             out.append(Channel(name, float(prepared.noise[c]) / stride**0.5, share, tuple(series)))
     return tuple(out)
+
+
+def residuals_of(candidate: Candidate, prepared: Prepared, dataset: Dataset) -> list[Float]:
+    """Return the residuals of the lowest observed channel, run by run."""
+    return [series.residual for series in channels(candidate, prepared, dataset)[0].series]

@@ -8,15 +8,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import stdtrit
 
-from gode.arrays import Bool, Float
+from gode.arrays import Bool, Float, Int
 from gode.equation import Equation, Skeleton
 from gode.errors import Failure
+from gode.fitting.correlated import correlated, correlation, longer
 from gode.fitting.target import Target
 from gode.fitting.whiteness import worth
 from gode.solve import SolveConfig, System, prepare, run
 
 HUGE = 1e100
+NORMAL = 1.959964  # standard deviations of the 95 % interval of a normal law
 OPEN = 1e-14  # share of the curvature below which rounding has the say
 
 
@@ -106,6 +109,8 @@ def joint_covariance(
 ) -> tuple[Float, Bool]:
     """Return the covariance of the constants and then the fitted initial values of every run.
 
+    The correlation of the residuals enters it.
+
     Also returns which initial values (runs, order) were fitted. Where the equation has no solution, the
     covariance is zero.
     """
@@ -114,7 +119,7 @@ def joint_covariance(
     now = shooter.residuals(p, 1.0, slopes=True)
     if now is None:
         return np.zeros((len(p), len(p))), shooter.free
-    return shooter.covariance(p, float(now[0] @ now[0]), now[1] @ now[1].T), shooter.free
+    return shooter.sandwich(*now), shooter.free
 
 
 class _Shooter:
@@ -244,14 +249,33 @@ class _Shooter:
             found = _inverse(normal) * (sse / freedom * drift)
         return np.asarray(np.nan_to_num(found, nan=HUGE, posinf=HUGE, neginf=-HUGE))
 
+    def sandwich(self, r: Float, j: Float) -> Float:
+        """Return the covariance of all fitted numbers, given residuals and their derivatives (k, n).
+
+        It is widened by Student's law, so that 1.96 standard errors hold the truth in 95 % of cases.
+        """
+        cuts = self._cuts()
+        phi, share = correlation(np.split(r, cuts), len(j))
+        spread = np.hstack([correlated(part, phi, share) for part in np.split(j, cuts, axis=1)])
+        with np.errstate(over="ignore", invalid="ignore"):
+            inverse = _inverse(j @ j.T)
+            meat = j @ spread.T
+            taken = float(np.trace(inverse @ meat))  # what the fit takes of the noise: k if that is white
+            freedom = max(self.n_values - np.clip(taken, len(j), 0.75 * self.n_values), 1.0)
+            found = (inverse @ meat @ inverse if phi else inverse) * (float(r @ r) / freedom)
+            found *= (stdtrit(max(self.n_values / longer(phi, share) - len(j), 3.0), 0.975) / NORMAL) ** 2
+        return np.asarray(np.nan_to_num(found, nan=HUGE, posinf=HUGE, neginf=-HUGE))
+
+    def _cuts(self) -> Int:
+        """Return where the residuals of each channel of each run end, but the last."""
+        return np.cumsum([int(row.sum()) for seen in self.seen for row in seen if row.any()])[:-1]
+
     def _independent(self, p: Float) -> float:
         """Return how many independent values the residuals at `p` are worth."""
         found = self.residuals(p, 1.0, slopes=False)
         if found is None:
             return float(self.n_values)
-        counts = [int(row.sum()) for seen in self.seen for row in seen if row.any()]
-        parts = np.split(found[0], np.cumsum(counts)[:-1])
-        return float(sum(worth(part) for part in parts))
+        return float(sum(worth(part) for part in np.split(found[0], self._cuts())))
 
 
 def forecast(

@@ -1,0 +1,99 @@
+"""Correlated noise as an ARMA(1, 1) process: white noise, AR(1), a random walk, and white noise on top.
+
+It serves twice: error bars are right only if the correlation of the residuals enters them, and an equation
+is supported only if it explains more than such a process does by itself.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import minimize
+from scipy.signal import lfilter
+
+from gode.arrays import Float
+
+GRID = (-0.6, 0.0, 0.4, 0.7, 0.9, 0.98)  # starts of phi, and with the other sign of theta
+LARGEST = 0.999  # of both: a random walk is as good as reached
+MIXED = 6.0  # more gain, with which white noise on top of AR(1) is believed
+CERTAIN = 9.0  # gain in twice the log-likelihood below which residuals count as white
+
+
+@dataclass(frozen=True)
+class Arma:
+    """y[i] = phi*y[i-1] + e[i] + theta*e[i-1], about a level or zero, with innovations e of this variance."""
+
+    phi: float
+    theta: float
+    variance: float
+    n: int  # values that were fitted
+
+    @property
+    def deviance(self) -> float:
+        """Twice the negative log-likelihood, less a constant."""
+        return self.n * float(np.log(self.variance))
+
+    @property
+    def share(self) -> float:
+        """The correlation g of neighbours if it falls as g * phi^lag: below 1 where white noise is on top."""
+        phi, theta = self.phi, self.theta
+        first = (1 + phi * theta) * (phi + theta) / (1 + 2 * phi * theta + theta**2)
+        return float(np.clip(first / phi, 0.0, 1.0)) if phi > 0 else 0.0
+
+
+def fit_arma(series: Sequence[Float], *, levels: bool) -> Arma:
+    """Return the process that explains some series best, each about its own level if `levels`, else zero."""
+    n = sum(len(y) for y in series)
+    tiny = 1e-30 * max(sum(float(y @ y) for y in series), 1e-300)
+
+    def squares(p: Float) -> float:
+        phi, theta = LARGEST * np.tanh(p)
+        return sum(_innovations(y, phi, theta, levels) for y in series) + tiny
+
+    grid = [(np.arctanh(phi), np.arctanh(theta)) for phi in GRID for theta in (*(-g for g in GRID), 0.3)]
+    start = min(grid, key=lambda p: squares(np.array(p)))
+    found = minimize(squares, start, method="Nelder-Mead", options={"maxiter": 120, "xatol": 1e-3})
+    phi, theta = (float(v) for v in LARGEST * np.tanh(found.x))
+    return Arma(phi, theta, float(found.fun) / n, n)
+
+
+def _innovations(y: Float, phi: float, theta: float, level: bool) -> float:
+    """Return the sum of squared innovations."""
+    e = lfilter([1.0, -phi], [1.0, theta], y)
+    if level:
+        one = lfilter([1.0, -phi], [1.0, theta], np.ones(len(y)))
+        e = e - one * (one @ e) / max(float(one @ one), 1e-300)
+    return float(e @ e)
+
+
+def correlation(series: Sequence[Float], n_free: int) -> tuple[float, float]:
+    """Return phi and g of residuals whose correlation is g * phi^lag; (0, 0) if they may be white.
+
+    A fit takes correlation out of its residuals: phi loses about (1 + 3 phi + k (1 + phi))/n if k numbers
+    were fitted, which is put back.
+    """
+    n = sum(len(y) for y in series)
+    power = sum(float(y @ y) for y in series)
+    if n < 8 or power <= 0:
+        return 0.0, 0.0
+    phi, share = sum(float(y[1:] @ y[:-1]) for y in series) / power, 1.0
+    gain = -n * np.log(1 - min(phi**2, LARGEST))
+    mixed = fit_arma(series, levels=False)
+    if n * np.log(power / n) - mixed.deviance > gain + MIXED:
+        phi, share = mixed.phi, mixed.share
+        gain = n * np.log(power / n) - mixed.deviance
+    if gain < CERTAIN or phi <= 0:
+        return 0.0, 0.0
+    return float(min(phi + (1 + 3 * phi + n_free * (1 + phi)) / n, LARGEST)), share
+
+
+def correlated(rows: Float, phi: float, share: float) -> Float:
+    """Return the product of `rows` (k, n) with the correlations share * phi^|i - j|, 1 on the diagonal."""
+    ahead = lfilter([1.0], [1.0, -phi], rows, axis=1)
+    back = lfilter([1.0], [1.0, -phi], rows[:, ::-1], axis=1)[:, ::-1]
+    return np.asarray(rows + share * (ahead + back - 2 * rows))
+
+
+def longer(phi: float, share: float) -> float:
+    """Return how many correlated values are worth an independent one."""
+    return 1 + 2 * share * phi / (1 - phi)
