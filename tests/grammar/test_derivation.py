@@ -120,9 +120,9 @@ def test_parsing_time_grows_with_the_length_of_a_sentence_not_its_square():
         tokens = tokenize(grammar, "+".join(["C*t*diff(u,t)"] * terms) + "-0")
         starts = []
         for _ in range(3):
-            begin = time.perf_counter()
+            begin = time.process_time()
             parse(grammar, tokens)
-            starts.append(time.perf_counter() - begin)
+            starts.append(time.process_time() - begin)
         return min(starts)
 
     seconds(1)

@@ -187,6 +187,7 @@ def _search(
                 refine(lands, progress)
         except KeyboardInterrupt:
             interrupted = True
+            progress.settle()
             if not progress.leaders():
                 progress.solve(lands[0].objective.leaders(5), Stage.BEST)
     found = ranked(progress.leaders())

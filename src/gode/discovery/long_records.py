@@ -48,16 +48,17 @@ def first_part(whole: Target) -> Target:
     most = _most(whole.dataset)
     if all(run.n_points <= 1.5 * most for run in whole.dataset.runs):
         return whole
-    sizes = [_lively(guide, most) for guide in whole.guides]
+    observed = int(np.flatnonzero(whole.weights > 0)[0])
+    sizes = [_lively(guide[observed], most) for guide in whole.guides]
     cut = tuple(_cut(run, n) for run, n in zip(whole.dataset.runs, sizes, strict=True))
     guides = tuple(guide[:, :n] for guide, n in zip(whole.guides, sizes, strict=True))
     return replace(whole, dataset=replace(whole.dataset, runs=cut), guides=guides)
 
 
-def _lively(guide: Float, most: int) -> int:
+def _lively(signal: Float, most: int) -> int:
     """Return how many points from the start make a part that moves about as much as the whole."""
-    n, last = most, int(guide.shape[1])
-    while n < last and np.std(guide[0, :n]) < LIVELY * np.std(guide[0]):
+    n, last = most, len(signal)
+    while n < last and np.std(signal[:n]) < LIVELY * np.std(signal):
         n *= 2
     return min(n, last)
 

@@ -63,6 +63,7 @@ class Progress:
     interrupts: Interrupts
     memo: MutableMapping[Scored, Candidate | None]
     candidates: dict[Node, Candidate | None] = field(default_factory=dict)
+    waiting: dict[Node, Candidate | None] = field(default_factory=dict)  # whole records, earlier pass
     homes: dict[Node, int] = field(default_factory=dict)  # in which grammar each skeleton was found
     n_fitted: int = 0
     pace: Pace = field(init=False)
@@ -105,9 +106,19 @@ class Progress:
             self.tell(stage)
 
     def again(self) -> None:
-        """Begin another pass: skeletons that found no solution may try again, from other starts."""
+        """Begin another pass: skeletons that found no solution may try again, from other starts.
+
+        What was fitted to whole records waits for what this pass brings so far; first parts screen again.
+        """
         self.pace.again()
         self.candidates = {key: found for key, found in self.candidates.items() if found is not None}
+        if self.workers.whole:
+            self.waiting, self.candidates, self.workers.whole = self.candidates, {}, False
+
+    def settle(self) -> None:
+        """After an interruption: what was fitted to whole records counts more than first parts."""
+        if self.waiting:
+            self.candidates, self.workers.whole = self.waiting, True
 
     def widen(self) -> bool:
         """Go on with whole records, if only their first part was used; the best so far come along."""
@@ -117,10 +128,11 @@ class Progress:
         found: dict[Node, Candidate | None] = {}
         self.workers.whole = True
         self._solve_into(found, best, Stage.WHOLE)
-        if not any(found.values()):
+        if not any(found.values()) and not self.waiting:
             self.workers.whole = False
             return False
-        self.candidates = found
+        better = {k: c for k, c in self.waiting.items() if c and not _is_as_good(found.get(k), c)}
+        self.candidates, self.waiting = {**found, **better}, {}
         return True
 
     def _solve_into(self, found: dict[Node, Candidate | None], several: list[Scored], stage: Stage) -> None:
@@ -132,3 +144,7 @@ class Progress:
             found[scored.skeleton.key] = candidate
             self.interrupts.check()
             self.tell(stage)
+
+
+def _is_as_good(one: Candidate | None, other: Candidate) -> bool:
+    return one is not None and one.criterion <= other.criterion

@@ -10,9 +10,13 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import minimize
 from scipy.signal import lfilter
+from scipy.special import stdtrit
 
-from gode.arrays import Float
+from gode.arrays import Float, Int
 
+HUGE = 1e100
+NORMAL = 1.959964  # standard deviations of the 95 % interval of a normal law
+OPEN = 1e-14  # eigenvalues of the scaled normal matrix below this are rounding error
 GRID = (-0.6, 0.0, 0.4, 0.7, 0.9, 0.98)  # starts of phi, and with the other sign of theta
 LARGEST = 0.999  # of both: a random walk is as good as reached
 MIXED = 6.0  # more gain, with which white noise on top of AR(1) is believed
@@ -97,3 +101,32 @@ def correlated(rows: Float, phi: float, share: float) -> Float:
 def longer(phi: float, share: float) -> float:
     """Return how many correlated values are worth an independent one."""
     return 1 + 2 * share * phi / (1 - phi)
+
+
+def sandwich(r: Float, j: Float, cuts: Int) -> Float:
+    """Return the covariance of fitted numbers, given residuals (n,) and their derivatives (k, n).
+
+    It is that of least squares under correlated noise, widened by Student's law, so that 1.96 standard errors
+    hold the truth in 95 % of cases. `cuts` is where one series of residuals ends and the next begins.
+    """
+    n, k = len(r), len(j)
+    phi, share = correlation(np.split(r, cuts), k)
+    spread = np.hstack([correlated(part, phi, share) for part in np.split(j, cuts, axis=1)])
+    with np.errstate(over="ignore", invalid="ignore"):
+        bread, meat = inverse(j @ j.T), j @ spread.T
+        taken = float(np.trace(bread @ meat))  # what the fit takes of the noise: k if that is white
+        freedom = max(n - np.clip(taken, k, 0.75 * n), 1.0)
+        found = (bread @ meat @ bread if phi else bread) * (float(r @ r) / freedom)
+        found *= (stdtrit(max(n / longer(phi, share) - k, 3.0), 0.975) / NORMAL) ** 2
+    return np.asarray(np.nan_to_num(found, nan=HUGE, posinf=HUGE, neginf=-HUGE))
+
+
+def inverse(normal: Float) -> Float:
+    """Return the inverse of a normal matrix; huge, not zero, along what the data leave open.
+
+    Each number is measured in its own unit first: they may differ by many powers of ten.
+    """
+    size = np.sqrt(np.maximum(np.diag(normal), 0.0))
+    size[size < 1e-150] = 1.0
+    weights, axes = np.linalg.eigh(normal / np.outer(size, size))
+    return np.asarray((axes / np.maximum(weights, OPEN)) @ axes.T / np.outer(size, size))

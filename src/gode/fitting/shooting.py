@@ -8,19 +8,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import stdtrit
 
 from gode.arrays import Bool, Float, Int
 from gode.equation import Equation, Skeleton
 from gode.errors import Failure
-from gode.fitting.correlated import correlated, correlation, longer
+from gode.fitting.correlated import HUGE, inverse, sandwich
 from gode.fitting.target import Target
 from gode.fitting.whiteness import worth
 from gode.solve import SolveConfig, System, prepare, run
-
-HUGE = 1e100
-NORMAL = 1.959964  # standard deviations of the 95 % interval of a normal law
-OPEN = 1e-14  # share of the curvature below which rounding has the say
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,7 +114,7 @@ def joint_covariance(
     now = shooter.residuals(p, 1.0, slopes=True)
     if now is None:
         return np.zeros((len(p), len(p))), shooter.free
-    return shooter.sandwich(*now), shooter.free
+    return sandwich(*now, shooter.cuts()), shooter.free
 
 
 class _Shooter:
@@ -246,27 +241,10 @@ class _Shooter:
         freedom = max(self.n_values - len(normal), 1)
         drift = self.n_values / self._independent(p)
         with np.errstate(over="ignore", invalid="ignore"):
-            found = _inverse(normal) * (sse / freedom * drift)
+            found = inverse(normal) * (sse / freedom * drift)
         return np.asarray(np.nan_to_num(found, nan=HUGE, posinf=HUGE, neginf=-HUGE))
 
-    def sandwich(self, r: Float, j: Float) -> Float:
-        """Return the covariance of all fitted numbers, given residuals and their derivatives (k, n).
-
-        It is widened by Student's law, so that 1.96 standard errors hold the truth in 95 % of cases.
-        """
-        cuts = self._cuts()
-        phi, share = correlation(np.split(r, cuts), len(j))
-        spread = np.hstack([correlated(part, phi, share) for part in np.split(j, cuts, axis=1)])
-        with np.errstate(over="ignore", invalid="ignore"):
-            inverse = _inverse(j @ j.T)
-            meat = j @ spread.T
-            taken = float(np.trace(inverse @ meat))  # what the fit takes of the noise: k if that is white
-            freedom = max(self.n_values - np.clip(taken, len(j), 0.75 * self.n_values), 1.0)
-            found = (inverse @ meat @ inverse if phi else inverse) * (float(r @ r) / freedom)
-            found *= (stdtrit(max(self.n_values / longer(phi, share) - len(j), 3.0), 0.975) / NORMAL) ** 2
-        return np.asarray(np.nan_to_num(found, nan=HUGE, posinf=HUGE, neginf=-HUGE))
-
-    def _cuts(self) -> Int:
+    def cuts(self) -> Int:
         """Return where the residuals of each channel of each run end, but the last."""
         return np.cumsum([int(row.sum()) for seen in self.seen for row in seen if row.any()])[:-1]
 
@@ -275,7 +253,7 @@ class _Shooter:
         found = self.residuals(p, 1.0, slopes=False)
         if found is None:
             return float(self.n_values)
-        return float(sum(worth(part) for part in np.split(found[0], self._cuts())))
+        return float(sum(worth(part) for part in np.split(found[0], self.cuts())))
 
 
 def forecast(
@@ -295,17 +273,6 @@ def forecast(
     marks = np.concatenate([part[seen] for part, seen in zip(late, shooter.seen, strict=True)])
     rest = whole[0][marks]
     return float(np.sqrt(np.mean(rest**2))) if len(rest) else float(np.inf)
-
-
-def _inverse(normal: Float) -> Float:
-    """Return the inverse of a normal matrix; huge, not zero, along what the data leave open.
-
-    Each number is measured in its own unit first: they may differ by many powers of ten.
-    """
-    size = np.sqrt(np.maximum(np.diag(normal), 0.0))
-    size[size < 1e-150] = 1.0
-    weights, axes = np.linalg.eigh(normal / np.outer(size, size))
-    return np.asarray((axes / np.maximum(weights, OPEN)) @ axes.T / np.outer(size, size))
 
 
 def _shortened(system: System, share: float) -> tuple[System, int]:
