@@ -92,3 +92,43 @@ def test_a_teacher_sees_verdict_formula_and_picture_in_the_notebook():
     shown = found._repr_html_()
     assert shown.index("✓") < shown.index("<math") < shown.index("standard error")
     assert found.plot()._repr_png_().startswith(b"\x89PNG")
+
+
+def test_an_ecologist_is_told_which_column_would_help(tmp_path):
+    t = np.linspace(0.0, 20.0, 41)
+    hare = 30 + 25 * np.sin(0.6 * t)
+    lynx = np.empty(41)
+    lynx[0] = 10.0
+    for i in range(40):
+        lynx[i + 1] = lynx[i] * np.exp(0.5 * (0.024 * (hare[i] + hare[i + 1]) / 2 - 0.75))
+    lynx *= 1 + 0.03 * np.random.default_rng(0).standard_normal(41)
+    rows = [f"{a:.3f},{b:.3f},{c:.3f}" for a, b, c in zip(t, lynx, hare, strict=True)]
+    path = tmp_path / "furs.csv"
+    path.write_text("\n".join(["year,lynx,hare", *rows]))
+    told = gode("fit", "u' = C*u", str(path), "--time", "year", "--u", "lynx")
+    assert "--force hare if it drives the system" in told.output
+    assert "the column 'hare' would help" in told.output
+    assert told.exit_code == 3
+    driven = gode("fit", "u' = C*u + C*F*u", str(path), "--time", "year", "--u", "lynx", "--force", "hare")
+    assert driven.exit_code == 0
+
+
+@pytest.mark.slow
+def test_a_structural_engineer_gets_stiffness_and_damping_from_a_shaker(tmp_path):
+    rng = np.random.default_rng(3)
+    t = np.arange(3000) / 250
+    frequencies = np.fft.rfftfreq(3000, 1 / 250)
+    band = (frequencies > 0.5) & (frequencies < 20)
+    force = np.fft.irfft(band * np.exp(2j * np.pi * rng.random(len(band))), 3000)
+    force *= 5 / np.std(force)
+    law = "u'' + 1.5*u' + 632*u = F"
+    a = solve(parse_equation(law), t, [0.0, 0.0], inputs={"F": force}).d2u
+    a += 0.02 * np.std(a) * rng.standard_normal(3000)
+    rows = [f"{x!r},{y!r},{z!r}" for x, y, z in zip(t.tolist(), a.tolist(), force.tolist(), strict=True)]
+    path = tmp_path / "shaker.csv"
+    path.write_text("\n".join(["t,acceleration,force", *rows]))
+    result = gode("discover", str(path), "--effort", "quick", "--json")
+    assert result.exit_code == 0
+    found = {c["place"]: c for c in json.loads(result.stdout)["constants"]}
+    assert found["u"]["value"] == pytest.approx(632, abs=4 * found["u"]["error"])
+    assert found["u'"]["value"] == pytest.approx(1.5, abs=4 * found["u'"]["error"])

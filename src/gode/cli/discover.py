@@ -139,9 +139,12 @@ def finish(
 
 
 def labelled(found: "Discovery", measured: Measured) -> "Discovery":
-    """Return the discovery with the names of columns and runs, for pictures and the report."""
+    """Return the discovery with the names of columns and runs, and of columns that would help it."""
+    from gode.discovery.explaining import with_helpful_columns
+
     dataset = replace(found.prepared.dataset, labels=measured.labels, names=measured.names)
-    return replace(found, prepared=replace(found.prepared, dataset=dataset))
+    found = replace(found, prepared=replace(found.prepared, dataset=dataset))
+    return with_helpful_columns(found, measured.others)
 
 
 def _found(

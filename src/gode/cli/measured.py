@@ -1,7 +1,7 @@
 """The options that say what was measured, shared by the commands that read data."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -69,6 +69,7 @@ class Measured:
     labels: dict[str, str]
     names: tuple[str, ...]  # of the runs
     told: tuple[str, ...]
+    others: "Mapping[str, list[Float]]"  # columns without a role, for each run
 
 
 def data_options(command: Command) -> Command:
@@ -104,7 +105,7 @@ def read_measured(files: Sequence[str], choice: Choice) -> Measured:
     arguments["initial"] = _initial(choice.initial, readings)
     arguments["interpolation"] = chosen_interpolation(choice.hold, choice.interpolation)
     labels = {**readings.labels, **({"force": formula} if formula else {})}
-    return Measured(arguments, labels, readings.names, readings.told)
+    return Measured(arguments, labels, readings.names, readings.told, readings.others)
 
 
 def _shape(columns: "list[Float] | None") -> "Float | list[Float] | None":

@@ -60,7 +60,8 @@ def helpful_columns(
     raw, target = prepared.dataset.runs, prepared.target
     before = _refitted(best.equation, target, settings)
     for name, columns in others.items():
-        if any(not np.isfinite(values).all() for values in columns):
+        fits = zip(raw, columns, strict=True)
+        if any(len(run.t) != len(x) or not np.isfinite(x).all() or np.ptp(x) == 0 for run, x in fits):
             continue
         pairs = zip(target.dataset.runs, raw, columns, strict=True)
         runs = [

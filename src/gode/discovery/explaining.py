@@ -1,11 +1,12 @@
 """What is added once equations are found: error bars, and the likely causes of a fit that is not good."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from gode.discovery.causes import CLEARLY, LEFT, NO_REMEDY, delayed_state, likely_causes
+from gode.arrays import Float
+from gode.discovery.causes import CLEARLY, LEFT, NO_REMEDY, delayed_state, helpful_columns, likely_causes
 from gode.discovery.prepare import Prepared
 from gode.discovery.quality import Quality, Verdict
 from gode.discovery.rest import fitted_target
@@ -40,6 +41,15 @@ def with_causes(
     if not causes and found.quality.verdict.is_failure and misfit > LEFT:
         causes = [NO_REMEDY]
     return replace(found, causes=tuple(causes))
+
+
+def with_helpful_columns(found: Discovery, others: Mapping[str, Sequence[Float]]) -> Discovery:
+    """Return the discovery; if it is not good, with the columns, one array a run, that would help it."""
+    if found.interrupted or found.quality.misfit <= LEFT or not others:
+        return found
+    helpful = tuple(helpful_columns(found.order[0], found.prepared, found.settings, others))
+    kept = tuple(cause for cause in found.causes if not helpful or cause != NO_REMEDY)
+    return replace(found, causes=(*kept, *helpful))
 
 
 def _is_better(one: Quality, other: Quality) -> bool:

@@ -17,6 +17,7 @@ from gode.tables.table import Table, listed
 from gode.tables.times import Times, joined, unrolled
 
 CHANNELS = ("u", "velocity", "acceleration", "force")
+OTHER, MAX_OTHERS = "other: ", 5  # columns without a role that are kept, in case one would help
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,7 @@ class Readings:
     names: tuple[str, ...]  # what the runs are called; none if there is one run only
     labels: Mapping[str, str]  # role -> name and unit, for people
     told: tuple[str, ...]  # what was taken, one sentence for each file
+    others: Mapping[str, list[Float]]  # columns of numbers without a role, for each run
 
     def column(self, role: str) -> list[Float] | None:
         """Return one column of all runs, or None where there is none."""
@@ -53,15 +55,19 @@ def runs_of_tables(tables: Sequence[Table], asked: Roles) -> Readings:
         _check_alike(table, taken[-1][0], tables[0], taken[0][0])
         stem = Path(table.source).stem if len(tables) > 1 else ""
         times, beside = _times(table, taken[-1])
+        others = [name for name in _left(table, taken[-1], beside) if table.is_numeric(name)][:MAX_OTHERS]
         turns = 0
         for roles in taken[-1]:
             well = str(roles.u) if len(taken[-1]) > 1 else ""
-            for name, run, turned in _split(table, roles, times):
+            for name, run, turned in _split(table, roles, times, others):
                 runs[_unlike(", ".join(filter(None, (stem, well, name))), runs)] = run
                 turns = max(turns, turned)
         told.append(_sentence(table, taken[-1], times, beside, turns, len(runs) - before))
     names = tuple(runs) if len(runs) > 1 else ()
-    return Readings(tuple(runs.values()), names, _labels(tables[0], taken[0]), tuple(told))
+    rows = tuple(runs.values())
+    free = {key: [run[key] for run in rows] for key in rows[0] if all(key in run for run in rows)}
+    columns = {key.removeprefix(OTHER): values for key, values in free.items() if key.startswith(OTHER)}
+    return Readings(rows, names, _labels(tables[0], taken[0]), tuple(told), columns)
 
 
 def _times(table: Table, taken: Sequence[Roles]) -> tuple[Times, str]:
@@ -103,9 +109,14 @@ def _unlike(name: str, names: Collection[str]) -> str:
     return next(each for each in chain([name], numbered) if each not in names)
 
 
-def _split(table: Table, roles: Roles, times: Times) -> Iterator[tuple[str, Mapping[str, Float], int]]:
+def _split(
+    table: Table, roles: Roles, times: Times, others: Sequence[str]
+) -> Iterator[tuple[str, Mapping[str, Float], int]]:
     """Yield name and columns of each run, and how often its clock began again; time must increase in each."""
     columns = {role: table.numbers(name) for role, name in roles.items() if role in CHANNELS}
+    for other in others:
+        with suppress(DataError):  # what is wrong in a column that is not needed does no harm
+            columns[OTHER + other] = table.numbers(other)
     for name, rows in run_rows(table, roles.run).items():
         t, turns = unrolled(times.seconds[rows], times.period)
         if times.form:  # from the first time of each run
@@ -153,8 +164,7 @@ def _sentence(
 
 def _unused(table: Table, taken: Sequence[Roles], beside: str) -> str:
     """Say which columns were not used, and how they could be."""
-    names = {beside, *(name for roles in taken for _, name in roles.items())}
-    left = [name for name in table.names if name not in names]
+    left = _left(table, taken, beside)
     if not left:
         return ""
     numeric = [name for name in left if table.is_numeric(name)]
@@ -165,3 +175,9 @@ def _unused(table: Table, taken: Sequence[Roles], beside: str) -> str:
     if len(numeric) > 1:
         hint = hint[:-1] + ", --u all if each is a run)" if hint else " (--u all if each is a run)"
     return f"; not used: {listed(left)}{hint}"
+
+
+def _left(table: Table, taken: Sequence[Roles], beside: str) -> list[str]:
+    """Return the columns that have no role."""
+    names = {beside, *(name for roles in taken for _, name in roles.items())}
+    return [name for name in table.names if name not in names]
