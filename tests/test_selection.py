@@ -164,9 +164,10 @@ def test_what_a_random_walk_explains_as_well_is_not_supported(rng):
     target = Target(Dataset((make_run(t, u=walk),)), np.array([1.0, 0.0, 0.0]), (np.zeros((3, 120)),), 1.0)
     best = replace(RIGHT, n_values=120, n_free=5, independent=120.0, rms=0.1, criterion=-500.0)
     curve = np.polynomial.Polynomial.fit(t, walk, 4)  # as an equation with some constants might follow it
-    follows = [walk - curve(t)]
+    follows = [(walk, walk - curve(t))]
     assert is_supported([best], target, SelectionConfig())
     assert not is_supported([best], target, SelectionConfig(), follows)
     noise = 0.05 * rng.standard_normal(120)
-    seen = replace(target, dataset=Dataset((make_run(t, u=5 / (1 + 9 * np.exp(-0.8 * t)) + noise),)))
-    assert is_supported([best], seen, SelectionConfig(), [noise])
+    grown = 5 / (1 + 9 * np.exp(-0.8 * t)) + noise
+    seen = replace(target, dataset=Dataset((make_run(t, u=grown),)))
+    assert is_supported([best], seen, SelectionConfig(), [(grown, noise)])

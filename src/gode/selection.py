@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gode.arrays import Float
-from gode.data.runs import lowest_channel
 from gode.equation import Equation
 from gode.equation.tree import ONE, burden
 from gode.fitting.correlated import fit_arma
@@ -182,15 +181,18 @@ def by_smoothness(order: Sequence[Candidate], strain: Callable[[Candidate], floa
 
 
 def is_supported(
-    order: Sequence[Candidate], target: Target, config: SelectionConfig, left: Sequence[Float] = ()
+    order: Sequence[Candidate],
+    target: Target,
+    config: SelectionConfig,
+    left: Sequence[tuple[Float, Float]] = (),
 ) -> bool:
     """Tell whether the best equation explains the data better than a constant, a line or a random walk.
 
     Args:
-        left: the residuals of the best equation in the lowest observed channel, run by run.
+        left: what was observed in the lowest channel of each run, and the residuals of the best equation.
     """
     best = order[0]
-    if left and not _beats_random_walk(best, target, config, left):
+    if left and not _beats_random_walk(best, config, left):
         return False
     for extra in (0, 1):
         sse, k = _polynomial(target, extra)
@@ -200,19 +202,15 @@ def is_supported(
     return True
 
 
-def _beats_random_walk(
-    best: Candidate, target: Target, config: SelectionConfig, left: Sequence[Float]
-) -> bool:
+def _beats_random_walk(best: Candidate, config: SelectionConfig, left: Sequence[tuple[Float, Float]]) -> bool:
     """Tell whether the equation with correlated noise about it beats that noise about a level alone.
 
     The noise is an ARMA(1, 1) process, which can be a random walk; its two numbers are fitted to both.
     """
-    seen = [run.observed[lowest_channel(run)] for run in target.dataset.runs]
-    alone = fit_arma([row[np.isfinite(row)] for row in seen], levels=True)
-    with_it = fit_arma(left, levels=False)
-    n = float(alone.n)
-    gain = n * np.log(alone.variance / max(with_it.variance, 1e-300))
-    return bool(gain - (best.n_free - len(seen)) * np.log(n) - best.price >= config.support)
+    alone = fit_arma([observed for observed, _ in left], levels=True)
+    with_it = fit_arma([residual for _, residual in left], levels=False)
+    cost = (best.n_free - len(left)) * np.log(float(alone.n)) + best.price
+    return bool(alone.deviance - with_it.deviance - cost >= config.support)
 
 
 def _polynomial(target: Target, extra: int) -> tuple[float, int]:
@@ -227,12 +225,13 @@ def _polynomial(target: Target, extra: int) -> tuple[float, int]:
         x = (run.t - run.t[0]) / (run.t[-1] - run.t[0])
         rows, values = [], []
         for i in range(3):
-            here, weight = seen[i], target.weights[i] * run.stride**0.5
+            here = seen[i]
+            weight = target.weights[i] * run.roots[here]
             slopes = [
                 np.polynomial.Polynomial.basis(j).deriv(i)(x[here]) for j in range(lowest, lowest + extra + 1)
             ]
             unit = (run.t[-1] - run.t[0]) ** (lowest - i)
-            rows.append(np.array(slopes).T * unit * weight)
+            rows.append((np.array(slopes) * unit * weight).T)
             values.append(run.observed[i, here] * weight)
         design, wanted = np.vstack(rows), np.concatenate(values)
         fitted = design @ np.linalg.lstsq(design, wanted, rcond=None)[0]

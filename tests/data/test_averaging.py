@@ -26,7 +26,8 @@ def test_noise_falls_with_the_root_of_the_stride(rng):
     run = stride_averaged(make_run(t, u=t + rng.standard_normal(len(t))), 100)
     rest = (run.observed[0] - run.t)[1:]
     assert np.std(rest) == pytest.approx(0.1, rel=0.15)
-    assert run.stride == 100
+    assert run.counts is not None
+    assert np.all(run.counts[1:] == 100)
     assert run.t[0] == 0.0
     assert np.isnan(run.observed[0, 0]), "the start is a time, not a sample"
 
@@ -51,3 +52,20 @@ def test_loud_noise_does_not_pass_for_cycles(rng):
     t = np.linspace(0.0, 10.0, 20_000)
     run = make_run(t, u=5 / (1 + 9 * np.exp(-0.8 * t)) + 2.0 * rng.standard_normal(len(t)))
     assert averaged(run, 1000, 64).n_points < 2100
+
+
+def test_sparse_samples_of_an_uneven_record_are_left_alone(rng):
+    t = np.concatenate([np.linspace(0.0, 1.0, 20_000), np.linspace(2.0, 12.0, 20)])
+    u = np.sin(t) + 0.01 * rng.standard_normal(len(t))
+    run = averaged(make_run(t, u=u), 1000, 64)
+    assert run.counts is not None
+    assert np.sum(run.t >= 2.0) == 20
+    np.testing.assert_array_equal(run.observed[0, run.t >= 2.0], u[t >= 2.0])
+    assert np.all(run.counts[run.t >= 2.0] == 1)
+
+
+def test_the_fastest_channel_says_how_far_to_average():
+    t = np.linspace(0.0, 10.0, 10_000)
+    fast = 300.0 * np.sin(2 * np.pi * 50 * t)
+    run = averaged(make_run(t, u=np.sin(t), acceleration=fast), 1000, 64)
+    assert run.n_points == 10_000

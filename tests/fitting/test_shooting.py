@@ -3,7 +3,8 @@ import pytest
 
 from gode.data import Dataset, make_run
 from gode.equation import parse_equation, parse_skeleton
-from gode.fitting.shooting import ShootConfig, _inverse, forecast, shoot
+from gode.fitting.correlated import inverse
+from gode.fitting.shooting import ShootConfig, forecast, shoot
 from gode.fitting.target import Target
 from gode.solve import solve
 
@@ -117,11 +118,11 @@ def test_a_poor_smoothed_slope_at_the_start_does_no_harm():
 
 def test_what_the_data_leave_open_has_huge_errors():
     normal = np.array([[4.0, 2.0], [2.0, 3.0]])
-    assert _inverse(normal) @ normal == pytest.approx(np.eye(2))
+    assert inverse(normal) @ normal == pytest.approx(np.eye(2))
     units = np.diag([1.0, 1e9])
-    assert _inverse(units @ normal @ units) == pytest.approx(np.linalg.inv(units @ normal @ units), rel=1e-9)
+    assert inverse(units @ normal @ units) == pytest.approx(np.linalg.inv(units @ normal @ units), rel=1e-9)
     twins = np.array([[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 2.0]])  # only their sum is known
-    found = np.diag(_inverse(twins))
+    found = np.diag(inverse(twins))
     assert np.all(found[:2] > 1e12)
     assert found[2] == pytest.approx(0.5)
 

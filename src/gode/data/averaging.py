@@ -9,36 +9,51 @@ from dataclasses import replace
 import numpy as np
 
 from gode.arrays import Float, Int
-from gode.data.runs import Run, cycles
+from gode.data.runs import Run, most_cycles
+
+SPARSE = 4.0  # times the usual width of a bin, beyond which its samples are left alone
 
 
 def averaged(run: Run, points: int, per_cycle: int) -> Run:
     """Return `run` with at least `points` and `per_cycle` values a cycle left, if it has twice as many."""
-    return stride_averaged(run, int(run.n_points // max(points, per_cycle * cycles(run))))
+    if run.n_points < 2 * points:
+        return run
+    return stride_averaged(run, int(run.n_points // max(points, per_cycle * most_cycles(run))))
 
 
 def stride_averaged(run: Run, stride: int) -> Run:
     """Return the run with each `stride` neighbouring samples averaged; the first time stays, unobserved.
 
     An average over a short time differs from the value in its middle by half the second derivative times
-    the variance of the times, which is taken off again. Sampled inputs keep all of their samples.
+    the variance of the times, which is taken off again. Where samples are sparse they stay as they are.
+    Sampled inputs keep all of their samples.
     """
     if stride < 2:
         return run
-    n_bins = run.n_points // stride
-    edges = stride * np.arange(n_bins)  # the last one also takes the samples left over
+    edges = _edges(run.t, stride)
     count = np.diff(np.append(edges, run.n_points))
     t = np.add.reduceat(run.t, edges) / count
     wide = np.add.reduceat((run.t - np.repeat(t, count)) ** 2, edges) / count
     observed = np.vstack([_means(row, run.t, edges, t, wide) for row in run.observed])
-    gap = np.full((3, 1), np.nan)
+    total = np.add.reduceat(run.roots**2, edges)
+    first = 1 if count[0] > 1 else 0  # a start that was averaged is a time, not a sample
     return replace(
         run,
-        t=np.append(run.t[0], t),
-        observed=np.hstack([gap, observed]),
+        t=np.append(run.t[:first], t),
+        observed=np.hstack([np.full((3, first), np.nan), observed]),
         inputs=run.signals,
-        stride=stride * run.stride,
+        counts=np.append(np.ones(first), total),
     )
+
+
+def _edges(t: Float, stride: int) -> Int:
+    """Return where each bin of samples begins; samples beside a gap, or sparse ones, have their own."""
+    edges = stride * np.arange(len(t) // stride)  # the last one also takes the samples left over
+    ends = np.append(edges[1:], len(t)) - 1
+    width = t[ends] - t[edges]
+    sparse = width > SPARSE * np.median(width)
+    alone = [np.arange(a, b + 1) for a, b in zip(edges[sparse], ends[sparse], strict=True)]
+    return np.unique(np.concatenate([edges, *alone]))
 
 
 def _means(row: Float, times: Float, edges: Int, t: Float, wide: Float) -> Float:

@@ -34,12 +34,22 @@ class Run:
     initial: Float  # (2,) u(t0) and u'(t0); NaN where unknown
     inputs: Mapping[str, Input] = field(default_factory=dict)
     interpolation: Interpolation = Interpolation.AUTO  # of the samples of inputs
-    stride: int = 1  # samples that were averaged for each value
+    counts: Float | None = None  # (n,) samples that were averaged for each value; one each if None
 
     @property
     def n_points(self) -> int:
         """The number of times."""
         return len(self.t)
+
+    @property
+    def roots(self) -> Float:
+        """The roots (n,) of the numbers of samples behind each value: so much less is its noise."""
+        return np.ones(self.n_points) if self.counts is None else np.sqrt(self.counts)
+
+    @property
+    def n_samples(self) -> int:
+        """The number of samples of its inputs, which a solver has to follow; none without sampled inputs."""
+        return max((len(s.values) for s in self.signals.values() if isinstance(s, Samples)), default=0)
 
     @property
     def signals(self) -> dict[str, str | Callable[[float], float] | Samples]:
@@ -212,17 +222,21 @@ def lowest_channel(run: Run) -> int:
     return int(np.flatnonzero(np.isfinite(run.observed).any(axis=1))[0])
 
 
-def cycles(run: Run) -> float:
-    """Return how many cycles the fastest relevant part of the lowest observed channel makes."""
-    t, signal = run.t, run.observed[lowest_channel(run)]
+def most_cycles(run: Run) -> float:
+    """Return the cycles of the fastest observed channel: accelerations hold what positions smooth away."""
+    seen = np.flatnonzero(np.isfinite(run.observed).sum(axis=1) > MIN_POINTS)
+    return max((cycles(run, int(i)) for i in seen), default=1.0)
+
+
+def cycles(run: Run, channel: int | None = None) -> float:
+    """Return how many cycles the fastest relevant part of a channel makes, of the lowest by default."""
+    t, signal = run.t, run.observed[lowest_channel(run) if channel is None else channel]
     seen = np.isfinite(signal)
     n = int(seen.sum())
     even = np.interp(np.linspace(t[0], t[-1], n), t[seen], signal[seen])
     line = np.linspace(even[0], even[-1], n)
     power = np.abs(np.fft.rfft((even - line) * np.hanning(n))) ** 2
-    noise = np.median(power[-max(n // 20, 3) :]) / np.log(
-        2
-    )  # of which the largest of n is about log(n) times
+    noise = np.median(power[-max(n // 20, 3) :]) / np.log(2)  # the largest of n is about log(n) times that
     signal_power = np.cumsum(np.maximum(power - (1 + np.log(n)) * noise, 0.0))
     if signal_power[-1] <= 0:
         return 1.0

@@ -24,14 +24,14 @@ from gode.discovery.orders import better_order
 from gode.discovery.paper import UNSOLVED, discover_by_paper
 from gode.discovery.prepare import Prepared, prepare, retraced
 from gode.discovery.progress import Progress, Stage, Step
-from gode.discovery.residuals import residuals_of
+from gode.discovery.residuals import lowest_series
 from gode.discovery.result import Discovery
 from gode.discovery.settings import GRAMMARS, IMPLICIT, Preset, Settings, check_start, plain, words
 from gode.discovery.simulate import from_solvable, strain, tuning
 from gode.discovery.stages import Territory, explore, make_vocabulary, refine
 from gode.discovery.threads import one_thread
 from gode.discovery.workers import Workers, processes
-from gode.errors import DataError, GrammarError
+from gode.errors import DataError, GodeError, GrammarError
 from gode.fitting import Form
 from gode.model import LatentSpace, Listing, load_model, open_space
 from gode.search import Objective, ObjectiveConfig, Scored
@@ -149,9 +149,11 @@ def _second_order(search: Callable[[Settings], Discovery], settings: Settings) -
     if settings.order == 2 or settings.grammar != GRAMMARS[1]:
         return None
     other = replace(settings, order=2, grammar=GRAMMARS[2], implicit=False, effort="quick", start=None)
+    known = load_model(GRAMMARS[2]).grammar.terminals
+    other = replace(other, without=tuple(word for word in settings.without if word in known))
     try:
         return search(other)
-    except DataError:
+    except (GodeError, KeyboardInterrupt):  # the result stands without it
         return None
 
 
@@ -195,7 +197,7 @@ def _search(
         raise KeyboardInterrupt("before any equation was solved")
     if not found:
         raise DataError(UNSOLVED)
-    left = residuals_of(found[0], prepared, workers.target.dataset)
+    left = lowest_series(found[0], prepared, workers.target.dataset)
     supported = is_supported(found, workers.target, settings.selection, left)
     if not interrupted:
         found = _named(_weighed(found, prepared, settings), prepared, settings)

@@ -31,10 +31,7 @@ GAIN = 0.1  # share of the squared error of u' that a delayed state may leave, i
 UNEXPLAINED = 0.05  # of the variance of u'
 
 
-NO_REMEDY = (
-    "no remedy that was tried helps (dropping points, free initial values, runs one by one, a later input, "
-    "another order): a quantity that was not measured may act on it"
-)
+NO_REMEDY = "no remedy that was tried helps: a quantity that was not measured may act on it"
 
 
 def likely_causes(best: Candidate, prepared: Prepared, settings: Settings, misfit: float) -> Iterator[str]:
@@ -86,7 +83,8 @@ def _refitted(
 def _outliers(best: Candidate, prepared: Prepared, settings: Settings) -> Iterator[str]:
     marks = [_far_off(run.observed) for run in prepared.target.dataset.runs]
     n = sum(int(mark.sum()) for mark in marks)
-    if not 0 < n <= max(FEW * sum(mark.size for mark in marks), 1):
+    n_seen = sum(int(np.isfinite(run.observed).sum()) for run in prepared.target.dataset.runs)
+    if not 0 < n <= max(FEW * n_seen, 1):
         return
     before = _refitted(best.equation, prepared.target, settings)
     pairs = zip(prepared.target.dataset.runs, marks, strict=True)
@@ -137,13 +135,16 @@ def _runs_that_differ(best: Candidate, prepared: Prepared, settings: Settings) -
     runs = prepared.target.dataset.runs
     if not 1 < len(runs) <= MAX_RUNS:
         return
-    squares, n = 0.0, 0
+    squares, n, k = 0.0, 0, 0
     for run, guide in zip(runs, prepared.target.guides, strict=True):
         alone = replace(prepared.target, dataset=Dataset((run,)), guides=(guide,))
         shot = shoot(best.equation.skeleton, best.equation.constants, alone, config=settings.shooting)
-        squares, n = squares + shot.sse, n + shot.n_values
-    before = _refitted(best.equation, prepared.target, settings)
-    after = float(np.sqrt(squares / n))
+        squares, n, k = squares + shot.sse, n + shot.n_values, k + shot.n_free
+    if n <= 2 * k:
+        return  # too few points for constants of their own
+    pooled = 1 - best.n_free / n
+    before = _refitted(best.equation, prepared.target, settings) / np.sqrt(pooled)
+    after = float(np.sqrt(squares / (n - k)))
     if after < CLEARLY * before:
         yield (
             f"the runs differ: with constants of its own for each run the misfit would be "

@@ -26,7 +26,7 @@ def with_causes(
     Args:
         second_order: finds an equation of second order behind the same data, if that can be tried.
     """
-    if found.interrupted or found.timed_out or found.settings.preset == Preset.PAPER:
+    if _is_cut_short(found):
         return found
     misfit = found.quality.misfit
     causes = list(likely_causes(found.order[0], found.prepared, found.settings, misfit))
@@ -45,11 +45,15 @@ def with_causes(
 
 def with_helpful_columns(found: Discovery, others: Mapping[str, Sequence[Float]]) -> Discovery:
     """Return the discovery; if it is not good, with the columns, one array a run, that would help it."""
-    if found.interrupted or found.quality.misfit <= LEFT or not others:
+    if not others or _is_cut_short(found) or found.quality.misfit <= LEFT:
         return found
     helpful = tuple(helpful_columns(found.order[0], found.prepared, found.settings, others))
     kept = tuple(cause for cause in found.causes if not helpful or cause != NO_REMEDY)
     return replace(found, causes=(*kept, *helpful))
+
+
+def _is_cut_short(found: Discovery) -> bool:
+    return found.interrupted or found.timed_out or found.settings.preset == Preset.PAPER
 
 
 def _is_better(one: Quality, other: Quality) -> bool:

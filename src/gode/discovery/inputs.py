@@ -81,7 +81,7 @@ def input_words(dataset: Dataset, settings: Settings) -> list[str]:
 def _samples(dataset: Dataset) -> Iterator[Samples]:
     for run in dataset.runs:
         for signal in run.signals.values():
-            if isinstance(signal, Samples):
+            if isinstance(signal, Samples) and np.ptp(signal.values) > 0:
                 yield signal
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from gode.arrays import Float
 from gode.data import Dataset, Run
 from gode.data.averaging import averaged, stride_averaged
-from gode.data.runs import cycles
+from gode.data.runs import most_cycles
 from gode.fitting.target import Target
 
 DENSE = 1000  # points that averaging leaves of a dense record for the fits that decide,
@@ -39,7 +39,7 @@ def _most(dataset: Dataset) -> int:
 
 
 def _coarser(run: Run, most: int) -> Run:
-    wanted = max(most, PER_CYCLE * cycles(run))
+    wanted = max(most, PER_CYCLE * most_cycles(run))
     return stride_averaged(run, int(np.ceil(run.n_points / wanted))) if run.n_points > 1.5 * wanted else run
 
 
@@ -65,4 +65,5 @@ def _lively(signal: Float, most: int) -> int:
 
 def _cut(run: Run, n: int) -> Run:
     inputs = {k: v[:n] if isinstance(v, np.ndarray) else v for k, v in run.inputs.items()}
-    return replace(run, t=run.t[:n], observed=run.observed[:, :n], inputs=inputs)
+    counts = None if run.counts is None else run.counts[:n]
+    return replace(run, t=run.t[:n], observed=run.observed[:, :n], inputs=inputs, counts=counts)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from numbers import Real
 from typing import Literal
 
 from gode.data import Dataset
@@ -30,7 +31,7 @@ class Options:
 
     def __post_init__(self) -> None:
         limit = self.max_seconds
-        number = isinstance(limit, int | float) and not isinstance(limit, bool)
+        number = isinstance(limit, Real) and not isinstance(limit, bool)
         if limit is not None and not (number and 0 < limit < math.inf):
             raise ConfigError(f"max_seconds must be a positive number of seconds, got {limit!r}")
         if self.order != AUTO and whole(self.order) not in GRAMMARS:

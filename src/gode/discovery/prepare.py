@@ -254,7 +254,8 @@ def _observed(dataset: Dataset, columns: Columns) -> Columns:
 
 def _noise(dataset: Dataset, smooths: tuple[Smooth, ...]) -> Float:
     """Return the noise of each channel over all runs, never below what a number can hold."""
-    squares = np.array([s.noise**2 * run.stride for s, run in zip(smooths, dataset.runs, strict=True)])
+    pairs = zip(smooths, dataset.runs, strict=True)
+    squares = np.array([s.noise**2 * np.median(run.roots) ** 2 for s, run in pairs])
     seen = np.isfinite(squares)
     counts = seen.sum(axis=0)
     mean = np.where(counts, np.where(seen, squares, 0.0).sum(axis=0) / np.maximum(counts, 1), np.nan)
@@ -278,5 +279,5 @@ def _rounding(dataset: Dataset, channel: int) -> float:
 def _spread(dataset: Dataset, noise: Float) -> float:
     """Return the spread of the lowest observed channel in units of its noise, which is part of it."""
     channel = int(np.flatnonzero(np.isfinite(noise))[0])
-    stride = max(run.stride for run in dataset.runs)
-    return max(float(_size(dataset, channel) / noise[channel] * np.sqrt(stride)), 1.0)
+    root = max(float(np.median(run.roots)) for run in dataset.runs)
+    return max(float(_size(dataset, channel) / noise[channel]) * root, 1.0)

@@ -127,7 +127,12 @@ class Progress:
         best = [Scored(c.equation.skeleton, c.equation, c.criterion) for c in self.leaders()[:KEPT_WHOLE]]
         found: dict[Node, Candidate | None] = {}
         self.workers.whole = True
-        self._solve_into(found, best, Stage.WHOLE)
+        try:
+            self._solve_into(found, best, Stage.WHOLE)
+        except KeyboardInterrupt:
+            self.workers.whole = any(found.values())
+            self.candidates = found if self.workers.whole else self.candidates
+            raise
         if not any(found.values()) and not self.waiting:
             self.workers.whole = False
             return False

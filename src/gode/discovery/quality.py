@@ -40,7 +40,7 @@ class Quality:
     """What the equation leaves over, channel by channel, and what to think of it."""
 
     channels: tuple[Channel, ...]
-    strides: int  # samples that were averaged for each value at most
+    averaged: int  # samples behind a value, where records are dense
     supported: bool
     complete: bool  # whether the equation has a solution along all of the data
     assumed: tuple[str, ...] = ()  # what was taken for granted, such as u(0) = 0
@@ -56,7 +56,7 @@ class Quality:
     @cached_property
     def noise(self) -> Float:
         """The standard deviation (3,) of the noise of one sample of u, u', u''; NaN if not observed."""
-        known = {c.name: c.noise * self.strides**0.5 for c in self.channels}
+        known = {c.name: c.noise for c in self.channels}
         return np.array([known.get(name, np.nan) for name in CHANNELS])
 
     @cached_property
@@ -101,8 +101,8 @@ def quality_of(candidate: Candidate, prepared: Prepared, *, supported: bool) -> 
     runs = prepared.whole.dataset.runs
     seen = channels(candidate, prepared, prepared.whole.dataset)
     whole = sum(c.n for c in seen) == sum(int(np.isfinite(run.observed).sum()) for run in runs)
-    strides = max(run.stride for run in runs)
-    return Quality(seen, strides, supported, whole, _assumed(candidate, prepared))
+    counts = max(round(float(np.median(run.roots)) ** 2) for run in runs)
+    return Quality(seen, counts, supported, whole, _assumed(candidate, prepared))
 
 
 def misfit_of(candidate: Candidate, prepared: Prepared, noise: Float) -> float:
@@ -110,7 +110,7 @@ def misfit_of(candidate: Candidate, prepared: Prepared, noise: Float) -> float:
     squares, n = 0.0, 0
     for i, run in enumerate(prepared.whole.dataset.runs):
         path = simulate(candidate, prepared, Scenario(run.t, run=i))
-        rest = (run.observed - np.vstack([path.u, path.du, path.d2u])) * run.stride**0.5 / noise[:, None]
+        rest = (run.observed - np.vstack([path.u, path.du, path.d2u])) * run.roots / noise[:, None]
         seen = np.isfinite(run.observed)
         squares += float(np.sum(rest[seen] ** 2))
         n += int(seen.sum())

@@ -29,11 +29,17 @@ class Series:
     observed: Float
     fit: Float
     run: int = 0
+    roots: Float | float = 1.0  # of the number of samples behind each value
 
     @property
     def residual(self) -> Float:
         """What the solution leaves over."""
         return self.observed - self.fit
+
+    @property
+    def weighted(self) -> Float:
+        """The residuals as large as the noise of one sample makes them."""
+        return np.asarray(self.residual * self.roots)
 
 
 @dataclass(frozen=True)
@@ -41,7 +47,7 @@ class Channel:
     """One observed channel over all runs."""
 
     name: str
-    smoothed_noise: float  # standard deviation of a value about the smoothed data
+    smoothed_noise: float  # standard deviation of a sample about the smoothed data
     n_free: float  # fitted numbers, shared among the channels by their values
     series: tuple[Series, ...]
 
@@ -57,31 +63,35 @@ class Channel:
 
     @cached_property
     def noise(self) -> float:
-        """The standard deviation of the noise of a value.
+        """The standard deviation of the noise of one sample.
 
         Residuals that are white are noise. Of others only the part is that changes from value to value, and
         no more than lies about the smoothed data.
         """
-        left = self.rms * np.sqrt(self.n / max(self.n - self.n_free, 0.5 * self.n))
+        left = self._size * np.sqrt(self.n / max(self.n - self.n_free, 0.5 * self.n))
         if self.negligible or (self.white and not self._follows_less_than_smoothing()):
             return max(float(left), TINY)
-        changes = [np.diff(s.residual, 2) for s in self.series if len(s.t) > 2]
+        changes = [np.diff(s.weighted, 2) for s in self.series if len(s.t) > 2]
         squares = np.concatenate(changes) ** 2 if changes else np.full(1, 6 * left**2)
         return max(min(float(np.sqrt(np.mean(squares) / 6)), self.smoothed_noise, float(left)), TINY)
 
     def _follows_less_than_smoothing(self) -> bool:
         """Whether a smooth curve comes much closer to the data: coarse samples hide what was missed."""
-        return self.rms > MISSED * self.smoothed_noise and self.rms > SHARE * self.spread
+        return self._size > MISSED * self.smoothed_noise and self.rms > SHARE * self.spread
 
     @property
     def misfit(self) -> float:
         """The root mean square residual in units of the noise."""
-        return self.rms / self.noise
+        return self._size / self.noise
+
+    @cached_property
+    def _size(self) -> float:
+        return float(np.sqrt(np.mean(np.concatenate([s.weighted for s in self.series]) ** 2)))
 
     @cached_property
     def independent(self) -> float:
         """The number of independent values that the residuals are worth."""
-        return sum(worth(s.residual) for s in self.series)
+        return sum(worth(s.weighted) for s in self.series)
 
     @cached_property
     def rms(self) -> float:
@@ -97,7 +107,7 @@ class Channel:
     def autocorrelation(self) -> Float:
         """The correlation of residuals 1, 2, ... samples apart, within runs."""
         lags = max(1, min(20, self.n // (5 * len(self.series))))
-        rows = [s.residual for s in self.series]
+        rows = [s.weighted for s in self.series]
         whole = sum(float(r @ r) for r in rows) or 1.0
         return np.array([sum(float(r[k:] @ r[:-k]) for r in rows) / whole for k in range(1, lags + 1)])
 
@@ -141,7 +151,7 @@ class Channel:
     @cached_property
     def quantiles(self) -> tuple[Float, Float]:
         """The residuals sorted, in units of their rms, and the normal values they would have."""
-        values = np.sort(np.concatenate([s.residual for s in self.series])) / (self.rms or 1.0)
+        values = np.sort(np.concatenate([s.weighted for s in self.series])) / (self._size or 1.0)
         return values, np.asarray(ndtri((np.arange(len(values)) + 0.5) / len(values)))
 
     @property
@@ -190,14 +200,18 @@ def channels(candidate: Candidate, prepared: Prepared, dataset: Dataset) -> tupl
             curve = (fit.u, fit.du, fit.d2u)[c]
             seen = np.isfinite(run.observed[c]) & np.isfinite(curve)
             if seen.any():
-                series.append(Series(run.t[seen], run.observed[c][seen], curve[seen], i))
+                series.append(Series(run.t[seen], run.observed[c][seen], curve[seen], i, run.roots[seen]))
         if series and np.isfinite(prepared.noise[c]):
-            stride = max(run.stride for run in runs)
             share = candidate.n_free * sum(len(s.t) for s in series) / n_values
-            out.append(Channel(name, float(prepared.noise[c]) / stride**0.5, share, tuple(series)))
+            out.append(Channel(name, float(prepared.noise[c]), share, tuple(series)))
     return tuple(out)
 
 
-def residuals_of(candidate: Candidate, prepared: Prepared, dataset: Dataset) -> list[Float]:
-    """Return the residuals of the lowest observed channel, run by run."""
-    return [series.residual for series in channels(candidate, prepared, dataset)[0].series]
+def lowest_series(candidate: Candidate, prepared: Prepared, dataset: Dataset) -> list[tuple[Float, Float]]:
+    """Return what was observed in the lowest channel of each run, and residuals, in units of the noise."""
+    found: dict[int, tuple[Float, Float]] = {}
+    for channel in channels(candidate, prepared, dataset):
+        for each in channel.series:
+            unit = channel.smoothed_noise / np.asarray(each.roots)
+            found.setdefault(each.run, (each.observed / unit, each.residual / unit))
+    return list(found.values())

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 from gode.arrays import Float
 from gode.discovery.prepare import Prepared
 from gode.discovery.quality import UNSUPPORTED, Quality, misfit_of, quality_of
+from gode.discovery.rivals import weighed
 from gode.discovery.settings import Settings
 from gode.discovery.simulate import Prediction, make_scenario, predict, simulate
 from gode.equation import Equation
@@ -221,8 +222,13 @@ class Discovery:
             ConfigError: if the level is no probability.
         """
         scenario = make_scenario(self.prepared, t, initial, force, run)
-        close = ties(self.order, self.settings.selection)
-        return predict(close, self.prepared, scenario, self.settings.shooting, level)
+        return predict(self.order[0], self._rivals, self.prepared, scenario, self.settings.shooting, level)
+
+    @cached_property
+    def _rivals(self) -> list[tuple[Candidate, float]]:
+        """The near ties and the front with their weights under correlated noise."""
+        others = [c for c, _ in self.shown if c is not self.order[0]]
+        return weighed(self.order[0], others, self.prepared)[1] if others else []
 
     # The report stands above discovery, so what opens it does so when called and not at import.
 

@@ -16,12 +16,11 @@ from gode.discovery.rest import fitted_target
 from gode.discovery.settings import plain, whole
 from gode.equation.tape import COLUMNS, compile_tape, evaluate
 from gode.errors import ConfigError, DataError, Failure
-from gode.fitting.shooting import ShootConfig, joint_covariance
+from gode.fitting.shooting import STEPS, ShootConfig, joint_covariance
 from gode.selection import WORST, Candidate
 from gode.solve import Signal, Solution, SolveConfig, solve
 
 DEFAULT_STEPS = SolveConfig().max_steps
-MAX_RIVALS = 20  # near ties whose spread enters a prediction
 
 
 @dataclass(frozen=True, repr=False)
@@ -106,7 +105,7 @@ def simulate(
         inputs=_inputs(data, times, scenario),
         guide=np.interp(times, smooth.t, smooth.values[candidate.equation.order]),
         sensitivities=sensitivities,
-        config=SolveConfig(max_steps=DEFAULT_STEPS + 20 * len(times)),
+        config=SolveConfig(max_steps=DEFAULT_STEPS + 20 * len(times) + STEPS * data.n_samples),
     )
     first = int(np.searchsorted(times, scenario.t[0]))
     here = slice(first, first + len(scenario.t))
@@ -171,23 +170,28 @@ def tuning(candidate: Candidate, prepared: Prepared) -> float:
 
 
 def predict(
-    ties: Sequence[Candidate], prepared: Prepared, scenario: Scenario, config: ShootConfig, level: float
+    named: Candidate,
+    rivals: Sequence[tuple[Candidate, float]],
+    prepared: Prepared,
+    scenario: Scenario,
+    config: ShootConfig,
+    level: float,
 ) -> Prediction:
-    """Return the solution of the first candidate with a band that holds the truth with probability `level`.
+    """Return the solution of a candidate with a band that holds the truth with probability `level`.
 
     The variance is that of constants and initial values, carried along the solution to first order, plus
-    the squared distance to the near ties, each weighted by its criterion.
+    the squared distance to its rivals, each times its weight.
 
     Raises:
         ConfigError: if the level is no probability.
     """
     if isinstance(level, bool) or not isinstance(level, Real) or not 0 < level < 1:
         raise ConfigError(f"level must lie between 0 and 1, got {level!r}")
-    best = simulate(ties[0], prepared, scenario, sensitivities=True)
-    target = fitted_target(ties[0], prepared)
-    joint = joint_covariance(ties[0].equation, ties[0].initial, target, config=config)
+    best = simulate(named, prepared, scenario, sensitivities=True)
+    target = fitted_target(named, prepared)
+    joint = joint_covariance(named.equation, named.initial, target, config=config)
     error = propagated_error(joint, scenario, best, 0)
-    spread = _spread(ties[: MAX_RIVALS + 1], prepared, scenario, best.u)
+    spread = _spread(rivals, prepared, scenario, best.u)
     width = NormalDist().inv_cdf(0.5 + level / 2) * np.hypot(error, spread)
     band = (error, spread, best.u - width, best.u + width)
     return Prediction(best.t, best.u, best.du, *band, level, best.failure)
@@ -213,16 +217,18 @@ def propagated_error(joint: tuple[Float, Bool], scenario: Scenario, solved: Solu
     return np.asarray(np.sqrt(np.maximum(variance, 0.0)))
 
 
-def _spread(ties: Sequence[Candidate], prepared: Prepared, scenario: Scenario, u: Float) -> Float:
-    """Return the weighted distance (n,) of the near ties from `u`, less those that cannot be solved."""
-    total, weights = np.zeros(len(u)), 1.0
-    for rival in ties[1:]:
+def _spread(
+    rivals: Sequence[tuple[Candidate, float]], prepared: Prepared, scenario: Scenario, u: Float
+) -> Float:
+    """Return the weighted distance (n,) of the rivals from `u`, less those that cannot be solved."""
+    total, lost = np.zeros(len(u)), 0.0
+    for rival, weight in rivals:
         solved = simulate(rival, prepared, scenario)
         if solved.failure is None:
-            weight = float(np.exp(-0.5 * (rival.criterion - ties[0].criterion)))
             total += weight * (solved.u - u) ** 2
-            weights += weight
-    return np.asarray(np.sqrt(total / weights))
+        else:
+            lost += weight
+    return np.asarray(np.sqrt(total / max(1 - lost, 1e-9)))
 
 
 def _inputs(run: Run, times: Float, scenario: Scenario) -> dict[str, Signal]:

@@ -48,7 +48,7 @@ class Arma:
 def fit_arma(series: Sequence[Float], *, levels: bool) -> Arma:
     """Return the process that explains some series best, each about its own level if `levels`, else zero."""
     n = sum(len(y) for y in series)
-    tiny = 1e-30 * max(sum(float(y @ y) for y in series), 1e-300)
+    tiny = max(1e-30 * sum(float(y @ y) for y in series), 1e-250)
 
     def squares(p: Float) -> float:
         phi, theta = LARGEST * np.tanh(p)

@@ -17,6 +17,8 @@ from gode.fitting.target import Target
 from gode.fitting.whiteness import worth
 from gode.solve import SolveConfig, System, prepare, run
 
+STEPS = 4  # more that a solver may take for each sample of an input
+
 
 @dataclass(frozen=True, kw_only=True)
 class ShootConfig:
@@ -127,7 +129,8 @@ class _Shooter:
         self.known = np.array([r.initial[: self.order] for r in runs])
         self.free: Bool = ~np.isfinite(self.known)
         rtol = float(np.clip(config.noise_share * target.noise_share, config.rtol, 10 * config.rtol))
-        solver = SolveConfig(rtol=rtol, max_steps=config.max_steps, bound=config.bound * target.scale)
+        steps = config.max_steps + max(STEPS * r.n_samples for r in runs)
+        solver = SolveConfig(rtol=rtol, max_steps=steps, bound=config.bound * target.scale)
         self.systems = [
             prepare(skeleton, r.t, inputs=dict(r.signals), guide=g[self.order], config=solver)
             for r, g in zip(runs, target.guides, strict=True)
@@ -168,7 +171,7 @@ class _Shooter:
             out = np.vstack([solved.u, solved.du, solved.d2u])
             here = seen[:, :n]
             data = self.target.dataset.runs[i]
-            weight = np.broadcast_to(self.target.weights[:, None], here.shape)[here] * data.stride**0.5
+            weight = np.outer(self.target.weights, data.roots[:n])[here]
             observed = data.observed[:, :n]
             rows.append((observed[here] - out[here]) * weight)
             if slopes:

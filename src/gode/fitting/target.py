@@ -37,5 +37,5 @@ class Target:
         """The noise as a share of the spread, of the channel in which it is the smallest."""
         spreads = np.max([np.std(guide, axis=1) for guide in self.guides], axis=0)
         seen = self.weights > 0
-        fewer = max(run.stride for run in self.dataset.runs) ** 0.5
+        fewer = max(float(np.median(run.roots)) for run in self.dataset.runs)
         return float(np.min(1.0 / (fewer * self.weights[seen] * np.maximum(spreads[seen], 1e-300))))

@@ -103,7 +103,7 @@ def data_and_fit(discovery: Discovery) -> Figure:
 
 def _measured(discovery: Discovery) -> Channels:
     """Return the channels as measured, where dense records were averaged to be fitted."""
-    if discovery.quality.strides == 1:
+    if discovery.quality.averaged == 1:
         return discovery.quality.channels
     return channels(discovery.order[0], discovery.prepared, discovery.prepared.dataset)
 

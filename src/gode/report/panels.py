@@ -183,7 +183,7 @@ def draw_residuals(axes: "Axes", discovery: Discovery, channel: Channel) -> None
     """Draw the residuals over time in units of the noise."""
     colours = run_colours(len(discovery.prepared.dataset.runs))
     for series in channel.series:
-        scaled = series.residual / channel.noise
+        scaled = series.weighted / channel.noise
         _marks(axes, series.t, scaled, colours[series.run], len(channel.series), None)
     axes.axhline(0.0, color=GREY, lw=0.8)
     axes.axhspan(-2, 2, color=GREY, alpha=0.15, lw=0)

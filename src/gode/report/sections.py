@@ -90,10 +90,10 @@ def residuals_section(discovery: Discovery) -> list[Markup]:
     """Return the diagnosis of the residuals, in words and pictures."""
     quality = discovery.quality
     words = [sentence for channel in quality.channels for sentence in channel.words]
-    if quality.strides > 1:
+    if quality.averaged > 1:
         words.append(
-            f"The record is dense: what was fitted, and what is told here, are means of {quality.strides} "
-            f"samples each, whose noise is {quality.strides**0.5:.3g} times smaller than that of one sample."
+            f"The record is dense: what was fitted, and what is told here, are means of {quality.averaged} "
+            f"samples each, whose noise is {quality.averaged**0.5:.3g} times smaller than that of one sample."
         )
     drawn = residual_plots(discovery)
     return [bullets(words), picture(drawn, "residuals", "residuals, autocorrelation, distribution")]

@@ -1,0 +1,41 @@
+"""How likely each equation that may be shown is if the noise is correlated, for bands of prediction.
+
+An equation with many terms can follow correlated noise, which white residuals then seem to confirm. With an
+ARMA(1, 1) process as noise, a plain equation with correlated residuals competes with it on equal terms.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from gode.discovery.prepare import Prepared
+from gode.discovery.residuals import channels
+from gode.fitting.correlated import fit_arma
+from gode.selection import Candidate
+
+MAX_RIVALS = 30  # that are weighed, besides the equation that is named
+HOPELESS = 1e9
+NEGLIGIBLE = 1e-3  # weights below this are left out
+
+
+def weighed(
+    named: Candidate, others: Sequence[Candidate], prepared: Prepared
+) -> tuple[float, list[tuple[Candidate, float]]]:
+    """Return the weight of the equation that is named, and the others with theirs; their sum is one."""
+    chosen = [named, *others[:MAX_RIVALS]]
+    scores = np.array([_criterion(candidate, prepared) for candidate in chosen])
+    weights = np.exp(-0.5 * (scores - scores.min()))
+    weights /= weights.sum()
+    pairs = zip(chosen[1:], weights[1:].tolist(), strict=True)
+    return float(weights[0]), [(c, weight) for c, weight in pairs if weight > NEGLIGIBLE]
+
+
+def _criterion(candidate: Candidate, prepared: Prepared) -> float:
+    """Return the criterion under correlated noise: deviance, k log n, and the price of the equation."""
+    found = channels(candidate, prepared, prepared.whole.dataset)
+    series = [s.weighted / channel.smoothed_noise for channel in found for s in channel.series]
+    n = sum(len(y) for y in series)
+    if n < sum(int(np.isfinite(run.observed).sum()) for run in prepared.whole.dataset.runs):
+        return HOPELESS  # no solution along all of the data
+    noise = fit_arma(series, levels=False)
+    return noise.deviance + candidate.n_free * float(np.log(n)) + candidate.price
