@@ -78,6 +78,23 @@ def test_what_is_left_by_a_wrong_equation_is_not_taken_for_noise():
     assert found.quality.verdict is Verdict.POOR
 
 
+def test_a_constant_record_supports_nothing():
+    found = gode.fit("u' = C*u - C*u^2", T, np.full(len(T), 3.0))
+    assert found.quality.verdict is Verdict.UNSUPPORTED
+    assert found.noise[0] > 1e-20
+
+
+def test_constants_have_the_signs_of_the_equation_that_is_shown():
+    force = np.sin(T)
+    u = noisy(0.2 * np.sin(T - 0.3), 0.001)
+    for law in ("u'' + C*u' + C*u = F", "C*u'' + C*u' + C*u = F", "u'' = C*u' + C*u"):
+        found = gode.fit(law, T, u, force=force) if "F" in law else gode.fit(law, T, u)
+        text = str(found.equation).replace(" ", "")
+        for constant in found.equation.constants:
+            sign = "-" if constant.value < 0 else ""
+            assert f"{sign}{abs(constant.value):.4g}*{constant.place}" in text, (text, constant)
+
+
 def test_a_small_pattern_is_told_but_is_no_failure():
     found = gode.fit("u' = C*u - C*u^2", T, noisy(LOGISTIC + 0.03 * np.sin(2 * T), 0.003))
     assert found.quality.verdict is Verdict.PATTERN

@@ -45,6 +45,7 @@ from gode.selection import (
     ranked,
 )
 
+RESCUED = (5, 40, 400)  # of the cheap search's best: solved in turn after an interruption, until one is
 RESERVE = 4  # times as many terms, for sums and where the usual ones do not explain the data
 IMPLICIT_SHARE = 0.25  # of the effort, for the implicit grammar
 
@@ -190,8 +191,9 @@ def _search(
         except KeyboardInterrupt:
             interrupted = True
             progress.settle()
-            if not progress.leaders():
-                progress.solve(lands[0].objective.leaders(5), Stage.BEST)
+            for n in RESCUED:
+                if not progress.leaders():
+                    progress.solve(lands[0].objective.leaders(n), Stage.BEST)
     found = ranked(progress.leaders())
     if not found and interrupted and not interrupts.timed_out:
         raise KeyboardInterrupt("before any equation was solved")

@@ -67,8 +67,8 @@ class Quality:
     @cached_property
     def verdict(self) -> Verdict:
         """How far the equation can be trusted."""
-        if not self.supported:
-            return Verdict.UNSUPPORTED
+        if not self.supported or (self.channels and all(c.spread == 0 for c in self.channels)):
+            return Verdict.UNSUPPORTED  # a constant record supports nothing
         if not self.complete or any(c.misfit > FAR and c.rms > SHARE * c.spread for c in self.channels):
             return Verdict.POOR
         fine = all(c.negligible or (c.white and c.misfit <= FAR) for c in self.channels)

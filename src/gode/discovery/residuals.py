@@ -18,6 +18,7 @@ DOUBT = 0.01  # a test with a smaller probability is reported as failed
 MISSED = 3.0  # times what smoothing leaves over, and
 SHARE = 0.1  # of the spread: residuals beyond both are no noise, however white
 TINY = 1e-300
+EPS = float(np.finfo(np.float64).eps)
 MAX_SHAPIRO = 5000
 
 
@@ -70,10 +71,18 @@ class Channel:
         """
         left = self._size * np.sqrt(self.n / max(self.n - self.n_free, 0.5 * self.n))
         if self.negligible or (self.white and not self._follows_less_than_smoothing()):
-            return max(float(left), TINY)
+            return max(float(left), self._rounding)
         changes = [np.diff(s.weighted, 2) for s in self.series if len(s.t) > 2]
         squares = np.concatenate(changes) ** 2 if changes else np.full(1, 6 * left**2)
-        return max(min(float(np.sqrt(np.mean(squares) / 6)), self.smoothed_noise, float(left)), TINY)
+        return max(
+            min(float(np.sqrt(np.mean(squares) / 6)), self.smoothed_noise, float(left)), self._rounding
+        )
+
+    @property
+    def _rounding(self) -> float:
+        """What a number of the size of the values cannot hold."""
+        largest = max(float(np.abs(s.observed).max()) for s in self.series)
+        return EPS * largest or TINY
 
     def _follows_less_than_smoothing(self) -> bool:
         """Whether a smooth curve comes much closer to the data: coarse samples hide what was missed."""
@@ -157,7 +166,8 @@ class Channel:
     @property
     def words(self) -> list[str]:
         """The diagnosis in sentences."""
-        size = f"The rms residual of {self.name} is {self.rms:.3g}, {self.misfit:.2f} times the noise"
+        dense = ", of averages," if np.max(self.series[0].roots) > 1 else ","
+        size = f"The rms residual of {self.name} is {self.rms:.3g}{dense} {self.misfit:.2f} times the noise"
         if self.negligible:
             return [f"{size}; beside the signal it is nothing, so its pattern says nothing either."]
         return [f"{size}.", self._white_words(), self._normal_words()]

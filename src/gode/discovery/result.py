@@ -19,7 +19,7 @@ from gode.discovery.quality import UNSUPPORTED, Quality, misfit_of, quality_of
 from gode.discovery.rivals import weighed
 from gode.discovery.settings import Settings
 from gode.discovery.simulate import Prediction, make_scenario, predict, simulate
-from gode.equation import Equation
+from gode.equation import Equation, Term
 from gode.equation.skeleton import has_pivot_one, linear_terms
 from gode.equation.text import display_order, to_text
 from gode.selection import Candidate, front, ties
@@ -98,24 +98,28 @@ def _written(equation: Equation) -> tuple[list[float], list[str]]:
     """Return the free numbers of the equation as it is written: D(u) = F, or solved for its highest part."""
     c = np.array(equation.constants)
     terms = sorted(linear_terms(equation.skeleton.normal), key=lambda t: display_order(t.body))
-    lone = [t for t in terms if t.body.value in equation.skeleton.inputs and t.constant is not None]
-    solved = lone or has_pivot_one(equation.skeleton.normal, equation.skeleton.highest)
+    forces = [t for t in terms if t.body.value in equation.skeleton.inputs]
+    force = forces[0] if len(forces) == 1 else None  # then it stands alone, as in Equation.sides
+    solved = force or has_pivot_one(equation.skeleton.normal, equation.skeleton.highest)
     explicit = [t for t in terms if solved and t.body.value == equation.skeleton.highest]
-    scale = -1.0 / (lone[0].multiplier * c[lone[0].constant]) if lone else (-1.0 if explicit else 1.0)
+    scale = -1.0 / _factor(force, c) if force else (-1.0 if explicit else 1.0)
     values, places, used = [], [], set()
     for term in terms:
         used.add(term.constant)
-        if lone and term is lone[0]:
+        if term is force:
             continue
-        if term.constant is not None or (lone and term in explicit):
-            own = 1.0 if term.constant is None else c[term.constant]
-            values.append(float(scale * term.multiplier * own))
+        if term.constant is not None or (force and force.constant is not None and term in explicit):
+            values.append(float(scale * _factor(term, c)))
             places.append(to_text(term.body))
     for i in range(len(c)):
         if i not in used:
             values.append(float(c[i]))
             places.append("inside a function")
     return values, places
+
+
+def _factor(term: Term, constants: Float) -> float:
+    return term.multiplier * (1.0 if term.constant is None else float(constants[term.constant]))
 
 
 @dataclass(frozen=True, repr=False)
