@@ -1,9 +1,10 @@
 """Are the error bars honest? How often the 95 % intervals of the constants hold the truth.
 
-    python benchmarks/error_bars.py [--runs 24] [--noise 0.05] [--points 100] [--out out/error_bars.jsonl]
+    python benchmarks/error_bars.py [--runs 24] [--noise 0.05] [--correlation 0] [--points 100]
+        [--out out/error_bars.jsonl]
 
-Each problem is an equation with its true constants. A run solves it by SciPy, adds white noise of this
-share of the signal's spread, and hands the right skeleton to `gode.fit`, which knows no initial values.
+Each problem is an equation with its true constants. A run solves it by SciPy, adds noise of this share of
+the signal's spread, white or AR(1) with this correlation of neighbours, and hands the right skeleton to `gode.fit`, which knows no initial values.
 An interval is the value and 1.96 standard errors either way. Runs in the file are not done again.
 """
 
@@ -114,17 +115,22 @@ PROBLEMS = (
 )
 
 
-def measured(problem: Problem, seed: int, noise: float, points: int) -> tuple[np.ndarray, np.ndarray]:
+def measured(
+    problem: Problem, seed: int, noise: float, points: int, correlation: float
+) -> tuple[np.ndarray, np.ndarray]:
     """Return times and noisy values of one run."""
     t = np.linspace(0.0, problem.end, points)
     solved = solve_ivp(problem.rhs, (0.0, problem.end), problem.initial, t_eval=t, rtol=1e-10, atol=1e-12)
     rng = np.random.default_rng([PROBLEMS.index(problem), seed])
-    return t, solved.y[0] + noise * np.std(solved.y[0]) * rng.standard_normal(points)
+    left = rng.standard_normal(points)
+    for i in range(1, points if correlation else 0):
+        left[i] = correlation * left[i - 1] + np.sqrt(1 - correlation**2) * left[i]
+    return t, solved.y[0] + noise * np.std(solved.y[0]) * left
 
 
-def one_run(problem: Problem, seed: int, noise: float, points: int) -> dict[str, object]:
+def one_run(problem: Problem, seed: int, noise: float, points: int, correlation: float) -> dict[str, object]:
     """Return the distance of each constant from its truth, in standard errors."""
-    t, u = measured(problem, seed, noise, points)
+    t, u = measured(problem, seed, noise, points, correlation)
     begun = time.perf_counter()
     constants = gode.fit(problem.skeleton, t, u, force=problem.force).equation.constants
     truth = {ordered(place): value for place, value in problem.truth.items()}
@@ -136,6 +142,7 @@ def one_run(problem: Problem, seed: int, noise: float, points: int) -> dict[str,
         "seed": seed,
         "noise": noise,
         "points": points,
+        "correlation": correlation,
         "places": places,
         "away": away,
         "seconds": round(time.perf_counter() - begun, 3),
@@ -160,10 +167,10 @@ def rows_of(path: Path) -> list[dict[str, object]]:
 
 def missing(rows: list[dict[str, object]], given: argparse.Namespace) -> Iterator[tuple[Problem, int]]:
     """Yield the runs that are still to do."""
-    done = {(r["problem"], r["seed"], r["noise"], r["points"]) for r in rows}
+    done = {(r["problem"], r["seed"], r["noise"], r["points"], r.get("correlation", 0.0)) for r in rows}
     for seed in range(given.runs):
         for problem in PROBLEMS:
-            if (problem.name, seed, given.noise, given.points) not in done:
+            if (problem.name, seed, given.noise, given.points, given.correlation) not in done:
                 yield problem, seed
 
 
@@ -190,13 +197,14 @@ def main() -> None:
     )
     parser.add_argument("--runs", type=int, default=24, help="of each problem")
     parser.add_argument("--noise", type=float, default=0.05)
+    parser.add_argument("--correlation", type=float, default=0.0, help="of neighbouring values of the noise")
     parser.add_argument("--points", type=int, default=100)
     parser.add_argument("--out", type=Path, default=Path("out/error_bars.jsonl"))
     given = parser.parse_args()
     given.out.parent.mkdir(parents=True, exist_ok=True)
     rows = rows_of(given.out)
     for problem, seed in missing(rows, given):
-        row = one_run(problem, seed, given.noise, given.points)
+        row = one_run(problem, seed, given.noise, given.points, given.correlation)
         rows.append(row)
         with given.out.open("a") as file:
             file.write(json.dumps(row) + "\n")

@@ -1,8 +1,9 @@
 """Does gode invent equations? The share of series without any that it calls supported.
 
-    python benchmarks/false_discoveries.py [--series 200] [--effort quick] [--out out/false.jsonl]
+    python benchmarks/false_discoveries.py [--series 200] [--walks] [--effort quick] [--out out/false.jsonl]
 
-A series is white noise about a level, or about a straight line, of 60 to 120 points; first and second
+A series is white noise about a level, or about a straight line, of 60 to 120 points; with --walks, in turn
+AR(1) noise of .95 and a random walk. First and second
 order are asked for in turn. A false discovery is a result with `supported` true. The file is resumable:
 series that it already holds are not done again. `margin` is by how much the equation beat the better of
 constant and straight line, in units of the criterion, before `SelectionConfig.support` is taken off.
@@ -24,12 +25,18 @@ from gode.selection import is_supported
 GOAL = 0.02
 
 
-def series(number: int) -> tuple[np.ndarray, np.ndarray, int, str]:
+def series(number: int, *, walks: bool) -> tuple[np.ndarray, np.ndarray, int, str]:
     """Return times, values, the order to ask for, and the kind of a series without an equation."""
     rng = np.random.default_rng([7, number])
     n = int(rng.integers(60, 121))
     t = np.linspace(0.0, float(rng.choice([1.0, 10.0, 50.0])), n)
     level, slope = rng.choice([0.0, 1.0, 20.0]), rng.choice([-1.0, 0.3, 3.0])
+    if walks:
+        phi = 1.0 if number % 4 >= 2 else 0.95
+        steps = rng.standard_normal(n)
+        for i in range(1, n):
+            steps[i] += phi * steps[i - 1]
+        return t, steps, 1 + number % 2, "walk" if phi == 1 else "AR(1)"
     line = number % 4 >= 2
     u = level + (slope * t / t[-1] if line else 0.0) + 0.3 * rng.standard_normal(n)
     return t, u, 1 + number % 2, "line" if line else "level"
@@ -49,9 +56,9 @@ def margin(found: Discovery) -> float:
     return low
 
 
-def one_series(number: int, effort: str) -> dict[str, object]:
+def one_series(number: int, effort: str, *, walks: bool) -> dict[str, object]:
     """Return what gode says of one series."""
-    t, u, order, kind = series(number)
+    t, u, order, kind = series(number, walks=walks)
     row: dict[str, object] = {"series": number, "kind": kind, "order": order, "n": len(t), "effort": effort}
     begun = time.process_time()
     try:
@@ -75,7 +82,7 @@ def rows_of(path: Path) -> list[dict[str, object]]:
 
 def tell(rows: list[dict[str, object]]) -> float:
     """Print the shares and return that of all series."""
-    for kind in ("level", "line"):
+    for kind in sorted({str(r["kind"]) for r in rows}):
         for order in (1, 2):
             here = [r for r in rows if r["kind"] == kind and r["order"] == order]
             wrong = sum(bool(r["supported"]) for r in here)
@@ -93,15 +100,18 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--series", type=int, default=200)
+    parser.add_argument("--walks", action="store_true", help="noise of long memory instead of white noise")
     parser.add_argument("--effort", default="quick")
     parser.add_argument("--out", type=Path, default=Path("out/false.jsonl"))
     given = parser.parse_args()
     given.out.parent.mkdir(parents=True, exist_ok=True)
-    rows = [r for r in rows_of(given.out) if r["effort"] == given.effort and r["series"] < given.series]
+    kinds = ("walk", "AR(1)") if given.walks else ("level", "line")
+    known = [r for r in rows_of(given.out) if r["effort"] == given.effort and r["kind"] in kinds]
+    rows = [r for r in known if r["series"] < given.series]
     done = {r["series"] for r in rows}
     for number in range(given.series):
         if number not in done:
-            rows.append(one_series(number, given.effort))
+            rows.append(one_series(number, given.effort, walks=given.walks))
             with given.out.open("a") as file:
                 file.write(json.dumps(rows[-1]) + "\n")
     raise SystemExit(0 if tell(rows) <= GOAL else 1)
