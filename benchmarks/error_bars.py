@@ -4,7 +4,8 @@
         [--out out/error_bars.jsonl]
 
 Each problem is an equation with its true constants. A run solves it by SciPy, adds noise of this share of
-the signal's spread, white or AR(1) with this correlation of neighbours, and hands the right skeleton to `gode.fit`, which knows no initial values.
+the signal's spread, white or AR(1) with this correlation of neighbours, and hands the right skeleton to
+`gode.fit`, which knows no initial values.
 An interval is the value and 1.96 standard errors either way. Runs in the file are not done again.
 """
 

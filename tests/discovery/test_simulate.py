@@ -117,7 +117,7 @@ def test_samples_of_a_new_force_belong_to_the_new_times():
     later = found.predict(t, force=np.cos(t))
     assert later.u == pytest.approx(0.5 * (np.sin(t) + np.cos(t)) + 0.5 * np.exp(-t), abs=0.01)
     assert found.predict(t, force="cos(t)").u == pytest.approx(later.u, abs=1e-3)
-    with pytest.raises(DataError, match="known from 0 to 4 only; pass force="):
+    with pytest.raises(DataError, match="known from 0 to 4 only; give a force"):
         found.predict([5.0])
 
 

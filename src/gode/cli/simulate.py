@@ -72,15 +72,15 @@ def load_record(source: str) -> "Discovery":
     Raises:
         FileError: if there is none.
     """
-    from gode.cli.keep import RECORD
-    from gode.report import load
-
     path = Path(source)
     if not os.path.exists(path):
         raise FileError(
             f"there is no record {shortened(source, 200)!r}; name a record.json, or the folder that "
             "gode discover --out made"
         )
+    from gode.cli.keep import RECORD
+    from gode.report import load
+
     return load(path / RECORD if os.path.isdir(path) else path)
 
 

@@ -255,5 +255,5 @@ def _check_span(run: Run, times: Float) -> None:
         if isinstance(signal, np.ndarray) and (times[0] < run.t[0] or times[-1] > run.t[-1]):
             raise DataError(
                 f"the input {name} is known from {run.t[0]:g} to {run.t[-1]:g} only; "
-                "pass force= for other times"
+                "give a force for other times (force=, on the command line --force)"
             )
