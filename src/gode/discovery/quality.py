@@ -123,6 +123,6 @@ def _assumed(candidate: Candidate, prepared: Prepared) -> tuple[str, ...]:
     for i, run in enumerate(prepared.dataset.runs):
         for name, known, value in zip(("u", "u'"), run.initial, candidate.initial[i], strict=False):
             if np.isnan(known) and value == 0:
-                where = f" in run {i}" if len(prepared.dataset.runs) > 1 else ""
+                where = f" in {prepared.dataset.name_of(i)}" if len(prepared.dataset.runs) > 1 else ""
                 out.append(f"{name}({run.t[0]:g}) = 0{where}")
     return tuple(out)

@@ -232,7 +232,7 @@ class Discovery:
     def _rivals(self) -> list[tuple[Candidate, float]]:
         """The near ties and the front with their weights under correlated noise."""
         others = [c for c, _ in self.shown if c is not self.order[0]]
-        return weighed(self.order[0], others, self.prepared)[1] if others else []
+        return weighed(self.order[0], others, self.prepared) if others else []
 
     # The report stands above discovery, so what opens it does so when called and not at import.
 

@@ -14,20 +14,20 @@ from gode.fitting.correlated import fit_arma
 from gode.selection import Candidate
 
 MAX_RIVALS = 30  # that are weighed, besides the equation that is named
-HOPELESS = 1e9
+HOPELESS = 1e9  # the criterion of an equation that has no solution along the data
 NEGLIGIBLE = 1e-3  # weights below this are left out
 
 
 def weighed(
     named: Candidate, others: Sequence[Candidate], prepared: Prepared
-) -> tuple[float, list[tuple[Candidate, float]]]:
-    """Return the weight of the equation that is named, and the others with theirs; their sum is one."""
+) -> list[tuple[Candidate, float]]:
+    """Return the others with their weights; with that of the equation that is named, the sum is one."""
     chosen = [named, *others[:MAX_RIVALS]]
     scores = np.array([_criterion(candidate, prepared) for candidate in chosen])
     weights = np.exp(-0.5 * (scores - scores.min()))
     weights /= weights.sum()
     pairs = zip(chosen[1:], weights[1:].tolist(), strict=True)
-    return float(weights[0]), [(c, weight) for c, weight in pairs if weight > NEGLIGIBLE]
+    return [(c, weight) for c, weight in pairs if weight > NEGLIGIBLE]
 
 
 def _criterion(candidate: Candidate, prepared: Prepared) -> float:
