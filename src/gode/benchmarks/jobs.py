@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, fields
 from itertools import product
 
 from gode.benchmarks.problems import Problem, problem, suite
-from gode.discovery.settings import EFFORTS
+from gode.choices import EffortName
 from gode.errors import ConfigError
 
 INITIALS = ("known", "unknown")
@@ -52,7 +52,7 @@ class Job:
     dropped: float = 0.0  # share of the samples that is left out, by chance
     runs: int = 1  # trajectories from different initial values
     initial: str = "known"
-    effort: str = "normal"
+    effort: str = EffortName.NORMAL.value
 
     def __post_init__(self) -> None:
         one = problem(self.problem)
@@ -70,8 +70,8 @@ class Job:
             raise ConfigError(f"runs must lie between 1 and 20, got {self.runs}")
         if self.initial not in INITIALS:
             raise ConfigError(f"initial must be known or unknown, got {self.initial!r}")
-        if self.effort not in EFFORTS:
-            raise ConfigError(f"effort must be one of {', '.join(EFFORTS)}, got {self.effort!r}")
+        if self.effort not in list(EffortName):
+            raise ConfigError(f"effort must be one of {', '.join(EffortName)}, got {self.effort!r}")
         if self.initial == "unknown" and one.observed == "acceleration":
             raise ConfigError(
                 f"{one.name} measures the acceleration alone, which does not tell the initial values; "

@@ -6,6 +6,7 @@ from pathlib import Path
 from gode.benchmarks.jobs import QUICK, Job, suite_jobs
 from gode.benchmarks.records import Record, read_records
 from gode.benchmarks.tables import CHANNELS, summary
+from gode.choices import EffortName
 
 # Mean errors of u, u', u'' that effort quick must stay below on the problems of QUICK at 5 % noise, seed 0,
 # and how many of the structures must be found: about three times the errors measured when they were set.
@@ -25,7 +26,7 @@ def quick_jobs(names: Sequence[str]) -> list[Job]:
         seeds=(0,),
         noise=(0.05,),
         initial="known",
-        effort="quick",
+        effort=EffortName.QUICK.value,
     )
 
 

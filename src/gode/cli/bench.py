@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 
+from gode.choices import EffortName
 from gode.cli.app import OutPath, main
 from gode.cli.stopping import exit_interrupted
 
@@ -62,7 +63,8 @@ def _run_options(command: F) -> F:
                      help="[several]"),
         click.option("--initial", type=click.Choice(["known", "unknown"]), default="known", show_default=True,
                      help="Whether the methods are told the initial values."),
-        click.option("--effort", default="normal", show_default=True, help="quick, normal or thorough."),
+        click.option("--effort", type=click.Choice([*map(str, EffortName)]), default="normal",
+                     show_default=True),
         click.option("--jobs", default=2, show_default=True,
                      help="Processes, at most one for each core."),
         click.option("--limit", default=1800.0, show_default=True, help="Seconds that one run may take."),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from gode.choices import EffortName, Preset
 from gode.cli.app import NOT_EXPLAINED, OutPath, main
 from gode.cli.measured import Choice, Measured, data_options, read_measured
 from gode.cli.stopping import exit_interrupted
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     from gode.discovery.options import Options
     from gode.report.checkpoint import Checkpoint
 
-EFFORTS = ("quick", "normal", "thorough")  # as in discovery.settings, which is slow to import
-PRESETS = ("default", "paper")
 UNDECIDING = ("max_seconds",)  # options after whose change the fits known from before are still right
 
 
@@ -39,8 +38,8 @@ UNDECIDING = ("max_seconds",)  # options after whose change the fits known from 
 )
 @click.option("--without", metavar="SYMBOL", multiple=True, help="Leave out log, t, ...; may be repeated.")
 @click.option("--start", metavar="EQUATION", help="A guess, such as \"u'' = C*u\".")
-@click.option("--effort", type=click.Choice(EFFORTS), default="normal", show_default=True)
-@click.option("--preset", type=click.Choice(PRESETS), default="default", show_default=True)
+@click.option("--effort", type=click.Choice([*map(str, EffortName)]), default="normal", show_default=True)
+@click.option("--preset", type=click.Choice([*map(str, Preset)]), default="default", show_default=True)
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Same seed, same answer.")
 @click.option(
     "--max-seconds",

@@ -11,6 +11,7 @@ from typing import Literal
 import numpy as np
 
 from gode.arrays import Series
+from gode.choices import EffortName, Preset
 from gode.data import Dataset
 from gode.data.joining import chosen_interpolation
 from gode.discovery.arguments import INPUT, Force, make_dataset
@@ -26,7 +27,7 @@ from gode.discovery.prepare import Prepared, prepare, retraced
 from gode.discovery.progress import Progress, Stage, Step
 from gode.discovery.residuals import lowest_series
 from gode.discovery.result import Discovery
-from gode.discovery.settings import GRAMMARS, IMPLICIT, Preset, Settings, check_start, plain, words
+from gode.discovery.settings import GRAMMARS, IMPLICIT, Settings, check_start, plain, words
 from gode.discovery.simulate import from_solvable, strain, tuning
 from gode.discovery.stages import Territory, explore, make_vocabulary, refine
 from gode.discovery.threads import one_thread
@@ -149,7 +150,9 @@ def _second_order(search: Callable[[Settings], Discovery], settings: Settings) -
     """Return what a quick search for an equation of second order finds, if that makes sense."""
     if settings.order == 2 or settings.grammar != GRAMMARS[1]:
         return None
-    other = replace(settings, order=2, grammar=GRAMMARS[2], implicit=False, effort="quick", start=None)
+    other = replace(
+        settings, order=2, grammar=GRAMMARS[2], implicit=False, effort=EffortName.QUICK.value, start=None
+    )
     known = load_model(GRAMMARS[2]).grammar.terminals
     other = replace(other, without=tuple(word for word in settings.without if word in known))
     try:

@@ -6,12 +6,13 @@ from dataclasses import replace
 import numpy as np
 
 from gode.arrays import Float
+from gode.choices import Preset
 from gode.discovery.causes import CLEARLY, LEFT, NO_REMEDY, delayed_state, helpful_columns, likely_causes
 from gode.discovery.prepare import Prepared
 from gode.discovery.quality import Quality, Verdict
 from gode.discovery.rest import fitted_target
 from gode.discovery.result import Discovery
-from gode.discovery.settings import Preset, Settings
+from gode.discovery.settings import Settings
 from gode.fitting.shooting import joint_covariance
 from gode.selection import Candidate, front, ties
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 
 from gode.arrays import Series
+from gode.choices import EffortName
 from gode.data import Dataset
 from gode.data.joining import chosen_interpolation
 from gode.discovery.arguments import Force, make_dataset
@@ -55,7 +56,9 @@ def fit(
     """
     skeleton = parse_skeleton(equation)
     joined = chosen_interpolation(hold, interpolation)
-    settings = Settings(order=skeleton.order, grammar="", effort="quick", interpolation=joined.value)
+    settings = Settings(
+        order=skeleton.order, grammar="", effort=EffortName.QUICK.value, interpolation=joined.value
+    )
     dataset = make_dataset(t, u, velocity, acceleration, force, initial, interpolation=joined)
     with one_thread():
         return _fit_in(dataset, skeleton, settings)

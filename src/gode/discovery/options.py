@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import Literal
 
+from gode.choices import EffortName, Preset
 from gode.data import Dataset
 from gode.discovery.paper import paper_grammar
-from gode.discovery.settings import AUTO, GRAMMARS, Preset, Settings, whole
+from gode.discovery.settings import AUTO, GRAMMARS, Settings, whole
 from gode.equation import parse_skeleton
 from gode.errors import ConfigError
 
@@ -22,8 +23,8 @@ class Options:
 
     order: int | Literal["auto"] = 1
     grammar: str | None = None
-    preset: str = "default"
-    effort: str = "normal"
+    preset: str = Preset.DEFAULT.value
+    effort: str = EffortName.NORMAL.value
     start: str | None = None
     without: tuple[str, ...] = ()
     seed: int = 0

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gode.arrays import Float
+from gode.choices import EffortName
 from gode.data import Columns, Dataset, MlpConfig, Smooth, columns_of_run, join_runs, smooth, smooth_mlp
 from gode.data.mlp import dominant_period
 from gode.discovery.interrupts import Interrupts
@@ -41,10 +42,10 @@ class PaperEffort:
     blind_epochs: int  # the same for accelerations alone, of the paper's 100,000
 
 
-PAPER_EFFORTS = {
-    "quick": PaperEffort(population=0.3, runs=1, epochs=2_000, blind_epochs=3_000),
-    "normal": PaperEffort(population=1.0, runs=1, epochs=10_000, blind_epochs=10_000),
-    "thorough": PaperEffort(population=1.0, runs=5, epochs=10_000, blind_epochs=100_000),
+PAPER_EFFORTS: dict[str, PaperEffort] = {
+    EffortName.QUICK: PaperEffort(population=0.3, runs=1, epochs=2_000, blind_epochs=3_000),
+    EffortName.NORMAL: PaperEffort(population=1.0, runs=1, epochs=10_000, blind_epochs=10_000),
+    EffortName.THOROUGH: PaperEffort(population=1.0, runs=5, epochs=10_000, blind_epochs=100_000),
 }
 
 

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 from operator import index
 from typing import Final, TypeVar
 
+from gode.choices import EffortName, Preset
 from gode.data import Interpolation
 from gode.data.joining import chosen_interpolation
 from gode.equation import parse_skeleton
@@ -34,8 +34,8 @@ class Effort:
     per_round: int  # neighbours fitted to the trajectory for each good equation
 
 
-EFFORTS = {
-    "quick": Effort(
+EFFORTS: dict[str, Effort] = {
+    EffortName.QUICK: Effort(
         library=300,
         sums=10,
         latent=300,
@@ -46,7 +46,7 @@ EFFORTS = {
         rounds=3,
         per_round=8,
     ),
-    "normal": Effort(
+    EffortName.NORMAL: Effort(
         library=500,
         sums=30,
         latent=700,
@@ -57,7 +57,7 @@ EFFORTS = {
         rounds=8,
         per_round=14,
     ),
-    "thorough": Effort(
+    EffortName.THOROUGH: Effort(
         library=2000,
         sums=60,
         latent=4000,
@@ -69,13 +69,6 @@ EFFORTS = {
         per_round=30,
     ),
 }
-
-
-class Preset(StrEnum):
-    """Which method is used."""
-
-    DEFAULT = "default"
-    PAPER = "paper"  # as it was published
 
 
 # What the parts of the search contribute, each with about as many fits as "normal" has in all.
@@ -133,8 +126,8 @@ class Settings:
     order: int
     grammar: str
     implicit: bool = False  # whether to look for implicit equations too
-    preset: str = "default"
-    effort: str = "normal"
+    preset: str = Preset.DEFAULT.value
+    effort: str = EffortName.NORMAL.value
     start: str | None = None
     without: tuple[str, ...] = ()
     seed: int = 0

@@ -9,6 +9,7 @@ import numpy as np
 
 from gode import __version__
 from gode.arrays import Float
+from gode.choices import Preset
 from gode.data import Dataset, Run, Smooth, make_run
 from gode.data.joining import chosen_interpolation
 from gode.data.runs import CHANNELS, Input
@@ -96,7 +97,7 @@ def discovery_of(data: object) -> Discovery:
     if any(tuple(run.inputs) != tuple(runs[0].inputs) for run in runs):
         raise FileError("runs: all must have the same inputs")
     dataset = Dataset(runs, labels, _names(data, len(runs)))
-    fitted = condensed(dataset) if settings.preset == "default" else dataset
+    fitted = condensed(dataset) if settings.preset == Preset.DEFAULT else dataset
     smooths = tuple(
         resampled(_smooth(s, (run, raw), f"smooths[{i}]"), run.t)
         for i, (s, run, raw) in enumerate(

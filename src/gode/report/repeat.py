@@ -6,6 +6,7 @@ from dataclasses import asdict
 
 import numpy as np
 
+from gode.choices import Preset
 from gode.discovery import Discovery
 from gode.discovery.paper import paper_grammar
 from gode.discovery.settings import AUTO
@@ -100,7 +101,7 @@ def _options(discovery: Discovery) -> dict[str, object]:
     given = asdict(settings)
     values = {name: given[name] for name in OPTIONS if given[name] not in (None, (), "default")}
     usual = paper_grammar(settings.order, forced=bool(discovery.prepared.dataset.inputs))
-    if settings.implicit or (settings.preset == "paper" and settings.grammar == usual):
+    if settings.implicit or (settings.preset == Preset.PAPER and settings.grammar == usual):
         del values["grammar"]
     if settings.share < 1:
         values["order"] = AUTO

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from gode.choices import Preset
 from gode.discovery import Discovery, Finding
 from gode.errors import EquationError
 from gode.report.answers import answer
@@ -149,7 +150,7 @@ def smoothing_section(discovery: Discovery) -> list[Markup]:
     head = ("run", "points", "noise", "error of smoothed u", "of u'", "of u''")
     words = (
         "By the paper's network, on whose derivatives the search works."
-        if discovery.settings.preset == "paper"
+        if discovery.settings.preset == Preset.PAPER
         else "By a Gaussian process. The constants come from solutions compared with the data as measured. "
         "The smoothed curves start and steer the search, and tell whether an unknown start may be zero; in "
         "the ranking the smoothed highest derivative counts as one more value beside the measured ones."
