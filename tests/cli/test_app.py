@@ -142,3 +142,18 @@ def test_empty_names_and_seeds_below_zero_are_refused():
     assert "the name is empty" in refused("fit", "u' = C*u", GROWTH, "--out", "")
     assert "the name is empty" in refused("discover", GROWTH, "--out", "")
     assert "-1 is not in the range" in refused("model", "check", "first-order", "--seed", "-1")
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("--order", "auto", "--preset", "paper"), "--order auto is not part of the paper's method"),
+        (("--start", "u'' = C*u"), "but --order 1 was asked for"),
+        (("--start", "u' = C*F"), "pass --force or leave it out"),
+        (("--hold", "--interpolation", "cubic"), "--hold contradicts --interpolation cubic"),
+        (("--no-hold", "--interpolation", "hold"), "--no-hold contradicts --interpolation hold"),
+    ],
+    ids=lambda each: "" if isinstance(each, tuple) else each,
+)
+def test_messages_of_the_library_speak_of_options_not_of_arguments(words, told):
+    assert told in refused("discover", GROWTH, *words)

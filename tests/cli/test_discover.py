@@ -17,7 +17,7 @@ import pytest
 import gode as package
 from commands import GROWTH, gode, refused, start
 from gode.cli.discover import told_of_jobs
-from gode.cli.live import live_progress
+from gode.cli.running import live_progress
 from gode.discovery.workers import cores
 
 QUICK = ["--effort", "quick", "--grammar", "first-order"]
@@ -171,7 +171,7 @@ def test_an_interruption_while_the_result_is_printed_says_so(tmp_path, monkeypat
     def pressed(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("gode.cli.show.print_discovery", pressed)
+    monkeypatch.setattr("gode.cli.results.print_discovery", pressed)
     printed = gode("fit", "u' = C*u", GROWTH)
     assert (printed.exit_code, printed.stderr) == (130, "gode: interrupted while the result was printed\n")
     written = gode("fit", "u' = C*u", GROWTH, "--out", tmp_path)

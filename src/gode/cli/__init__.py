@@ -1,4 +1,4 @@
-"""The command line: parses and prints, decides nothing."""
+"""The command line: reads options and files, calls the library, prints."""
 
 from gode.cli.start import main
 

@@ -1,40 +1,99 @@
-"""The command `gode`: its group, whose commands are loaded when they are called, and how an error is told."""
+"""The command `gode`: its group, whose commands are imported when called, and how errors are shown."""
 
 import errno
 import os
+import re
+import signal
 import sys
+import threading
 import traceback
 from importlib import import_module
 from pathlib import Path
-from typing import NoReturn
+from types import FrameType, TracebackType
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
 from gode import __version__
-from gode.cli.once import Once
-from gode.cli.stopping import Termination
 from gode.errors import GodeError
 
-# Each command with its module in gode.cli, which is imported when it is asked for.
+if TYPE_CHECKING:
+    from rich.console import Console
+
+# Each command with its module in gode.cli, which is imported when the command is called.
 COMMANDS = {
     "bench": "bench",
-    "demo": "demo",
+    "demo": "discover",
     "discover": "discover",
-    "export": "export",
-    "fit": "fit",
-    "grammars": "grammars",
+    "export": "records",
+    "fit": "discover",
+    "grammars": "models",
     "model": "models",
-    "report": "export",
-    "simulate": "simulate",
+    "report": "records",
+    "simulate": "records",
     "train": "models",
 }
-NOT_EXPLAINED = 3  # the exit code where the fit is poor, or no equation is supported
+NOT_EXPLAINED = 3  # exit code if the fit is poor, or no equation is supported
+INTERRUPTED, TERMINATED = 130, 143  # exit codes after SIGINT and SIGTERM
+ARGUMENT = re.compile(r"\b(\w{4,})=(?:'([^']*)'|([\w.]+))?")  # of a Python call, such as order=2 or force=
+
+
+class StrictCommand(click.Command):
+    """A command that refuses an option given twice; click would silently use the last one."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the arguments.
+
+        Raises:
+            click.UsageError: if an option that takes one value is repeated.
+        """
+        _, _, given = self.make_parser(ctx).parse_args(list(args))
+        options = [each for each in given if isinstance(each, click.Option)]
+        values = [each for each in options if not (each.multiple or each.count or each.is_flag)]
+        for option in values:
+            n = values.count(option)
+            if n > 1 and not ctx.resilient_parsing:  # which is set during completion
+                name = option.opts[0]
+                several = "," in str(option.metavar)
+                hint = f"for several columns write {name} A1,A2" if several else "give it once"
+                times = "twice" if n == 2 else f"{n} times"
+                raise click.UsageError(f"{name} was given {times}; {hint}", ctx)
+        return super().parse_args(ctx, args)
+
+
+class Termination:
+    """Treats SIGTERM like Ctrl-C inside its `with` block; does nothing outside the main thread."""
+
+    def __init__(self) -> None:
+        self.exit_code = INTERRUPTED
+        self._before: object = None
+
+    def __enter__(self) -> "Termination":
+        if threading.current_thread() is threading.main_thread():
+            self._before = signal.signal(signal.SIGTERM, self._interrupt)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._before is not None:
+            signal.signal(signal.SIGTERM, self._before)  # type: ignore[arg-type]
+
+    def _interrupt(self, number: int, frame: FrameType | None) -> None:
+        self.exit_code = TERMINATED
+        signal.raise_signal(signal.SIGINT)
+
+
+def exit_interrupted() -> NoReturn:
+    """Exit with the code of the signal that interrupted the current command."""
+    termination = click.get_current_context().find_object(Termination)
+    sys.exit(termination.exit_code if termination else INTERRUPTED)
 
 
 class _Group(click.Group):
-    """A group whose errors are one sentence, with exit code 2; --debug, anywhere, gives the traceback."""
+    """A group whose errors are one sentence, with exit code 2; --debug, anywhere, shows the traceback."""
 
-    command_class = Once
+    command_class = StrictCommand
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted(COMMANDS)
@@ -47,7 +106,7 @@ class _Group(click.Group):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         for stream in (sys.stdout, sys.stderr):
             if hasattr(stream, "reconfigure"):
-                stream.reconfigure(errors="replace")  # a terminal that cannot write ± gets a question mark
+                stream.reconfigure(errors="replace")  # a question mark where the terminal cannot show ±
         debug = ["--debug"] if "--debug" in args else []
         try:
             return super().parse_args(ctx, [*debug, *(word for word in args if word != "--debug")])
@@ -67,23 +126,23 @@ class _Group(click.Group):
             except GodeError as error:
                 if debug:
                     traceback.print_exc()
-                stop(str(error))
+                stop(in_options(str(error), super().get_command(ctx, ctx.invoked_subcommand or "")))
             except OSError as error:
                 _stop_writing(error, debug=debug)
             except (KeyboardInterrupt, SystemError) as error:
-                # compiled code answers Ctrl-C with a SystemError that is caused by it
+                # numba turns Ctrl-C inside compiled code into a SystemError caused by it
                 pressed = isinstance(error, KeyboardInterrupt) or isinstance(
                     error.__cause__, KeyboardInterrupt
                 )
                 if debug or not pressed:
                     raise
-                what = error.args[0] if isinstance(error, KeyboardInterrupt) and error.args else ""
-                click.echo(f"gode: interrupted {what or 'before there was a result'}", err=True)
+                when = error.args[0] if isinstance(error, KeyboardInterrupt) and error.args else ""
+                click.echo(f"gode: interrupted {when or 'before there was a result'}", err=True)
                 sys.exit(termination.exit_code)
 
 
 class OutPath(click.Path):
-    """A file or folder to write, which must have a name."""
+    """A file or folder to write, whose name must not be empty."""
 
     def __init__(self) -> None:
         super().__init__(path_type=Path)
@@ -97,8 +156,38 @@ class OutPath(click.Path):
         return super().convert(value, param, ctx)  # type: ignore[arg-type]
 
 
+def console(*, stderr: bool = False) -> "Console":
+    """Return the terminal for output, or for progress; one that reports no width gets 80 columns."""
+    from rich.console import Console
+
+    found = Console(highlight=False, stderr=stderr)
+    return found if found.width > 0 else Console(highlight=False, stderr=stderr, width=80)
+
+
+def say(text: str, *, style: str = "") -> None:
+    """Print text without wrapping it, so that piped output keeps its lines."""
+    from rich.text import Text
+
+    console().print(Text(text, style=style), soft_wrap=True)
+
+
+def in_options(message: str, command: click.Command | None) -> str:
+    """Return a message of the library with Python arguments (order=2) as options of `command` (--order 2)."""
+    options = {p.name: p for p in command.params if isinstance(p, click.Option)} if command else {}
+
+    def option(found: re.Match[str]) -> str:
+        known, value = options.get(found[1]), found[2] or found[3] or ""
+        if known is None:
+            return found[0]
+        if known.is_flag:
+            return known.secondary_opts[0] if value == "False" else known.opts[0]
+        return f"{known.opts[0]} {value}".rstrip()
+
+    return ARGUMENT.sub(option, message)
+
+
 def _stop_usage(error: click.UsageError) -> NoReturn:
-    """End with a mistake in the words of the command line; a bare `gode` is none and gets its help."""
+    """Exit after a mistake in the options; plain `gode` is none and gets its help."""
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
         raise error
     message = error.format_message().rstrip(".")
@@ -107,7 +196,7 @@ def _stop_usage(error: click.UsageError) -> NoReturn:
 
 
 def _stop_writing(error: OSError, *, debug: bool) -> NoReturn:
-    """End where the output has no room left; what is still waiting to be written goes nowhere."""
+    """Exit when the output cannot be written, as on a full disk; buffered output is discarded."""
     if debug or error.errno not in (errno.ENOSPC, errno.EIO):
         raise error
     with open(os.devnull, "w") as nowhere:
@@ -116,7 +205,7 @@ def _stop_writing(error: OSError, *, debug: bool) -> NoReturn:
 
 
 def stop(sentence: str) -> NoReturn:
-    """End the program with one sentence and exit code 2."""
+    """Exit with one sentence and code 2."""
     click.echo(f"gode: {sentence}", err=True)
     sys.exit(2)
 

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 import click
 
 from gode.choices import EffortName
-from gode.cli.app import OutPath, main
-from gode.cli.stopping import exit_interrupted
+from gode.cli.app import OutPath, console, exit_interrupted, main
 
 if TYPE_CHECKING:
     from gode.benchmarks.jobs import Job
@@ -147,14 +146,13 @@ def methods() -> None:
     from rich.table import Table as RichTable
 
     from gode.benchmarks.methods import METHODS
-    from gode.cli.console import console
 
     table = RichTable("method", "what it is", "installed")
     for name, each in METHODS.items():
         table.add_row(
             name, each.title, each.version or "yes" if each.installed else f"no: pip install {each.needs}"
         )
-    console.print(table)
+    console().print(table)
 
 
 @bench.command()

@@ -1,28 +1,42 @@
-"""gode discover: from files of measurements to the equation."""
+"""gode discover, gode fit, gode demo: from measurements to the equation."""
 
 import sys
 import time
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from gode.choices import EffortName, Preset
-from gode.cli.app import NOT_EXPLAINED, OutPath, main
-from gode.cli.measured import Choice, Measured, data_options, read_measured
-from gode.cli.stopping import exit_interrupted
-from gode.errors import ConfigError
+from gode.cli.app import NOT_EXPLAINED, OutPath, exit_interrupted, main, say
+from gode.cli.measured import DataOptions, check_initial, data_options, read_dataset
 
 if TYPE_CHECKING:
+    from gode.data import Dataset
     from gode.discovery import Discovery
     from gode.discovery.options import Options
     from gode.report.checkpoint import Checkpoint
+    from gode.tables.runs import Readings
 
-UNDECIDING = ("max_seconds",)  # options after whose change the fits known from before are still right
+Command = Callable[..., None]
+CHECKPOINT = "checkpoint.jsonl"
+NOT_DECISIVE = ("max_seconds",)  # options that may change without making the fits of a checkpoint wrong
 
 
-@main.command()
+def result_options(command: Command) -> Command:
+    """Add the options that say what becomes of the result."""
+    options = (
+        click.option("--out", type=OutPath(), help="Folder for record, report and picture."),
+        click.option("--json", "as_json", is_flag=True, help="Print the result as JSON, and nothing else."),
+        click.option("--quiet", is_flag=True, help="Print the equation, and nothing else."),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+@main.command("discover")
 @click.argument("files", nargs=-1, required=True, type=click.Path(), metavar="FILE...")
 @data_options
 @click.option(
@@ -55,22 +69,19 @@ UNDECIDING = ("max_seconds",)  # options after whose change the fits known from 
     show_default=True,
     help="Processes, at most one for each core; the answer does not depend on it.",
 )
-@click.option("--out", type=OutPath(), help="Folder for record, report and picture.")
-@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON, and nothing else.")
-@click.option("--quiet", is_flag=True, help="Print the equation, and nothing else.")
-def discover(
+@result_options
+def discover_command(
     files: tuple[str, ...], order: str | None, n_jobs: int, out: Path | None, as_json: bool, quiet: bool,
-    time: str | None, u: str | None, velocity: str | None, acceleration: str | None,
-    force: str | None, run: str | None, initial: tuple[str, ...],
-    hold: bool | None, interpolation: str, **options: object,
+    grammar: str | None, without: tuple[str, ...], start: str | None, effort: str, preset: str, seed: int,
+    max_seconds: float | None, **data: object,
 ) -> None:  # fmt: skip
     """Find the equation behind the measurements in FILE.
 
-    The columns of time and signal are guessed from their names, and said; the options name others, by name or
+    The columns of time and signal are guessed from their names and printed; options name others, by name or
     number, or none. Several files, a column of runs, or several columns for --u, are several runs of one
-    system. FILE is text, Excel (FILE.xlsx:Sheet), MATLAB, Parquet, or - for standard input. An empty cell was
-    not observed. With --out, a run that was killed goes on where it stopped when the same command is given
-    again; Ctrl-C ends with the best equation so far, and so does SIGTERM.
+    system. FILE is text, Excel (FILE.xlsx:Sheet), MATLAB, Parquet, or - for standard input. An empty cell is
+    a missing value. With --out, a command that was killed continues where it stopped when it is given
+    again; Ctrl-C and SIGTERM end with the best equation so far.
 
     \b
     Examples:
@@ -80,124 +91,141 @@ def discover(
       gode discover plate.xlsx --u A1,A2,A3
       gode discover shaker.csv --acceleration a --u none --order 2 --json
     """
-    choice = Choice(
-        time=time, u=u, velocity=velocity, acceleration=acceleration, force=force, run=run, initial=initial,
-        hold=hold, interpolation=interpolation,
+    dataset, readings = read_dataset(files, DataOptions(**data))  # type: ignore[arg-type]
+    from gode.discovery.options import Options  # after the files were read: it is slow to import
+
+    order = order or ("2" if "u''" in dataset.channels else "1")
+    notes = [*check_initial(dataset, order), *told_of_jobs(n_jobs)]
+    _say_all([*readings.told, *notes], silent=as_json or quiet)
+    options = Options(
+        order="auto" if order == "auto" else int(order), grammar=grammar, without=without, start=start,
+        effort=effort, preset=preset, seed=seed, max_seconds=max_seconds,
     )  # fmt: skip
-    measured = read_measured(files, choice)
-    usual = "2" if measured.arguments["acceleration"] is not None else "1"
-    options["order"] = "auto" if order == "auto" else int(order or usual)
-    told = check_initial(
-        measured, 2 if order == "auto" else int(order or usual), "auto" if order == "auto" else ""
-    )
-    told += told_of_jobs(n_jobs)
-    silent = as_json or quiet
-    tell((*measured.told, *told), silent=silent)
-    seconds, found, checkpoint = _found(measured, options, n_jobs, out, silent=silent, progress=not quiet)
-    finish(found, measured, out, seconds=seconds, as_json=as_json, quiet=quiet)
+    checkpoint = None if out is None else _checkpoint(dataset, options, out)
+    if checkpoint and checkpoint.n_recalled:
+        known = f"{checkpoint.n_recalled} fits are known"
+        _say_all([f"going on from {checkpoint.path}: {known}"], silent=as_json or quiet)
+    seconds, found = _search(dataset, options, n_jobs, checkpoint, quiet=quiet)
+    _finish(found, readings, out, seconds=seconds, as_json=as_json, quiet=quiet)
     if checkpoint is not None and not (found.interrupted or found.timed_out):
         checkpoint.remove()
-    end(found)
+    _exit(found)
 
 
-def end(found: "Discovery") -> None:
-    """End with the exit code that tells scripts how it went."""
-    if found.interrupted:
-        exit_interrupted()
-    if found.quality.verdict.is_failure:
-        sys.exit(NOT_EXPLAINED)
-
-
-def tell(sentences: tuple[str, ...], *, silent: bool) -> None:
-    """Say how the data were understood."""
-    from gode.cli.show import say
-
-    for sentence in () if silent else sentences:
-        say(sentence)
-
-
-def finish(
-    found: "Discovery", measured: Measured, out: Path | None, *, seconds: float, as_json: bool, quiet: bool
+@main.command("fit")
+@click.argument("equation")
+@click.argument("files", nargs=-1, required=True, type=click.Path(), metavar="FILE...")
+@data_options
+@result_options
+def fit_command(
+    equation: str, files: tuple[str, ...], out: Path | None, as_json: bool, quiet: bool, **data: object
 ) -> None:
-    """Save and show a discovery."""
-    from gode.cli.keep import keep
-    from gode.cli.show import print_discovery, print_json, say
+    """Fit the constants C of EQUATION to the measurements in FILE.
 
-    files = keep(found, out) if out else []
-    try:
-        if as_json:
-            print_json(found, measured.told, files)
-        elif quiet:
-            say(str(found.equation))
-        else:
-            print_discovery(found, seconds=seconds)
-            tell(tuple(f"written: {path}" for path in files), silent=False)
-    except KeyboardInterrupt:
-        when = f"after {files[0]} was written" if files else "while the result was printed"
-        raise KeyboardInterrupt(when) from None
+    Each C is a constant of its own; numbers stay as they are. See gode discover for the data.
 
+    \b
+    Examples:
+      gode fit "u' = C*u - C*u^2" data.csv
+      gode fit "C*u'' + C*u' + C*u = F" shaker.csv --force f --out result
+    """
+    from gode.equation import parse_skeleton
 
-def labelled(found: "Discovery", measured: Measured) -> "Discovery":
-    """Return the discovery with the names of columns and runs, and of columns that would help it."""
-    from gode.discovery.explaining import with_helpful_columns
+    skeleton = parse_skeleton(equation)
+    dataset, readings = read_dataset(files, DataOptions(**data))  # type: ignore[arg-type]
+    _say_all([*readings.told, *check_initial(dataset, str(skeleton.order))], silent=as_json or quiet)
+    from gode.discovery.given import fit_in  # after the files were read: it is slow to import
 
-    dataset = replace(found.prepared.dataset, labels=measured.labels, names=measured.names)
-    found = replace(found, prepared=replace(found.prepared, dataset=dataset))
-    return with_helpful_columns(found, measured.others)
-
-
-def _found(
-    measured: Measured,
-    given: dict[str, object],
-    n_jobs: int,
-    out: Path | None,
-    *,
-    silent: bool,
-    progress: bool,
-) -> "tuple[float, Discovery, Checkpoint | None]":
-    from gode.cli.ahead import compiling_ahead
-    from gode.cli.live import live_progress
-    from gode.discovery.api import discover_in
-    from gode.discovery.arguments import make_dataset
-    from gode.discovery.options import Options
-
-    options = Options(**given)  # type: ignore[arg-type]
-    checkpoint = None if out is None else _checkpoint(measured, options, out)
-    if checkpoint and checkpoint.n_recalled:
-        tell((f"going on from {checkpoint.path}: {checkpoint.n_recalled} fits are known",), silent=silent)
     begin = time.perf_counter()
-    dataset = make_dataset(**measured.arguments)  # type: ignore[arg-type]
-    with compiling_ahead(), live_progress(quiet=not progress) as on_step:
-        found = discover_in(dataset, options, n_jobs=n_jobs, on_step=on_step, memo=checkpoint)
-    return time.perf_counter() - begin, labelled(found, measured), checkpoint
+    found = fit_in(dataset, skeleton)
+    _finish(found, readings, out, seconds=time.perf_counter() - begin, as_json=as_json, quiet=quiet)
+    _exit(found)
 
 
-def _checkpoint(measured: Measured, options: "Options", out: Path) -> "Checkpoint":
-    from gode.cli.keep import CHECKPOINT
-    from gode.discovery.arguments import make_dataset
-    from gode.files import make_folder
-    from gode.report.checkpoint import Checkpoint
+@main.command("demo")
+@click.option("--out", type=OutPath(), default=Path("out"), show_default=True, help="Folder.")
+def demo_command(out: Path) -> None:
+    """Discover the equation behind an example measurement, and draw a picture.
 
-    make_folder(out)
-    decisive = {name: value for name, value in vars(options).items() if name not in UNDECIDING}
-    return Checkpoint(out / CHECKPOINT, make_dataset(**measured.arguments), decisive)  # type: ignore[arg-type]
+    \b
+    Example:
+      gode demo --out out
+    """
+    from gode.cli.results import print_discovery, save_results
+    from gode.cli.running import compiling_ahead, live_progress
+    from gode.data.example import load_example
+    from gode.discovery import discover
+
+    example = load_example("growth")
+    say(f"The data: {len(example.t)} points. {example.truth}")
+    say("The first run compiles the numerical core, which takes about 20 seconds; later ones do not.")
+    begin = time.perf_counter()
+    with compiling_ahead(), live_progress(quiet=False) as on_step:
+        found = discover(example.t, example.u, order=1, on_step=on_step)
+    print_discovery(found, seconds=time.perf_counter() - begin)
+    _say_all([f"written: {path}" for path in save_results(found, out)])
 
 
 def told_of_jobs(n_jobs: int) -> list[str]:
-    """Return what to tell about more processes than there are cores."""
+    """Return a sentence if more processes are asked for than there are cores."""
     from gode.discovery.workers import cores
 
     most = cores()
     return [f"--jobs {n_jobs}: {most} processes are used, one for each core"] if n_jobs > most else []
 
 
-def check_initial(measured: Measured, order: int, asked: str = "") -> list[str]:
-    """Refuse too many initial values; return what to tell about too few."""
-    initial = measured.arguments["initial"]
-    if not isinstance(initial, list):
-        return []
-    sizes = [len(values) for values in (initial if isinstance(initial[0], list) else [initial])]
-    if max(sizes) > order:
-        what = "u(t0)" if order == 1 else "u(t0),u'(t0)"
-        raise ConfigError(f"--initial must be {what} for order {asked or order}, got {max(sizes)} values")
-    return ["u(t0) is known; u'(t0) is fitted"] if min(sizes) < order and not asked else []
+def _say_all(sentences: Sequence[str], *, silent: bool = False) -> None:
+    for sentence in () if silent else sentences:
+        say(sentence)
+
+
+def _search(
+    dataset: "Dataset", options: "Options", n_jobs: int, checkpoint: "Checkpoint | None", *, quiet: bool
+) -> "tuple[float, Discovery]":
+    """Return what was found, after the seconds that it took."""
+    from gode.cli.running import compiling_ahead, live_progress
+    from gode.discovery.api import discover_in
+
+    begin = time.perf_counter()
+    with compiling_ahead(), live_progress(quiet=quiet) as on_step:
+        found = discover_in(dataset, options, n_jobs=n_jobs, on_step=on_step, memo=checkpoint)
+    return time.perf_counter() - begin, found
+
+
+def _checkpoint(dataset: "Dataset", options: "Options", out: Path) -> "Checkpoint":
+    from gode.files import make_folder
+    from gode.report.checkpoint import Checkpoint
+
+    make_folder(out)
+    decisive = {name: value for name, value in vars(options).items() if name not in NOT_DECISIVE}
+    return Checkpoint(out / CHECKPOINT, dataset, decisive)
+
+
+def _finish(
+    found: "Discovery", readings: "Readings", out: Path | None, *, seconds: float, as_json: bool, quiet: bool
+) -> None:
+    """Save and print the result, with the columns of the files that would improve a poor fit."""
+    from gode.cli.results import print_discovery, print_json, save_results
+    from gode.discovery.explaining import with_helpful_columns
+
+    found = with_helpful_columns(found, readings.others)
+    files = save_results(found, out) if out else []
+    try:
+        if as_json:
+            print_json(found, readings.told, files)
+        elif quiet:
+            say(str(found.equation))
+        else:
+            print_discovery(found, seconds=seconds)
+            _say_all([f"written: {path}" for path in files])
+    except KeyboardInterrupt:
+        when = f"after {files[0]} was written" if files else "while the result was printed"
+        raise KeyboardInterrupt(when) from None
+
+
+def _exit(found: "Discovery") -> None:
+    """Exit with the code that tells scripts about the result."""
+    if found.interrupted:
+        exit_interrupted()
+    if found.quality.verdict.is_failure:
+        sys.exit(NOT_EXPLAINED)

@@ -1,8 +1,9 @@
-"""The options that say what was measured, shared by the commands that read data."""
+"""Measurements from files, and the options that say which column holds what."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from math import isnan
 from typing import TYPE_CHECKING
 
 import click
@@ -10,7 +11,7 @@ import click
 from gode.errors import ConfigError, DataError, EquationError
 
 if TYPE_CHECKING:
-    from gode.arrays import Float
+    from gode.data import Dataset
     from gode.tables.runs import Readings
     from gode.tables.table import Table
 
@@ -33,22 +34,22 @@ OPTIONS = (
     click.option(
         "--hold/--no-hold",
         default=None,
-        help="Whether each sample of F lasts until the next; by default the data decide.",
+        help="Whether each sample of F is held until the next; by default the data decide.",
     ),
     click.option(
         "--interpolation",
         type=click.Choice(("auto", "hold", "linear", "cubic")),
         default="auto",
-        help="How samples of F are joined, in full.",
+        help="Interpolation between samples of F.",
     ),
 )
 
-OTHERS = ("initial", "hold", "interpolation")  # what a choice says besides the roles of columns
+COLUMNS = ("time", "u", "velocity", "acceleration", "force", "run")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Choice:
-    """What the user said about the columns."""
+class DataOptions:
+    """The values of the options about the data."""
 
     time: str | None
     u: str | None
@@ -61,56 +62,46 @@ class Choice:
     interpolation: str
 
 
-@dataclass(frozen=True)
-class Measured:
-    """The runs as `discover` and `fit` take them, what they are called, and what to tell about them."""
-
-    arguments: dict[str, object]
-    labels: dict[str, str]
-    names: tuple[str, ...]  # of the runs
-    told: tuple[str, ...]
-    others: "Mapping[str, list[Float]]"  # columns without a role, for each run
-
-
 def data_options(command: Command) -> Command:
-    """Add the options that say which column is what."""
+    """Add the options that say which column holds what."""
     for option in reversed(OPTIONS):
         command = option(command)
     return command
 
 
-def read_measured(files: Sequence[str], choice: Choice) -> Measured:
-    """Return what the files hold.
+def read_dataset(files: Sequence[str], options: DataOptions) -> "tuple[Dataset, Readings]":
+    """Return the runs in the files with their labels and names, and how the tables were read.
 
     Raises:
         DataError, ConfigError: if they cannot be used that way.
     """
-    from gode.data.joining import chosen_interpolation
     from gode.tables.read import read_table
     from gode.tables.roles import NONE, Roles
     from gode.tables.runs import runs_of_tables
 
     tables = [read_table(path) for path in files]
     formula = None
-    if choice.force is not None and choice.force != NONE and not _is_column(tables[0], choice.force):
-        formula = _formula(choice.force, tables[0])
-        choice = replace(choice, force=NONE)
-    roles = Roles(**{k: v for k, v in vars(choice).items() if k not in OTHERS})
-    readings = runs_of_tables(tables, roles)
-    arguments: dict[str, object] = {
-        name: _shape(readings.column(name)) for name in ("t", "u", "velocity", "acceleration", "force")
-    }
-    if formula is not None:
-        arguments["force"] = formula
-    arguments["initial"] = _initial(choice.initial, readings)
-    arguments["interpolation"] = chosen_interpolation(choice.hold, choice.interpolation)
-    labels = {**readings.labels, **({"force": formula} if formula else {})}
-    return Measured(arguments, labels, readings.names, readings.told, readings.others)
+    if options.force is not None and options.force != NONE and not _is_column(tables[0], options.force):
+        formula = _force_formula(options.force, tables[0])
+        options = replace(options, force=NONE)
+    readings = runs_of_tables(tables, Roles(**{role: getattr(options, role) for role in COLUMNS}))
+    return _dataset(readings, options, formula), readings
 
 
-def _shape(columns: "list[Float] | None") -> "Float | list[Float] | None":
-    """Return one run as an array, several as a list."""
-    return columns[0] if columns is not None and len(columns) == 1 else columns
+def _dataset(readings: "Readings", options: DataOptions, formula: str | None) -> "Dataset":
+    from gode.data.joining import chosen_interpolation
+    from gode.discovery.arguments import make_dataset
+
+    initial = _initial_values(options.initial, len(readings.runs))
+    roles = ("t", "u", "velocity", "acceleration", "force")
+    t, u, velocity, acceleration, force = (readings.column(role) for role in roles)
+    assert t is not None, "every table has a column of times"
+    return make_dataset(
+        t, u, velocity, acceleration, formula or force, initial,
+        interpolation=chosen_interpolation(options.hold, options.interpolation),
+        labels={**readings.labels, **({"force": formula} if formula else {})},
+        names=readings.names,
+    )  # fmt: skip
 
 
 def _is_column(table: "Table", name: str) -> bool:
@@ -121,17 +112,16 @@ def _is_column(table: "Table", name: str) -> bool:
     return True
 
 
-def _formula(text: str, table: "Table") -> str:
+def _force_formula(text: str, table: "Table") -> str:
     from gode.equation import parse_tree
     from gode.equation.tree import TIME, variables
     from gode.tables.table import listed
 
     try:
-        tree = parse_tree(text, inputs=())
-        fits = variables(tree) <= {TIME}
+        is_formula = variables(parse_tree(text, inputs=())) <= {TIME}
     except EquationError:
-        fits = False
-    if not fits:
+        is_formula = False
+    if not is_formula:
         raise DataError(
             f"--force {text!r} is neither a column of {table.source} ({listed(table.names)}) "
             "nor a formula in t such as 'sin(2*t)'"
@@ -139,16 +129,31 @@ def _formula(text: str, table: "Table") -> str:
     return text
 
 
-def _initial(texts: tuple[str, ...], readings: "Readings") -> object:
-    n = len(readings.runs)
+def _initial_values(texts: tuple[str, ...], n_runs: int) -> list[list[float]] | None:
     if not texts:
         return None
-    if len(texts) not in (1, n):
+    if len(texts) not in (1, n_runs):
         raise ConfigError(
-            f"--initial was given {len(texts)} times for {n} runs; give it once, or once for each"
+            f"--initial was given {len(texts)} times for {n_runs} runs; give it once, or once for each"
         )
     values = [parse_values(text, "--initial") for text in texts]
-    return values[0] if n == 1 else values * (n // len(values))
+    longest = max(map(len, values))
+    if longest > 2:
+        raise ConfigError(f"--initial must be u(t0) or u(t0),u'(t0), got {longest} values")
+    return values * (n_runs // len(values))
+
+
+def check_initial(dataset: "Dataset", order: str) -> list[str]:
+    """Refuse u'(t0) for order 1; return a sentence if it has to be fitted for order 2.
+
+    Raises:
+        ConfigError: if there are more initial values than the order.
+    """
+    known = [(not isnan(run.initial[0]), not isnan(run.initial[1])) for run in dataset.runs]
+    if order == "1" and any(slope for _, slope in known):
+        raise ConfigError("--initial must be u(t0) for order 1, got 2 values")
+    fitted = order == "2" and any(value and not slope for value, slope in known)
+    return ["u(t0) is known; u'(t0) is fitted"] if fitted else []
 
 
 def parse_values(text: str, option: str) -> list[float]:

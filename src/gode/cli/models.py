@@ -1,4 +1,4 @@
-"""gode train, gode model: latent spaces, made and measured."""
+"""gode grammars, gode train, gode model: the grammars, and latent spaces trained and evaluated."""
 
 import json
 import time
@@ -7,11 +7,34 @@ from pathlib import Path
 
 import click
 
-from gode.cli.app import OutPath, main
-from gode.cli.once import Once
+from gode.cli.app import OutPath, StrictCommand, console, main
 
 
-@main.command()
+@main.command("grammars")
+@click.argument("name", required=False, type=click.Path())
+def grammars_command(name: str | None) -> None:
+    """List the grammars that come with gode, or print the one called NAME.
+
+    \b
+    Examples:
+      gode grammars
+      gode grammars first-order
+    """
+    from rich.table import Table
+
+    from gode.grammar import grammar_names, load_grammar
+
+    if name:
+        click.echo(load_grammar(name).text(), nl=False)
+        return
+    table = Table("grammar", "rules", "longest", "meaning of a sentence")
+    for each in grammar_names():
+        grammar = load_grammar(each)
+        table.add_row(each, str(len(grammar.rules)), str(grammar.limit), grammar.template)
+    console().print(table)
+
+
+@main.command("train")
 @click.argument("grammar", type=click.Path())
 @click.option("--out", type=OutPath(), required=True, help="Folder for the model.")
 @click.option("--name", help="Name of the model; by default that of the grammar.")
@@ -26,7 +49,7 @@ from gode.cli.once import Once
 @click.option("--epochs", type=click.IntRange(1), default=100, show_default=True)
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 @click.option("--device", default="cpu", show_default=True, help="cpu or cuda.")
-def train(
+def train_command(
     grammar: str, out: Path, name: str | None, source: str | None, order: int | None,
     size: int, latent: int, epochs: int, seed: int, device: str,
 ) -> None:  # fmt: skip
@@ -40,7 +63,6 @@ def train(
     Example:
       gode train my.grammar --out models --size 20000
     """
-    from gode.cli.console import console
     from gode.grammar import load_grammar
     from gode.model.making import Making, make_model
 
@@ -54,29 +76,28 @@ def train(
         epochs=epochs,
         seed=seed,
     )
-    start = time.perf_counter()
+    start, terminal = time.perf_counter(), console()
 
     def show(stage: str, done: float, words: str) -> None:
         spent = time.perf_counter() - start
         left = f", {spent / done * (1 - done):.0f} s left" if done > 0 else ""
         line = f"{stage}: {100 * done:.0f} %, {spent:.0f} s{left} {words}"
-        console.print(line, end="\r" if console.is_terminal else "\n", soft_wrap=True)
+        terminal.print(line, end="\r" if terminal.is_terminal else "\n", soft_wrap=True)
 
     figures = make_model(making, out, device=device, on_step=show)
-    console.print(f"\n{out / making.name}.json: {json.dumps(figures)}")
+    terminal.print(f"\n{out / making.name}.json: {json.dumps(figures)}")
 
 
 @main.group()
 def model() -> None:
-    """Look at the models that come with gode, or at your own."""
+    """List and evaluate models, those of gode or your own."""
 
 
-@model.command("list", cls=Once)
+@model.command("list", cls=StrictCommand)
 def model_list() -> None:
     """List the models that come with gode."""
     from rich.table import Table
 
-    from gode.cli.console import console
     from gode.model import load_model, model_names
 
     table = Table("model", "kind", "dimension", "exact on unseen", "unique")
@@ -85,20 +106,19 @@ def model_list() -> None:
         figures = space.card.get("figures", {})
         shares = [f"{100 * figures[k]:.1f} %" if k in figures else "" for k in ("exact", "unique")]
         table.add_row(name, space.kind, str(space.dimension), *shares)
-    console.print(table)
+    console().print(table)
 
 
-@model.command("check", cls=Once)
+@model.command("check", cls=StrictCommand)
 @click.argument("name", type=click.Path())
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
 def model_check(name: str, seed: int, as_json: bool) -> None:
-    """Measure how good the space of model NAME is; takes about two minutes."""
+    """Evaluate the latent space of model NAME; takes about two minutes."""
     import numpy as np
     from rich.table import Table
 
     from gode.benchmarks.problems import truths
-    from gode.cli.console import console
     from gode.model import load_model
     from gode.model.making import check_model
 
@@ -111,4 +131,4 @@ def model_check(name: str, seed: int, as_json: bool) -> None:
     for key, value in asdict(quality).items():
         text = json.dumps(value) if isinstance(value, dict) else f"{value:.4g}"
         table.add_row(key, text)
-    console.print(table)
+    console().print(table)

@@ -1,8 +1,8 @@
-"""The way in: Ctrl-C while the command line is still being imported ends it as it would later on."""
+"""The entry point: Ctrl-C during the import of the command line exits as it does later."""
 
 try:
     from gode.cli.app import main
-except KeyboardInterrupt:  # nothing has begun
+except KeyboardInterrupt:
     raise SystemExit(130) from None
 
 __all__ = ["main"]

@@ -1,7 +1,8 @@
-"""What a user passed -> checked runs: arrays for one run, lists of arrays for several."""
+"""Arrays as a user passes them to checked runs: arrays for one run, lists of arrays for several."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from types import MappingProxyType
 
 import numpy as np
 
@@ -23,22 +24,29 @@ def make_dataset(
     initial: Series | None = None,
     *,
     interpolation: Interpolation = Interpolation.AUTO,
+    labels: Mapping[str, str] = MappingProxyType({}),
+    names: tuple[str, ...] = (),
 ) -> Dataset:
     """Return the checked runs of what a user passed: arrays for one run, lists of arrays for several.
 
-    A callable input that is to be held, or joined by lines, is read at the times of the data.
+    A callable input that is held or interpolated linearly is evaluated at the times of the data.
+
+    Args:
+        labels: names and units of the columns.
+        names: of the runs, if there are several.
     """
     if not _holds_runs(t):
         run = _run(t, u, velocity, acceleration, force, initial, interpolation=interpolation, label="")
-        return Dataset((run,))
+        return Dataset((run,), labels)
     assert isinstance(t, list | tuple)
     named = {"u": u, "velocity": velocity, "acceleration": acceleration, "force": force, "initial": initial}
+    called = names or ([f"run {i}" for i in range(len(t))] if len(t) > 1 else [""])
     parts = {name: _per_run(values, name, len(t)) for name, values in named.items()}
     runs = [
-        _run(times, *(part[i] for part in parts.values()), interpolation=interpolation, label=f"run {i}")
+        _run(times, *(part[i] for part in parts.values()), interpolation=interpolation, label=called[i])
         for i, times in enumerate(t)
     ]
-    return Dataset(tuple(runs))
+    return Dataset(tuple(runs), labels, names)
 
 
 def _holds_runs(t: object) -> bool:

@@ -56,15 +56,22 @@ def fit(
     """
     skeleton = parse_skeleton(equation)
     joined = chosen_interpolation(hold, interpolation)
+    return fit_in(make_dataset(t, u, velocity, acceleration, force, initial, interpolation=joined), skeleton)
+
+
+def fit_in(dataset: Dataset, skeleton: Skeleton) -> Discovery:
+    """Fit the constants of a skeleton to checked data; see `fit`."""
     settings = Settings(
-        order=skeleton.order, grammar="", effort=EffortName.QUICK.value, interpolation=joined.value
+        order=skeleton.order,
+        grammar="",
+        effort=EffortName.QUICK.value,
+        interpolation=dataset.runs[0].interpolation.value,
     )
-    dataset = make_dataset(t, u, velocity, acceleration, force, initial, interpolation=joined)
     with one_thread():
-        return _fit_in(dataset, skeleton, settings)
+        return _best_fit(dataset, skeleton, settings)
 
 
-def _fit_in(dataset: Dataset, skeleton: Skeleton, settings: Settings) -> Discovery:
+def _best_fit(dataset: Dataset, skeleton: Skeleton, settings: Settings) -> Discovery:
     """Return the best of the trajectory fits that start from many minima of the cheap problems."""
     prepared = prepare(dataset, settings.order, settings.selection.floor)
     if skeleton.inputs:

@@ -1,9 +1,11 @@
-"""A discovery in plain words for people, or as JSON for machines."""
+"""The result of a discovery: printed for people, as JSON for programs, and saved in a folder."""
 
 import json
-from collections.abc import Sequence
+import signal
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 import numpy as np
@@ -11,21 +13,21 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
-from gode.cli.console import console
+from gode.cli.app import console, say
+from gode.data.runs import CHANNELS
+from gode.discovery import Constant, Discovery
 from gode.discovery.inputs import input_words
 from gode.discovery.quality import Verdict
+from gode.files import make_folder, replacing
 
-if TYPE_CHECKING:
-    from gode.discovery import Constant, Discovery
-
-CHANNELS = ("u", "u'", "u''")
+RECORD, REPORT, PICTURE = "record.json", "report.html", "overview.png"
 SHOWN_TIES = 5
 STYLES = {Verdict.GOOD: "green", Verdict.PATTERN: "yellow", Verdict.POOR: "bold red"}
 SHOWN_FRONT = 10
 
 
-def print_discovery(found: "Discovery", *, seconds: float | None) -> None:
-    """Print the equation with error bars, the front, and what is undecided."""
+def print_discovery(found: Discovery, *, seconds: float | None) -> None:
+    """Print the equation with error bars, the Pareto front, and the near ties."""
     spent = "" if seconds is None else f" in {seconds:.1f} s"
     if found.interrupted:
         say(f"Interrupted: this is the best of {found.n_fitted} equations tried so far{spent}.")
@@ -52,13 +54,13 @@ def print_discovery(found: "Discovery", *, seconds: float | None) -> None:
         _print_ties(found)
 
 
-def print_json(found: "Discovery", told: Sequence[str], files: Sequence[Path]) -> None:
+def print_json(found: Discovery, notes: Sequence[str], files: Sequence[Path]) -> None:
     """Print everything as one JSON object."""
-    click.echo(json.dumps(summary(found, told, files), indent=1))
+    click.echo(json.dumps(_json_values(found, notes, files), indent=1))
 
 
-def summary(found: "Discovery", told: Sequence[str], files: Sequence[Path]) -> dict[str, object]:
-    """Return what is printed, for machines; NaN is null."""
+def _json_values(found: Discovery, notes: Sequence[str], files: Sequence[Path]) -> dict[str, object]:
+    """Return the values to print as JSON; NaN becomes null."""
     table = found.equations
     best = found.order[0]
     return {
@@ -83,31 +85,26 @@ def summary(found: "Discovery", told: Sequence[str], files: Sequence[Path]) -> d
         "timed_out": found.timed_out,
         "remarks": list(found.remarks),
         "supported": found.supported,
-        "data": [*told, *input_words(found.prepared.dataset, found.settings)],
+        "data": [*notes, *input_words(found.prepared.dataset, found.settings)],
         "files": [str(path) for path in files],
     }
 
 
-def say(text: str, *, style: str = "") -> None:
-    """Print text as it is: long lines are not cut when the output is piped."""
-    console.print(Text(text, style=style), soft_wrap=True)
-
-
-def _interval(constant: "Constant") -> str:
-    """Return a number with its error bar and its place, such as 0.631 ± 0.011 multiplying u."""
+def _interval(constant: Constant) -> str:
+    """Return a constant with its 95 % interval and its place, such as 0.631 ± 0.011 multiplying u."""
     half = 1.96 * constant.error
     places = {"1": "standing alone", "inside a function": "inside a function or power"}
     where = places.get(constant.place, f"multiplying {constant.place}")
     if not np.isfinite(half) or half <= 0:
         return f"{constant.value:.4g} {where}"
-    digits = int(np.floor(np.log10(half))) - 1  # the place of the second digit of the error
+    digits = int(np.floor(np.log10(half))) - 1  # decimal place of the second digit of the error
     if -7 <= digits <= 4:
         places_shown = max(-digits, 0)
         return f"{constant.value:.{places_shown}f} ± {half:.{places_shown}f} {where}"
     return f"{constant.value:.4g} ± {half:.2g} {where}"
 
 
-def _quality(found: "Discovery") -> str:
+def _quality(found: Discovery) -> str:
     quality = found.quality
     noise = [f"{v:.2g} in {n}" for n, v in zip(CHANNELS, quality.noise, strict=True) if np.isfinite(v)]
     text = f"The noise is about {', '.join(noise)}; the residuals are {quality.misfit:.3g} times that."
@@ -116,7 +113,7 @@ def _quality(found: "Discovery") -> str:
     return text
 
 
-def _print_front(found: "Discovery") -> None:
+def _print_front(found: Discovery) -> None:
     rows = found.equations
     front = rows[rows["why"].str.contains("front|best")].sort_values("complexity")
     table = Table(box=SIMPLE_HEAD, title="accuracy against complexity", title_justify="left", pad_edge=False)
@@ -130,10 +127,10 @@ def _print_front(found: "Discovery") -> None:
         table.add_row(
             str(row.complexity), f"{row.rms:.3g}", Text(str(row.equation)), style="bold" if chosen else ""
         )
-    console.print(table)
+    console().print(table)
 
 
-def _print_ties(found: "Discovery") -> None:
+def _print_ties(found: Discovery) -> None:
     others = found.ties[1:]
     if not others:
         say("Undecided: nothing; no other equation that was tried comes close.")
@@ -147,3 +144,37 @@ def _print_ties(found: "Discovery") -> None:
 
 def _count(n: int) -> str:
     return "one other" if n == 1 else f"{n} others"
+
+
+def save_results(found: Discovery, out: Path) -> list[Path]:
+    """Write record, picture and report into the folder `out`; each file is complete or unchanged."""
+    from gode.report import overview, save  # slow to import
+    from gode.report.page import write_page
+
+    make_folder(out)
+    when = f"after {out / RECORD} was written, before picture and report were"
+    with _uninterrupted(when):
+        save(found, out / RECORD)
+    try:
+        with replacing(out / PICTURE) as draft:
+            overview(found).savefig(draft, dpi=120)
+        write_page(found, out / REPORT)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(when) from None
+    return [out / RECORD, out / PICTURE, out / REPORT]
+
+
+@contextmanager
+def _uninterrupted(when: str) -> Iterator[None]:
+    """Delay Ctrl-C until the block is done, so that the result is not lost."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    pressed: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, _: pressed.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if pressed:
+        raise KeyboardInterrupt(when)

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from gode.cli.ahead import _cores, compiling_ahead
+from gode.cli.running import _cores, compiling_ahead
 from gode.equation import parse_equation
 from gode.solve.explicit import solve_explicit
 from gode.solve.implicit import solve_implicit
@@ -31,7 +31,7 @@ def test_nothing_is_compiled_ahead_where_it_is_already(monkeypatch):
 
 FIRST_RUN = """
 import subprocess
-from gode.cli.ahead import compiling_ahead
+from gode.cli.running import compiling_ahead
 
 class Watched(subprocess.Popen):
     seen = []

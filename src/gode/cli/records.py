@@ -1,5 +1,6 @@
-"""gode simulate: the solution of an equation as CSV."""
+"""gode report, gode export, gode simulate: a saved record as a page, as a program, or solved again."""
 
+import json
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,8 +16,74 @@ if TYPE_CHECKING:
     from gode.discovery import Discovery
     from gode.solve import Solution
 
+LINEAR = "linear"
+FORMATS = ("python", "c", "julia", "matlab", "modelica", LINEAR)
 
-@main.command()
+
+@main.command("report")
+@click.argument("record", type=click.Path())
+@click.option("--out", type=OutPath(), help="HTML file; by default beside the record.")
+def report_command(record: str, out: Path | None) -> None:
+    """Write RECORD as one self-contained HTML page.
+
+    RECORD is what gode discover --out has saved: a file, or the folder with it.
+
+    \b
+    Examples:
+      gode report result/record.json
+      gode report result --out page.html
+    """
+    found = load_record(record)
+    place = Path(record)
+    path = out or (place if os.path.isdir(place) else place.parent) / "report.html"
+    found.report(path)
+    click.echo(f"written: {path}")
+
+
+@main.command("export")
+@click.argument("record", type=click.Path())
+@click.option(
+    "--to",
+    "language",
+    type=click.Choice(FORMATS),
+    required=True,
+    help="Language of the program; linear for the matrices near an equilibrium, as JSON.",
+)
+@click.option("--run", type=click.IntRange(0), default=0, help="Run of the record to start from, from 0.")
+@click.option("--near", type=float, help="For linear: near which u the equilibrium lies.")
+@click.option("--force", type=float, help="For linear: the constant input.  [default: 0]")
+@click.option("--step", type=float, help="For linear: sample time of a discrete model, the input held.")
+@click.option("--out", type=OutPath(), help="File; by default the terminal.")
+def export_command(
+    record: str, language: str, run: int, out: Path | None,
+    near: float | None, force: float | None, step: float | None,
+) -> None:  # fmt: skip
+    """Write the equation of RECORD as a program that simulates it, or as a linear model.
+
+    \b
+    Examples:
+      gode export result/record.json --to python
+      gode export result --to c --out model.c
+      gode export result --to linear --force 1.5 --step 0.01
+    """
+    _write(_exported(record, language, run, near, force, step), out)
+
+
+def _exported(
+    record: str, language: str, run: int, near: float | None, force: float | None, step: float | None
+) -> str:
+    from gode.report.code import code
+
+    if language != LINEAR:
+        given = [name for name, v in (("near", near), ("force", force), ("step", step)) if v is not None]
+        if given:
+            raise ConfigError(f"--{given[0]} belongs to --to linear; leave it out for --to {language}")
+        return code(load_record(record), language, run=run)
+    model = load_record(record).linearise(near, force=force or 0.0)
+    return json.dumps((model if step is None else model.discrete(step)).as_dict(), indent=1) + "\n"
+
+
+@main.command("simulate")
 @click.argument("source", type=click.Path(), metavar="RECORD|EQUATION")
 @click.option("--from", "start", type=float, help="First time; by default that of the data, or 0.")
 @click.option("--to", "stop", type=float, help="Last time; by default that of the data.")
@@ -31,7 +98,7 @@ if TYPE_CHECKING:
 @click.option("--force", metavar="FORMULA", help="The known input F as a formula in t.")
 @click.option("--run", type=click.IntRange(0), default=0, help="Run of the record, from 0.")
 @click.option("--out", type=OutPath(), help="CSV file; by default the terminal.")
-def simulate(
+def simulate_command(
     source: str, start: float | None, stop: float | None, points: int,
     initial: str | None, force: str | None, run: int, out: Path | None,
 ) -> None:  # fmt: skip
@@ -49,20 +116,20 @@ def simulate(
 
     values = None if initial is None else parse_values(initial, "--initial")
     if is_equation(source):
-        solved = _of_equation(source, start, stop, points, values, force)
+        solved = _solve_equation(source, start, stop, points, values, force)
     else:
-        solved = _of_record(load_record(source), start, stop, points, values, force, run)
+        solved = _solve_record(load_record(source), start, stop, points, values, force, run)
     if solved.failure is not None:
         last = solved.t[np.isfinite(solved.u)]
         where = f" after t = {last[-1]:.6g}" if len(last) else ""
         raise DataError(
             f"there is no solution{where}: {solved.failure}; ask for a shorter time or other values"
         )
-    _write(solved, out)
+    _write(_as_csv(solved), out)
 
 
 def is_equation(source: str) -> bool:
-    """Tell whether `source` is an equation rather than the name of a record, or of a folder with one."""
+    """Tell whether `source` is an equation, not a record or its folder."""
     return "=" in source and not os.path.exists(source)
 
 
@@ -78,13 +145,13 @@ def load_record(source: str) -> "Discovery":
             f"there is no record {shortened(source, 200)!r}; name a record.json, or the folder that "
             "gode discover --out made"
         )
-    from gode.cli.keep import RECORD
+    from gode.cli.results import RECORD
     from gode.report import load
 
     return load(path / RECORD if os.path.isdir(path) else path)
 
 
-def _of_record(
+def _solve_record(
     found: "Discovery",
     start: float | None,
     stop: float | None,
@@ -103,7 +170,7 @@ def _of_record(
     return found.simulate(times, initial, force, run=run)
 
 
-def _of_equation(
+def _solve_equation(
     text: str,
     start: float | None,
     stop: float | None,
@@ -129,16 +196,20 @@ def _times(start: float, stop: float, points: int) -> "Float":
     return np.linspace(start, stop, points)
 
 
-def _write(solved: "Solution", out: Path | None) -> None:
+def _as_csv(solved: "Solution") -> str:
     import numpy as np
-
-    from gode.files import replacing
 
     columns = {"t": solved.t, "u": solved.u, "velocity": solved.du}
     if np.isfinite(solved.d2u).all():
         columns["acceleration"] = solved.d2u
     rows = zip(*(values.tolist() for values in columns.values()), strict=True)
-    text = "\n".join([",".join(columns), *(",".join(map(repr, row)) for row in rows)]) + "\n"
+    return "\n".join([",".join(columns), *(",".join(map(repr, row)) for row in rows)]) + "\n"
+
+
+def _write(text: str, out: Path | None) -> None:
+    """Write to a file, or to the terminal if none is given."""
+    from gode.files import replacing
+
     if out is None:
         click.echo(text, nl=False)
         return
