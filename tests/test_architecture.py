@@ -49,7 +49,7 @@ DOORS = {
     "sympy": ("equation/", "benchmarks/baselines.py"),
     "numba": ("compiling.py",),  # how kernels are compiled, and where the result is kept
     "scipy.integrate": ("solve/", "benchmarks/baselines.py"),
-    "scipy.optimize": ("fitting/", "data/gp.py", "benchmarks/baselines.py", "benchmarks/structure.py"),
+    "scipy.optimize": ("fitting/", "data/gp.py", "benchmarks/baselines.py", "benchmarks/score.py"),
     "cma": ("search/latent.py",),
     "multiprocessing": ("discovery/workers.py", "benchmarks/run.py", "benchmarks/worker.py"),
     "concurrent": ("discovery/workers.py",),

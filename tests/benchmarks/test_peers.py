@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from gode.benchmarks import problem
-from gode.benchmarks.jobs import Job
-from gode.benchmarks.measure import measured
+from gode.benchmarks.jobs import Job, measured
 from gode.benchmarks.methods import METHODS, Task
 from gode.benchmarks.peers import PEERS, PeerTask
 from gode.benchmarks.peers.notation import infix, product

@@ -1,7 +1,7 @@
 import pytest
 
 from gode.benchmarks import SUITES
-from gode.benchmarks.structure import same_equation, same_structure
+from gode.benchmarks.score import same_equation, same_structure
 from gode.equation import parse_equation
 
 ALL = [one for problems in SUITES.values() for one in problems]

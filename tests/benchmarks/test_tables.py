@@ -8,7 +8,7 @@ from gode.benchmarks.jobs import Job
 from gode.benchmarks.records import Record
 from gode.benchmarks.score import failed, score
 from gode.benchmarks.sweeps import curves, sweep_table, sweeps_of
-from gode.benchmarks.tables import problem_table, run_table, settings, suite_table, summary
+from gode.benchmarks.tables import problem_table, run_table, settings, suite_table, summarise
 
 
 def record(name, text, *, method="gode", seed=0, seconds=2.0, **changes) -> Record:
@@ -33,7 +33,7 @@ RECORDS = [
 
 
 def test_means_best_and_counts_are_those_of_the_runs():
-    found = summary("gode", [r for r in RECORDS if r.job.study == "b1"])
+    found = summarise("gode", [r for r in RECORDS if r.job.study == "b1"])
     last = score(problem("ID3"), "u' = 0.7*u").errors[0]
     assert found.n == 4
     assert found.mean[0] == pytest.approx((0 + 1 + 0 + last) / 4, abs=1e-5)
@@ -42,7 +42,7 @@ def test_means_best_and_counts_are_those_of_the_runs():
     assert found.above == 1 + (last >= 1)
     assert found.failed == 0
     assert (found.exact, found.seconds, found.megabytes) == (0.5, 2.0, 100.0)
-    assert summary("floor", RECORDS[:5]).failed == 1
+    assert summarise("floor", RECORDS[:5]).failed == 1
 
 
 def test_table_is_the_same_whatever_the_order_of_the_runs():

@@ -10,7 +10,7 @@ import pytest
 from gode.discovery import fit
 from gode.errors import FileError
 from gode.report import write_page
-from gode.report.page import page, summary
+from gode.report.page import discovery_page, notebook_summary
 
 EVIL = "<script>alert(1)</script>"
 WORSE = "a\"b'<img src=http://evil.example/x onerror=alert(1)> $x$ & [m]"
@@ -46,7 +46,7 @@ def labelled(found, **labels):
 
 @pytest.fixture(scope="module")
 def text(growth):
-    return page(growth, title="Yeast in a flask")
+    return discovery_page(growth, title="Yeast in a flask")
 
 
 def test_page_asks_for_nothing_from_outside(text):
@@ -88,7 +88,7 @@ def test_page_says_what_was_found(growth, text):
 
 def test_all_text_is_escaped(growth):
     found = labelled(growth, time=EVIL, u=WORSE)
-    text = page(found, title=EVIL)
+    text = discovery_page(found, title=EVIL)
     read = Reader(text)
     assert not {"script", "img"} & set(read.tags)
     assert not [name for name, _ in read.attributes if name.startswith("on")]
@@ -122,11 +122,11 @@ def test_a_path_that_cannot_be_written_gets_a_sentence(growth, tmp_path):
 
 
 def test_notebook_summary_shows_equation_constants_and_rivals(growth, pendulum):
-    text = summary(growth)
+    text = notebook_summary(growth)
     assert text.startswith("<div>")
     assert "<math" in text
     assert f"cannot tell it from {len(growth.ties) - 1} other equations" in text
-    assert "cannot tell" not in summary(pendulum)
+    assert "cannot tell" not in notebook_summary(pendulum)
     assert growth._repr_html_() == text
     assert growth._repr_latex_() == rf"$\displaystyle {growth.equation.latex()}$"
 
@@ -136,7 +136,7 @@ def test_unknown_error_bars_are_called_unknown(growth):
     blind = replace(
         best, covariance=np.full_like(best.covariance, np.nan), errors=np.full(2, np.nan), rms=np.inf
     )
-    text = page(replace(growth, order=[blind, *growth.order[1:]]), title="blind")
+    text = discovery_page(replace(growth, order=[blind, *growth.order[1:]]), title="blind")
     words = Reader(text).words
     assert words.count("unknown") >= 2
     assert "No linear model could be compared" in words
@@ -146,13 +146,13 @@ def test_unknown_error_bars_are_called_unknown(growth):
 def test_no_criterion_is_less_than_the_least(growth):
     first, second, *rest = growth.order
     named = replace(growth, order=[second, first, *rest])  # a near tie that is simpler, say
-    text = page(named, title="named")
+    text = discovery_page(named, title="named")
     assert not re.search(r"criterion -\d|<td>-\d+\.\d</td>", text)
     assert "need not have the least" in Reader(text).words
 
 
 def test_one_equation_alone_has_no_front(pendulum):
-    words = Reader(page(pendulum, title="one")).words
+    words = Reader(discovery_page(pendulum, title="one")).words
     assert "Accuracy against complexity" not in words
 
 
@@ -161,7 +161,7 @@ def test_runs_are_named_the_same_everywhere(driven, names):
     given = names if names[0] != "run 0" else ()
     dataset = replace(driven.prepared.dataset, names=given)
     found = replace(driven, prepared=replace(driven.prepared, dataset=dataset))
-    read = Reader(page(found, title="two runs"))
+    read = Reader(discovery_page(found, title="two runs"))
     assert [read.text.count(name) for name in names] == [3, 3]  # initial values, picture, smoothing
     assert "run 2" not in read.words
     assert ("run 0" in read.words) == (not given)
@@ -179,27 +179,29 @@ def test_the_page_of_a_hundred_thousand_samples_is_small(tmp_path, rng):
 
 
 def test_a_poor_result_looks_poor_first_of_all(pendulum):
-    good = page(pendulum, title="one")
+    good = discovery_page(pendulum, title="one")
     assert good.index("✓") < good.index("<h2>")
     dataset = pendulum.prepared.dataset
     found = fit("u'' = C*u", dataset.runs[0].t, dataset.runs[0].observed[0])  # neither damping nor sine
-    text = page(replace(found, causes=("the <b> is wrong",)), title="poor")
+    text = discovery_page(replace(found, causes=("the <b> is wrong",)), title="poor")
     before = text[: text.index("<h2>")]
     assert "Do not rely on it" in before
     assert "times the noise" in before
     assert "The &lt;b&gt; is wrong." in before
     assert "✓" not in text
-    assert "Do not rely on it" in summary(found)
+    assert "Do not rely on it" in notebook_summary(found)
     assert "times the noise" in found.plot().get_suptitle()
     assert "times the noise" not in pendulum.plot().get_suptitle()
 
 
 def test_what_is_not_supported_is_called_no_finding(growth):
-    words = Reader(page(replace(growth, supported=False), title="guess")).words
+    words = Reader(discovery_page(replace(growth, supported=False), title="guess")).words
     assert "No finding" in words
     assert "the best guess, not a finding" in words
 
 
 def test_remarks_on_the_way_it_was_found_are_told(growth):
-    words = Reader(page(replace(growth, remarks=("order 2 was tried as well",)), title="remark")).words
+    words = Reader(
+        discovery_page(replace(growth, remarks=("order 2 was tried as well",)), title="remark")
+    ).words
     assert "Order 2 was tried as well." in words

@@ -1,4 +1,4 @@
-"""How good is gode: the paper's problems."""
+"""Benchmarks: the problems of the paper, other tools, tables and figures."""
 
 from gode.benchmarks.problems import SUITES, Problem, noisy, problem, suite, truth, truths
 

@@ -1,4 +1,4 @@
-"""What each part of the method contributes: searches with one part alone, selection by a cheap score."""
+"""Ablation: selection by a cheap score, without fits to the trajectory."""
 
 import numpy as np
 
@@ -15,10 +15,10 @@ from gode.fitting import Form
 
 
 def selected_cheaply(dataset: Dataset, order: int, effort: str, seed: int, form: Form) -> str:
-    """Return the equation that the search finds best by a cheap score, without looking at a trajectory.
+    """Return the equation that the search finds best by a cheap score, without fits to the trajectory.
 
     Raises:
-        DataError: if these data do not pose that problem.
+        DataError: if these data do not allow that score.
     """
     settings = Settings(order=order, grammar=GRAMMARS[order], effort=effort, seed=seed)
     prepared = prepare(dataset, order, settings.selection.floor)

@@ -1,4 +1,4 @@
-"""What the engine is measured against: the same work by general tools, on the same machine."""
+"""Baselines of the engine: the same tasks done by general tools on the same machine."""
 
 import importlib.util
 from collections.abc import Callable, Sequence
@@ -18,7 +18,7 @@ STATE, SLOPE = sympy.Symbol("x"), sympy.Symbol("y")
 
 
 def has_symengine() -> bool:
-    """Tell whether the baseline of the fits is installed."""
+    """Tell whether SymEngine, the baseline of the fits, is installed."""
     return importlib.util.find_spec("symengine") is not None
 
 

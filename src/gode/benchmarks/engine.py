@@ -1,4 +1,4 @@
-"""How fast is the engine: rates beside those of a baseline in the same run, so that ratios travel."""
+"""Speed of the engine, with a baseline in the same run: the ratios do not depend on the machine."""
 
 import os
 import subprocess
@@ -14,6 +14,7 @@ import numpy as np
 
 from gode.arrays import Float
 from gode.benchmarks import baselines
+from gode.benchmarks.score import relative_error
 from gode.data import columns_of_run, make_run, smooth_gp
 from gode.equation import Skeleton, parse_equation
 from gode.errors import ConfigError
@@ -24,7 +25,7 @@ from gode.model import load_model
 from gode.solve import SolveConfig, solve
 
 SAMPLES = 120
-PASSES = 3
+PASSES = 3  # of which the fastest counts
 SOLVES = (
     ("u' = 0.79*u - 0.0106*u^2", (7.3,), 25.0),
     ("u' = 0.4*u*(1 - u/95) - u^2/(1 + u^2)", (44.3,), 10.0),
@@ -47,8 +48,8 @@ print(imported, time.perf_counter() - start)
 
 
 @dataclass(frozen=True)
-class Figure:
-    """A measured number, and the same of a baseline where there is one."""
+class Metric:
+    """A measured rate or size, and that of the baseline if there is one."""
 
     name: str
     value: float
@@ -59,12 +60,12 @@ class Figure:
 
     @property
     def ratio(self) -> float | None:
-        """How many times the baseline's rate ours is."""
+        """Our rate divided by that of the baseline."""
         return None if not self.base else self.value / self.base
 
 
-def measure(what: Sequence[str], *, quick: bool) -> Iterator[Figure]:
-    """Yield the figures asked for, all if none is named.
+def measure(what: Sequence[str], *, quick: bool) -> Iterator[Metric]:
+    """Yield the measurements named, or all if none is.
 
     Raises:
         ConfigError: if there is no such measurement.
@@ -76,7 +77,7 @@ def measure(what: Sequence[str], *, quick: bool) -> Iterator[Figure]:
         yield from MEASUREMENTS[name](quick)
 
 
-def _fits(quick: bool) -> Iterator[Figure]:
+def _fits(quick: bool) -> Iterator[Metric]:
     t, u, du = _signal()
     du = du + 0.02 * np.std(du) * np.random.default_rng(3).standard_normal(len(du))
     problem = residual_problem(columns_of_run(t, u, du))
@@ -84,12 +85,12 @@ def _fits(quick: bool) -> Iterator[Figure]:
     fit_constants(skeletons[0], problem)
     rates = []
     for _ in range(PASSES):
-        fresh = [Skeleton(s.tree) for s in skeletons]  # whose terms are worked out inside the clock
+        fresh = [Skeleton(s.tree) for s in skeletons]  # computing their terms is timed, too
         start = time.perf_counter()
         fits = [fit_constants(s, problem) for s in fresh]
         rates.append(len(fits) / (time.perf_counter() - start))
     if not baselines.has_symengine():
-        yield Figure("fits", max(rates), "a second", note="baseline not installed: pip install symengine")
+        yield Metric("fits", max(rates), "a second", note="baseline not installed: pip install symengine")
         return
     start = time.perf_counter()
     theirs = [baselines.nelder_mead(s, t, u, du) for s in skeletons]
@@ -97,10 +98,10 @@ def _fits(quick: bool) -> Iterator[Figure]:
     pairs = list(zip([f.loss for f in fits], theirs, strict=True))
     good = np.mean([a <= b * (1 + 1e-3) + 1e-12 or not np.isfinite(b) for a, b in pairs])
     note = f"optimum as good or better on {100 * good:.1f} %"
-    yield Figure("fits", max(rates), "a second", "SymEngine and Nelder-Mead", rate, note)
+    yield Metric("fits", max(rates), "a second", "SymEngine and Nelder-Mead", rate, note)
 
 
-def _solves(quick: bool) -> Iterator[Figure]:
+def _solves(quick: bool) -> Iterator[Metric]:
     config = SolveConfig(rtol=1e-6)
     repeats = 3 if quick else 50
     rates = []
@@ -111,12 +112,12 @@ def _solves(quick: bool) -> Iterator[Figure]:
         ours = _rate(partial(solve, equation, t, initial, config=config), repeats)
         theirs = _rate(partial(solver, t, initial, 1e-6), max(1, repeats // 10))
         rates.append((ours, theirs))
-        yield Figure(f"solves of {text}", ours, "a second", "solve_ivp", theirs, f"largest error {error:.1e}")
+        yield Metric(f"solves of {text}", ours, "a second", "solve_ivp", theirs, f"largest error {error:.1e}")
     ours, theirs = (float(np.exp(np.mean(np.log(column)))) for column in zip(*rates, strict=True))
-    yield Figure("solves, geometric mean", ours, "a second", "solve_ivp", theirs)
+    yield Metric("solves, geometric mean", ours, "a second", "solve_ivp", theirs)
 
 
-def _decode(quick: bool) -> Iterator[Figure]:
+def _decode(quick: bool) -> Iterator[Metric]:
     n = 64 if quick else 1000
     rng = np.random.default_rng(0)
     rates: dict[str, list[float]] = {"decode": [], "encode": []}
@@ -127,10 +128,10 @@ def _decode(quick: bool) -> Iterator[Figure]:
         rates["decode"].append(n * _rate(partial(space.decode, z), 1))
         rates["encode"].append(n * _rate(partial(space.encode_derivations, derivations), 1))
     for name, (ours, theirs) in rates.items():
-        yield Figure(f"{name}, grammar b1", ours, "a second", "the paper's network", theirs)
+        yield Metric(f"{name}, grammar b1", ours, "a second", "the paper's network", theirs)
 
 
-def _smooth(quick: bool) -> Iterator[Figure]:
+def _smooth(quick: bool) -> Iterator[Metric]:
     t, u, du = _signal()
     noisy = u + 0.05 * np.std(u) * np.random.default_rng(1).standard_normal(len(u))
     run = make_run(t, u=noisy)
@@ -139,21 +140,21 @@ def _smooth(quick: bool) -> Iterator[Figure]:
         _rate(partial(smooth_gp, run), repeats),
         _rate(partial(baselines.spline, t, noisy), repeats),
     )
-    errors = [_relative(values[1], du) for values in (smooth_gp(run).values, baselines.spline(t, noisy))]
+    errors = [relative_error(values[1], du) for values in (smooth_gp(run).values, baselines.spline(t, noisy))]
     note = f"error of u' {errors[0]:.3f} against {errors[1]:.3f}"
-    yield Figure(f"smoothing {SAMPLES} points", ours, "a second", "spline by cross-validation", theirs, note)
+    yield Metric(f"smoothing {SAMPLES} points", ours, "a second", "spline by cross-validation", theirs, note)
 
 
-def _library(quick: bool) -> Iterator[Figure]:
+def _library(quick: bool) -> Iterator[Metric]:
     n = 500 if quick else 50_000
     start = time.perf_counter()
     library = draw_library(load_grammar("b2-library"), n, order=None, rng=0, model=load_grammar("b2"))
-    yield Figure(
+    yield Metric(
         "unique skeletons of b2", len(library) / (time.perf_counter() - start), "a second", note=f"{n} drawn"
     )
 
 
-def _memory(quick: bool) -> Iterator[Figure]:
+def _memory(quick: bool) -> Iterator[Metric]:
     problem = residual_problem(columns_of_run(*_signal()))
     n = 50 if quick else 10_000
     sizes = []
@@ -161,7 +162,7 @@ def _memory(quick: bool) -> Iterator[Figure]:
         for skeleton in _skeletons(n, seed=part):
             fit_constants(skeleton, problem)
         sizes.append(_resident())
-    yield Figure(
+    yield Metric(
         "memory",
         sizes[-1],
         "MB",
@@ -169,17 +170,17 @@ def _memory(quick: bool) -> Iterator[Figure]:
     )
 
 
-def _start(quick: bool) -> Iterator[Figure]:
+def _start(quick: bool) -> Iterator[Metric]:
     with tempfile.TemporaryDirectory() as cache:
         for label in ("warm",) if quick else ("cold", "warm"):
             env = dict(os.environ) if quick else {**os.environ, "NUMBA_CACHE_DIR": cache}
             command = [sys.executable, "-c", FIRST_FIT]
             done = subprocess.run(command, env=env, capture_output=True, text=True, check=True)
             imported, fitted = map(float, done.stdout.split())
-            yield Figure(f"{label} start to the first fit", fitted, "s", note=f"import gode {imported:.2f} s")
+            yield Metric(f"{label} start to the first fit", fitted, "s", note=f"import gode {imported:.2f} s")
 
 
-MEASUREMENTS: dict[str, Callable[[bool], Iterator[Figure]]] = {
+MEASUREMENTS: dict[str, Callable[[bool], Iterator[Metric]]] = {
     "fits": _fits,
     "solves": _solves,
     "decode": _decode,
@@ -195,14 +196,14 @@ def _skeletons(n: int, seed: int) -> list[Skeleton]:
 
 
 def _signal() -> tuple[Float, Float, Float]:
-    """Return a clean curve of logistic growth: positive, so that every function of the grammar is defined."""
+    """Return t, u, u' of logistic growth, which is positive: every function of the grammar is defined."""
     t = np.linspace(0.5, 10.0, SAMPLES)
     u = 5.0 / (1.0 + 9.0 * np.exp(-0.8 * t))
     return t, u, 0.8 * u * (1.0 - u / 5.0)
 
 
 def _rate(work: Callable[[], object], repeats: int) -> float:
-    """Return how often a second some work can be done: the best of three passes."""
+    """Return the calls per second, of the fastest of three passes."""
     work()
     spent = []
     for _ in range(PASSES):
@@ -213,12 +214,8 @@ def _rate(work: Callable[[], object], repeats: int) -> float:
     return 1.0 / min(spent)
 
 
-def _relative(found: Float, true: Float) -> float:
-    return float(np.linalg.norm(found - true) / np.linalg.norm(true))
-
-
 def _resident() -> float:
-    """Return the resident memory of this process in MB; 0 where the system does not tell."""
+    """Return the resident memory of this process in MB; 0 where it is unknown."""
     try:
         lines = Path("/proc/self/status").read_text().splitlines()
     except OSError:

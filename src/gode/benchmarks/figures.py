@@ -1,4 +1,4 @@
-"""Pictures of a study: violins of errors, bars for each problem, trajectories, sweeps."""
+"""Figures of a study: violins of errors, bars for each problem, trajectories, sweeps."""
 
 from collections.abc import Sequence
 from io import BytesIO
@@ -11,19 +11,20 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from gode.arrays import Float
-from gode.benchmarks.measure import measured
+from gode.benchmarks.jobs import measured
 from gode.benchmarks.methods import METHODS, title_of
 from gode.benchmarks.problems import SUITES, problem, truth
 from gode.benchmarks.records import Record
 from gode.benchmarks.score import trajectory
 from gode.benchmarks.sweeps import Curve
-from gode.benchmarks.tables import CHANNELS, methods_of
+from gode.benchmarks.tables import methods_of
+from gode.data.runs import CHANNELS
 from gode.equation import parse_equation
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# The colours of Okabe and Ito and of Tol, which the colour-blind can tell apart; marks and lines differ, too.
+# Colours by Okabe and Ito and by Tol, safe for the colour-blind; markers and line styles differ, too.
 COLOURS = {
     "gode": "#0072B2",
     "gode-grammar": "#56B4E9",
@@ -44,12 +45,12 @@ COLOURS = {
 }
 MARKS = "osD^vPX*<>dphH81"
 LINES = ("-", "--", "-.", ":")
-SMALLEST = 1e-6  # errors below are drawn there
+SMALLEST = 1e-6  # smaller errors are drawn at this value
 LABELS = {"noise": "noise", "samples": "samples", "dropped": "share of dropped samples", "runs": "runs"}
 
 
 def svg(figure: Figure) -> bytes:
-    """Return the figure as SVG; the same for the same data."""
+    """Return the figure as SVG, byte for byte the same for the same data."""
     out = BytesIO()
     with mpl.rc_context({"svg.hashsalt": "gode", "svg.fonttype": "path"}):
         figure.savefig(out, format="svg", metadata={"Date": None, "Creator": None})
@@ -57,7 +58,7 @@ def svg(figure: Figure) -> bytes:
 
 
 def violins(records: Sequence[Record]) -> Figure:
-    """Return the distribution of the errors of each method, each run a dot."""
+    """Return the distribution of the errors of each method, with a dot for each run."""
     names = methods_of(records)
     n = max(len(r.score.errors) for r in records)
     figure = Figure(figsize=(1.5 + 1.3 * len(names) * n, 4.2), layout="constrained")
@@ -77,7 +78,7 @@ def _violin(axes: "Axes", place: int, values: Float, colour: str) -> None:
         parts = axes.violinplot([values], [place], widths=0.8, showextrema=False)
         for body in parts["bodies"]:  # type: ignore[attr-defined]
             body.set(facecolor=colour, alpha=0.3)
-    shift = 0.3 * (np.arange(len(values)) % 7 - 3) / 7  # side by side, the same in every drawing
+    shift = 0.3 * (np.arange(len(values)) % 7 - 3) / 7  # spread sideways, without random numbers
     axes.plot(place + shift, values, "o", ms=2.5, color=colour, alpha=0.7)
     axes.plot([place - 0.25, place + 0.25], [np.median(values)] * 2, color="black", lw=1.5)
 
@@ -92,7 +93,7 @@ def _powers(axes: "Axes") -> None:
 def bars(records: Sequence[Record]) -> Figure:
     """Return the mean error of u and u' of each problem and method, with the range over the seeds."""
     names = methods_of(records)
-    problems = _problems(records)
+    problems = _problem_names(records)
     figure = Figure(figsize=(max(6.0, 0.18 * len(problems) * (len(names) + 1)), 6.0), layout="constrained")
     for i, axes in enumerate(figure.subplots(2, 1, sharex=True)):
         for k, name in enumerate(names):
@@ -118,8 +119,8 @@ def _bars_of(axes: "Axes", i: int, errors: list[list[float]], name: str, slot: t
 
 
 def trajectories(records: Sequence[Record]) -> Figure:
-    """Return true, measured and predicted trajectories; of each method the seed with the median error."""
-    problems = _problems(records)
+    """Return true, measured and predicted trajectories; of each method for the seed with the median error."""
+    problems = _problem_names(records)
     names = methods_of(records)
     figure = Figure(figsize=(11.0, 2.3 * len(problems) + 0.5), layout="constrained")
     grid = figure.subplots(len(problems), 3, squeeze=False)
@@ -169,7 +170,7 @@ def _prediction(axes: "Axes", record: Record | None, i: int) -> None:
 
 
 def _limits(axes: "Axes", true: Float) -> None:
-    """Let the truth, not a diverging prediction, decide what is seen."""
+    """Set the axis by the true solution, not by a diverging prediction."""
     low, high = float(np.min(true)), float(np.max(true))
     room = 0.35 * ((high - low) or 1.0)
     axes.set_ylim(low - room, high + room)
@@ -197,7 +198,7 @@ def sweep_curves(what: str, lines: Sequence[Curve]) -> Figure:
     return figure
 
 
-def _problems(records: Sequence[Record]) -> list[str]:
+def _problem_names(records: Sequence[Record]) -> list[str]:
     present = {r.job.problem for r in records}
     return [one.name for problems in SUITES.values() for one in problems if one.name in present]
 
@@ -210,18 +211,18 @@ def _logs(errors: Sequence[float]) -> Float:
     return np.asarray(np.log10(np.maximum(errors, SMALLEST)))
 
 
-def _place(method: str) -> int:
-    """Return the place of a method; those of one's own are spread by their names."""
+def _index(method: str) -> int:
+    """Return the index of a method in METHODS; for methods of the user a hash of the name."""
     return list(METHODS).index(method) if method in METHODS else crc32(method.encode()) % len(MARKS)
 
 
 def _colour(method: str) -> str:
-    return COLOURS.get(method, list(COLOURS.values())[_place(method)])
+    return COLOURS.get(method, list(COLOURS.values())[_index(method)])
 
 
 def _mark(method: str) -> str:
-    return MARKS[_place(method)]
+    return MARKS[_index(method)]
 
 
 def _line(method: str) -> str:
-    return LINES[_place(method) % len(LINES)]
+    return LINES[_index(method) % len(LINES)]

@@ -1,13 +1,18 @@
-"""Job: one run of one method on one noisy problem, and the lists of them that make up a study."""
+"""Job: one run of one method on one problem, the noisy data it works on, and the jobs of a study."""
 
 import json
+import zlib
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from itertools import product
 
-from gode.benchmarks.problems import Problem, problem, suite
+import numpy as np
+
+from gode.arrays import Bool, Float
+from gode.benchmarks.problems import Problem, problem, suite, truth
 from gode.choices import EffortName
-from gode.errors import ConfigError
+from gode.errors import ConfigError, GodeError
+from gode.solve import solve
 
 INITIALS = ("known", "unknown")
 PAPER_NOISE = 0.05
@@ -17,20 +22,9 @@ SWEEPS: dict[str, tuple[float, ...]] = {
     "dropped": (0.0, 0.25, 0.5, 0.75),
     "runs": (1, 2, 4),
 }
-# Growth, decay, threshold, wave and saturation; two oscillators of second order.
-SWEEP_PROBLEMS = (
-    "ID1",
-    "ID3",
-    "ID6",
-    "ID8",
-    "ID11",
-    "ID13",
-    "ID16",
-    "ID19",
-    "ID21",
-    "ID23",
-    "LODE4",
-    "LODE5",
+# Growth, decay, thresholds, waves and saturation; two second-order oscillators.
+SWEEP_PROBLEMS = tuple(
+    ["ID1", "ID3", "ID6", "ID8", "ID11", "ID13", "ID16", "ID19", "ID21", "ID23", "LODE4", "LODE5"]
 )
 QUICK = {
     "b1": ("ID1", "ID3", "ID6", "ID11", "ID12"),
@@ -38,10 +32,14 @@ QUICK = {
     "b3": ("Pendulum",),
 }
 
+MAX_DRAWS = 60  # of initial values for further runs
+BOUND = 3.0  # largest |u| of a further run, in units of that of the first
+SPREAD = 0.3  # of the initial values of further runs, in standard deviations of the solution
+
 
 @dataclass(frozen=True, kw_only=True, order=True)
 class Job:
-    """All that decides a run; two equal jobs give the same equation."""
+    """Everything a run depends on; two equal jobs give the same equation."""
 
     study: str  # b1, b2, b3, or the name of a sweep
     problem: str
@@ -49,7 +47,7 @@ class Job:
     seed: int = 0
     noise: float = PAPER_NOISE  # in standard deviations of the clean signal
     samples: int = 0  # 0: as many as in the paper
-    dropped: float = 0.0  # share of the samples that is left out, by chance
+    dropped: float = 0.0  # share of the samples that is left out at random
     runs: int = 1  # trajectories from different initial values
     initial: str = "known"
     effort: str = EffortName.NORMAL.value
@@ -85,16 +83,16 @@ class Job:
 
     @property
     def size(self) -> float:
-        """A guess of how long the job takes beside others of its method: the long ones are begun first."""
+        """Relative duration among jobs of one method; long ones start first."""
         n = self.samples or len(problem(self.problem).t)
         return n * (1 - self.dropped) * self.runs * problem(self.problem).order
 
 
 def job_from(values: object) -> Job:
-    """Return the job that was written to a file.
+    """Return the job read from a file.
 
     Raises:
-        ConfigError: if it is none.
+        ConfigError: if the values are not those of a job.
     """
     known = {f.name: f.type for f in fields(Job)}
     if not isinstance(values, dict) or not {"study", "problem", "method"} <= set(values) <= set(known):
@@ -156,9 +154,88 @@ def sweep_jobs(
 
 
 def chosen(among: Sequence[Problem], names: Sequence[str], where: str) -> list[Problem]:
-    """Return the problems called `names`, or all; each must be one of `among`."""
+    """Return the problems called `names`, or all if none are named.
+
+    Raises:
+        ConfigError: if one is not among them.
+    """
     known = {one.name: one for one in among}
     for name in names:
         if name not in known:
             raise ConfigError(f"{where} has no problem {name!r}; choose from {', '.join(known)}")
     return [known[name] for name in dict.fromkeys(names)] if names else list(among)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a method is given: runs of noisy samples of u or u'', the force, and known initial values."""
+
+    order: int
+    observed: str  # "u" or "acceleration"
+    force: str | None
+    t: tuple[Float, ...]
+    signal: tuple[Float, ...]
+    initial: tuple[tuple[float, ...], ...] | None  # None: unknown
+
+
+def measured(job: Job) -> Measured:
+    """Return the data of a job, which are the same for every method.
+
+    The noise is normal; its standard deviation is `noise` times that of the clean signal of each run.
+    """
+    one = _with_samples(problem(job.problem), job.samples)
+    starts = initial_values(one, job.runs)
+    rng = np.random.default_rng([job.seed, zlib.crc32(job.problem.encode())])
+    times, signals = [], []
+    for start in starts:
+        t, u, _, d2u = truth(_with_initial(one, start))
+        clean = u if one.observed == "u" else d2u
+        noisy = clean + job.noise * np.std(clean) * rng.standard_normal(len(clean))
+        keep = _not_dropped(len(t), job.dropped, rng)
+        times.append(t[keep])
+        signals.append(noisy[keep])
+    known = tuple(starts) if job.initial == "known" else None
+    return Measured(one.order, one.observed, one.force, tuple(times), tuple(signals), known)
+
+
+def initial_values(one: Problem, n: int) -> list[tuple[float, ...]]:
+    """Return the problem's own initial values and n - 1 random ones near them with bounded solutions.
+
+    Raises:
+        GodeError: if there are none.
+    """
+    found = [one.initial]
+    if n == 1:
+        return found
+    rng = np.random.default_rng(zlib.crc32(one.name.encode()))
+    _, u, du, _ = truth(one)
+    sizes = [float(np.std(u)), float(np.std(du))][: one.order]
+    inputs = None if one.force is None else {"F": one.force}
+    for _ in range(MAX_DRAWS):
+        start = tuple(
+            value + SPREAD * size * float(rng.standard_normal())
+            for value, size in zip(one.initial, sizes, strict=True)
+        )
+        solution = solve(one.equation, one.t, start, inputs=inputs)
+        if solution.failure is None and np.max(np.abs(solution.u)) <= BOUND * np.max(np.abs(u)):
+            found.append(start)
+        if len(found) == n:
+            return found
+    raise GodeError(f"{one.name} has no {n} bounded solutions near its initial values; ask for fewer runs")
+
+
+def _with_samples(one: Problem, n: int) -> Problem:
+    """Return the problem sampled n times over its span; unchanged for n = 0."""
+    return replace(one, fs=(n - 0.5) / (one.t1 - one.t0)) if n else one
+
+
+def _with_initial(one: Problem, start: tuple[float, ...]) -> Problem:
+    return one if start == one.initial else replace(one, initial=start, exact=None)
+
+
+def _not_dropped(n: int, dropped: float, rng: np.random.Generator) -> Bool:
+    """Return a mask of the samples that are not dropped; the first and the last never are."""
+    keep = np.ones(n, bool)
+    n_dropped = min(round(dropped * n), n - 5)
+    keep[rng.permutation(np.arange(1, n - 1))[: max(n_dropped, 0)]] = False
+    return keep

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from gode.benchmarks.ablation import selected_cheaply
-from gode.benchmarks.measure import Measured
+from gode.benchmarks.jobs import Measured
 from gode.benchmarks.peers import PEERS, PeerTask
-from gode.benchmarks.structure import freed
+from gode.benchmarks.score import all_free
 from gode.data import Dataset
 from gode.discovery import discover, fit
 from gode.discovery.arguments import make_dataset
@@ -23,7 +23,7 @@ from gode.fitting import ConstantsConfig, Form, fit_constants, residual_problem
 
 @dataclass(frozen=True)
 class Task:
-    """What a method works on. Only the floors are given the true skeleton; nobody is given clean data."""
+    """The input of a method: noisy data, never clean ones; the true skeleton only for the floors."""
 
     data: Measured
     seed: int
@@ -34,13 +34,13 @@ class Task:
 
 @dataclass(frozen=True)
 class Method:
-    """A way to find an equation."""
+    """A function that finds an equation, and what it needs."""
 
     title: str
     work: Callable[[Task], str]
     needs: str | None = None  # the package that must be installed
-    package: str | None = None  # its name in the package index, if another
-    weight: float = 1.0  # how long it takes, roughly, beside gode
+    package: str | None = None  # name in the package index, if it differs
+    weight: float = 1.0  # duration relative to gode, roughly
     sees_skeleton: bool = False
 
     @property
@@ -57,10 +57,9 @@ class Method:
 
 
 def method(name: str) -> Method:
-    """Return the method called `name`: one of ours, or a function of yours as module:function.
+    """Return the method called `name`, or your own function, given as module:function.
 
-    Such a function takes a `Task` and returns an equation as text, such as "u' = 0.5*u"; what it raises
-    becomes a failed run.
+    It takes a `Task` and returns an equation as text, such as "u' = 0.5*u"; an exception is a failed run.
 
     Raises:
         ConfigError: if there is none.
@@ -72,16 +71,16 @@ def method(name: str) -> Method:
         raise ConfigError(
             f"there is no method {name!r}; choose from {known}, or name your own, module:function"
         )
-    return Method(name, _own(name))
+    return Method(name, _user_function(name))
 
 
 def title_of(name: str) -> str:
-    """Return what a method is called in tables and pictures; a function of one's own goes by its name."""
+    """Return the name of a method in tables and figures."""
     return METHODS[name].title if name in METHODS else name
 
 
-def _own(name: str) -> Callable[[Task], str]:
-    """Return the function that a name such as module:function stands for."""
+def _user_function(name: str) -> Callable[[Task], str]:
+    """Return the function named module:function."""
     module, _, attribute = name.partition(":")
     try:
         found = getattr(importlib.import_module(module), attribute)
@@ -111,7 +110,7 @@ def _gode(
 
 
 def _arguments(data: Measured) -> dict[str, object]:
-    """Return the data as discover() and fit() take them."""
+    """Return the data as arguments of discover() and fit()."""
     channel = "u" if data.observed == "u" else "acceleration"
     several = len(data.t) > 1
     return {
@@ -140,7 +139,7 @@ def _floor_on_derivatives(task: Task) -> str:
 
 def _free_skeleton(task: Task) -> Skeleton:
     assert task.skeleton is not None, "a floor is given the skeleton"
-    return freed(task.skeleton)
+    return all_free(task.skeleton)
 
 
 def _dataset(data: Measured) -> Dataset:
@@ -150,17 +149,17 @@ def _dataset(data: Measured) -> Dataset:
 
 
 def _cheaply(form: Form) -> Callable[[Task], str]:
-    """Return gode with its decision taken on a cheap score instead of the trajectory."""
+    """Return gode with selection by a cheap score instead of the trajectory."""
     return lambda task: selected_cheaply(_dataset(task.data), task.data.order, task.effort, task.seed, form)
 
 
 def _part(name: str) -> Callable[[Task], str]:
-    """Return gode with one part of its search alone."""
+    """Return gode with a single part of its search."""
     return lambda task: _gode(task, effort=name)
 
 
 def _peer(name: str) -> Callable[[Task], str]:
-    """Return a method that gives a peer the columns that gode itself works on."""
+    """Return a method that gives a peer the same smoothed columns that gode uses."""
 
     def work(task: Task) -> str:
         order = task.data.order
@@ -168,7 +167,7 @@ def _peer(name: str) -> Callable[[Task], str]:
         columns = before_drift(prepared.dataset, prepared.columns, prepared.noise)
         t, u, du, d2u = (np.ascontiguousarray(row) for row in columns.matrix[:4])
         force = columns.matrix[4] if task.data.force else None
-        measured = prepared.noise[order]  # of the derivative itself, if that was measured
+        measured = prepared.noise[order]  # of the highest derivative, if that was measured
         smoothed = np.sqrt(np.mean([np.mean(s.deviations[order] ** 2) for s in prepared.smooths]))
         deviation = float(measured if np.isfinite(measured) else smoothed)
         several = len(task.data.t) > 1

@@ -1,7 +1,6 @@
-"""The paper's 43 problems as one table: suites B1, B2 and B3 of Yu, Chatzi & Kissas (2025).
+"""The 43 problems of the paper: suites B1, B2 and B3 of Yu, Chatzi & Kissas (2025).
 
-Misprints of the preprint are corrected, each with a comment. B2 samples its closed forms; B1 and B3 are
-integrated.
+Misprints of the preprint are corrected, each with a comment. B2 has closed forms; B1 and B3 are integrated.
 """
 
 from collections.abc import Callable
@@ -23,7 +22,7 @@ ACCURATE = SolveConfig(rtol=1e-10, max_steps=100_000)
 
 @dataclass(frozen=True, kw_only=True)
 class Problem:
-    """An initial value problem of the paper, and which signal of it is measured."""
+    """An initial value problem, and which of its signals is measured."""
 
     name: str
     suite: str
@@ -164,7 +163,7 @@ B3 = (
         name="Duffing", suite="b3", text="5*u'' + u' + 7*u + 25*u^3 = F", force="cos(2*t)",
         order=2, t0=0.0, t1=30.0, fs=10, initial=(0.0, 1.5), observed="acceleration",
     ),
-    Problem(  # with the damped sign, as printed: that is the benchmark
+    Problem(  # damping as printed, although the classical equation has the other sign
         name="VanDerPol", suite="b3", text="u'' + 5*(1 - u^2)*u' + u = F", force="cos(2*t)",
         order=2, t0=0.0, t1=30.0, fs=10, initial=(1.0, 0.0), observed="acceleration",
     ),
@@ -200,7 +199,7 @@ def suite(name: str) -> tuple[Problem, ...]:
 
 
 def truths() -> tuple[Skeleton, ...]:
-    """Return the skeletons to be found, of all problems."""
+    """Return the true skeletons of all problems."""
     return tuple(one.equation.skeleton for problems in SUITES.values() for one in problems)
 
 

@@ -1,4 +1,4 @@
-"""Published results on the same problems, to stand beside ours.
+"""Published results on the same problems.
 
 Means over the problems of a suite of relative L2 errors, capped at 1, as printed by Yu, Chatzi & Kissas
 (2025, tables of the first and second benchmark): each method's best of five runs on the same kind of data,
@@ -42,7 +42,7 @@ PUBLISHED: dict[str, tuple[Published, ...]] = {
     ),
 }
 
-# The third benchmark prints equations instead of errors: they are scored here as ours are.
+# For B3 the paper gives equations, not errors; they are scored here like ours.
 PUBLISHED_EQUATIONS: dict[str, dict[str, dict[str, str]]] = {
     "b3": {
         "ProGED": {
@@ -65,7 +65,7 @@ PUBLISHED_EQUATIONS: dict[str, dict[str, dict[str, str]]] = {
 
 
 def published_rows(suite: str) -> tuple[Published, ...]:
-    """Return the published rows of a suite; printed equations are integrated from the true initial values."""
+    """Return the published rows of a suite; published equations are solved from the true initial values."""
     rows = [
         _scored(title, [score(problem(name), text) for name, text in equations.items()])
         for title, equations in PUBLISHED_EQUATIONS.get(suite, {}).items()

@@ -1,4 +1,4 @@
-"""Finished runs as lines of JSON: appended one by one, read back whatever interrupted the writing."""
+"""Finished runs as lines of JSON, appended one by one; an incomplete last line is ignored."""
 
 import json
 import os
@@ -17,10 +17,10 @@ FILE = "runs.jsonl"
 
 @dataclass(frozen=True, kw_only=True)
 class Record:
-    """What became of a job."""
+    """The result of a job."""
 
     job: Job
-    equation: str | None  # every digit, so that anybody can score it again
+    equation: str | None  # with all digits, so that it can be scored again
     score: Score
     seconds: float
     megabytes: float  # the largest memory of the process during the run
@@ -33,10 +33,10 @@ class Record:
 
 
 def record_from(line: str) -> Record:
-    """Return the record that a line holds.
+    """Return the record in a line.
 
     Raises:
-        ValueError: if it holds none.
+        ValueError: if there is none.
     """
     values = json.loads(line)
     if not isinstance(values, dict) or not {"job", "score"} <= set(values):
@@ -50,10 +50,10 @@ def record_from(line: str) -> Record:
 
 
 def read_records(folder: Path) -> list[Record]:
-    """Return the records of a folder in the order of their jobs; the later of two for one job counts.
+    """Return the records of a folder sorted by job; of two for one job the later one.
 
     Raises:
-        FileError: if there is no such file, or one of its lines is broken; a torn last line is ignored.
+        FileError: if there is no such file, or a line is not a record; an incomplete last line is ignored.
     """
     path = folder / FILE
     if not path.is_file():
@@ -63,10 +63,10 @@ def read_records(folder: Path) -> list[Record]:
 
 
 def _read(path: Path) -> tuple[list[Record], int]:
-    """Return the records and the length of the file up to the end of its last whole line."""
+    """Return the records, and the length of the file up to its last complete line."""
     content = path.read_bytes()
     lines = content.split(b"\n")
-    torn = lines.pop()  # what follows the last newline: nothing, unless the writing was interrupted
+    torn = lines.pop()  # empty unless writing was interrupted
     found: dict[str, Record] = {}
     for i, line in enumerate(lines):
         try:
@@ -87,7 +87,7 @@ class Store:
         self.records = {r.job.key: r for r in records}
 
     def append(self, record: Record) -> None:
-        """Write a record so that it survives whatever comes next."""
+        """Write a record, and wait until it is on the disk."""
         self._file.write(record.line().encode())
         self._file.flush()
         os.fsync(self._file.fileno())
@@ -96,7 +96,7 @@ class Store:
 
 @contextmanager
 def open_store(folder: Path) -> Iterator[Store]:
-    """Open the records of `folder` for appending; a torn last line is cut off.
+    """Open the records of `folder` for appending; an incomplete last line is cut off.
 
     Raises:
         FileError: if the folder cannot be written, or another process is writing there.
@@ -104,7 +104,7 @@ def open_store(folder: Path) -> Iterator[Store]:
     path = folder / FILE
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        file = open(path, "a+b")  # noqa: SIM115 - closed below, whatever happens
+        file = open(path, "a+b")  # noqa: SIM115 - closed below
     except OSError as error:
         raise FileError(f"{path} cannot be written: {error.strerror}; choose another --out") from error
     with file:
@@ -116,7 +116,7 @@ def open_store(folder: Path) -> Iterator[Store]:
 
 
 def _locked(file: BufferedRandom) -> bool:
-    """Lock the file for this process, as far as the system knows locks; its end releases them."""
+    """Lock the file until this process ends, where the system has locks; tell whether that worked."""
     try:
         import fcntl
     except ImportError:  # Windows

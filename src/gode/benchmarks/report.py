@@ -1,46 +1,36 @@
-"""Records -> tables, pictures, one page and one Markdown file: files are read and written here."""
+"""The report of a study: tables and figures on one page, and the tables as Markdown or LaTeX."""
 
 import json
-from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
 from pathlib import Path
 
 from gode.benchmarks.figures import bars, svg, sweep_curves, trajectories, violins
 from gode.benchmarks.jobs import Job
 from gode.benchmarks.records import Record, read_records
 from gode.benchmarks.sweeps import PREFIX, curves, sweep_table, sweeps_of
-from gode.benchmarks.tables import Table, described, problem_table, run_table, settings, suite_table
+from gode.benchmarks.tables import TextTable, described, problem_table, run_table, settings, suite_table
 from gode.errors import FileError
+from gode.report.html import Markup, details, html, image, page, paragraph, program, section, table
 
 COMMANDS = "commands.jsonl"
 PAGE = "report.html"
 FIGURES = "figures"
-STYLE = """
-body{font:15px/1.45 system-ui,sans-serif;max-width:1200px;margin:2em auto;padding:0 1em;color:#1b1b1b}
-table{border-collapse:collapse;margin:1em 0;font-size:13px;display:block;overflow-x:auto}
-td{font-variant-numeric:tabular-nums}
-th,td{border-bottom:1px solid #ccc;padding:.25em .6em;text-align:left;vertical-align:top}
-th{border-bottom:2px solid #555}td.equation{font-family:ui-monospace,monospace;min-width:18em}
-img{max-width:100%;height:auto}p.note{color:#555;max-width:75em}code{background:#f2f2f2;padding:.1em .3em}
-summary{cursor:pointer;margin:1em 0}
-"""
 
 
 @dataclass(frozen=True)
 class Section:
-    """A part of the report: tables and pictures by name; the long table is folded away."""
+    """A section of the report: tables, figures by name, and the table of all runs, which is collapsed."""
 
     title: str
-    tables: tuple[Table, ...]
+    tables: tuple[TextTable, ...]
     pictures: dict[str, bytes]
-    runs: Table
+    runs: TextTable
 
 
 @dataclass(frozen=True)
 class Report:
-    """What a folder of records says."""
+    """The contents of the report on a folder."""
 
     sections: tuple[Section, ...]
     commands: tuple[str, ...]
@@ -98,7 +88,7 @@ def _commands(folder: Path) -> tuple[str, ...]:
 
 
 def _versions(records: Sequence[Record]) -> tuple[dict[str, str], str]:
-    """Return the versions that occur, and a warning if the code changed between two runs."""
+    """Return the versions used, and a warning if there are several of one package."""
     found: dict[str, set[str]] = {}
     for record in records:
         for name, version in record.versions.items():
@@ -109,52 +99,41 @@ def _versions(records: Sequence[Record]) -> tuple[dict[str, str], str]:
 
 
 def write_report(report: Report, folder: Path) -> list[Path]:
-    """Write the page and the pictures into `folder`; return their paths."""
+    """Write the page and the figures into `folder`; return their paths."""
     (folder / FIGURES).mkdir(parents=True, exist_ok=True)
     written = [folder / PAGE]
-    written[0].write_text(page(report), encoding="utf-8")
-    for section in report.sections:
-        for name, content in section.pictures.items():
+    written[0].write_text(report_page(report), encoding="utf-8")
+    for part in report.sections:
+        for name, content in part.pictures.items():
             written.append(folder / FIGURES / f"{name}.svg")
             written[-1].write_bytes(content)
     return written
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a file of text, and the folders above it."""
+    """Write a text file; make its folder if needed."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
 
 
-def page(report: Report) -> str:
+def report_page(report: Report) -> str:
     """Return one HTML page that needs nothing else."""
-    head = f"<!doctype html><html lang=en><meta charset=utf-8><title>gode bench</title><style>{STYLE}</style>"
-    parts = [head, "<h1>Benchmarks of gode</h1>", f"<p>{escape(_when(report))}</p>"]
-    parts += [f"<p><strong>{escape(report.warning)}</strong></p>"] if report.warning else []
-    parts += [f"<p><code>{escape(command)}</code></p>" for command in report.commands]
-    for section in report.sections:
-        parts.append(f"<h2>{escape(section.title)}</h2>")
-        parts += [_html_table(table) for table in section.tables]
-        for name, content in section.pictures.items():
-            source = b64encode(content).decode()
-            parts.append(f'<p><img alt="{escape(name)}" src="data:image/svg+xml;base64,{source}"></p>')
-        runs = _html_table(section.runs)
-        parts.append(
-            f"<details><summary>{len(section.runs.rows)} runs with their equations</summary>{runs}</details>"
-        )
-    return "\n".join([*parts, "</html>\n"])
+    header = [paragraph(_when(report))]
+    header += [Markup(f"<p><strong>{html(report.warning)}</strong></p>")] if report.warning else []
+    header += [program("\n".join(report.commands))] if report.commands else []
+    return page("Benchmarks of gode", Markup("\n".join(header)), *map(_as_html, report.sections))
 
 
-def _html_table(table: Table) -> str:
-    head = "".join(f"<th>{escape(c)}</th>" for c in table.columns)
-    kinds = [' class="equation"' if c in ("equation", "truth") else "" for c in table.columns]
-    rows = (
-        "".join(f"<td{kind}>{escape(cell)}</td>" for kind, cell in zip(kinds, row, strict=True))
-        for row in table.rows
-    )
-    body = "\n".join(f"<tr>{row}</tr>" for row in rows)
-    note = f"<p class=note>{escape(table.note)}</p>" if table.note else ""
-    return f"<h3>{escape(table.title)}</h3><table><tr>{head}</tr>\n{body}</table>{note}"
+def _as_html(part: Section) -> Markup:
+    tables = [_html_table(each) for each in part.tables]
+    figures = [image(content, name) for name, content in part.pictures.items()]
+    runs = details(f"{len(part.runs.rows)} runs with their equations", _html_table(part.runs))
+    return section(part.title, *tables, *figures, runs)
+
+
+def _html_table(each: TextTable) -> Markup:
+    note = paragraph(each.note, "soft") if each.note else ""
+    return Markup(f"<h3>{html(each.title)}</h3>{table(each.columns, each.rows)}{note}")
 
 
 def markdown(report: Report) -> str:
@@ -163,20 +142,20 @@ def markdown(report: Report) -> str:
     lines += [_when(report), ""]
     lines += [report.warning, ""] if report.warning else []
     lines += ["```", *(report.commands or ("(no command on record)",)), "```", ""]
-    for section in report.sections:
-        lines += [f"## {section.title}", ""]
-        for table in section.tables:
-            lines += [f"### {table.title}", "", *table.lines(), ""]
-            lines += [table.note, ""] if table.note else []
+    for part in report.sections:
+        lines += [f"## {part.title}", ""]
+        for each in part.tables:
+            lines += [f"### {each.title}", "", *each.lines(), ""]
+            lines += [each.note, ""] if each.note else []
     return "\n".join(lines)
 
 
 def latex(report: Report) -> str:
-    """Return the tables as LaTeX, to be put into a document that uses booktabs and textcomp."""
+    """Return the tables as LaTeX, for a document that uses booktabs and textcomp."""
     lines = ["% Written by `gode bench report DIR --latex FILE`; needs \\usepackage{booktabs,textcomp}."]
-    for section in report.sections:
-        for table in section.tables:
-            lines += ["", *table.latex()]
+    for part in report.sections:
+        for each in part.tables:
+            lines += ["", *each.latex()]
     return "\n".join(lines) + "\n"
 
 

@@ -1,7 +1,6 @@
-"""Run jobs in worker processes: what is finished is written at once, what was finished before is skipped.
+"""Run jobs in worker processes: each result is written at once, and earlier ones are kept.
 
-Each worker is a process of its own with one BLAS thread. A worker that dies or takes too long costs its job,
-which becomes a failure, and nothing else.
+Each worker has one BLAS thread. If it crashes or exceeds the time limit, only its job counts as failed.
 """
 
 import os
@@ -26,7 +25,7 @@ ONE_THREAD = {
     name: "1"
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 }
-LOOK_EVERY = 1.0  # seconds between two looks at the time limits
+POLL = 1.0  # seconds between two checks of the time limit
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +34,7 @@ class RunConfig:
 
     workers: int = 1
     limit: float = 1800.0  # seconds that a job may take
-    retry: bool = False  # do the failures of earlier runs again
+    retry: bool = False  # whether to repeat jobs that failed earlier
 
     def __post_init__(self) -> None:
         if not 1 <= self.workers <= 1024:
@@ -45,33 +44,36 @@ class RunConfig:
 
 
 @dataclass(frozen=True)
-class Progress:
-    """Where a study stands after a finished run."""
+class StudyProgress:
+    """The state of a study after a finished job."""
 
     record: Record
     done: int
     total: int
-    left: float  # seconds that the rest will take, by what the runs took so far
+    left: float  # estimated seconds for the rest
 
 
 def run_jobs(
-    jobs: Sequence[Job], folder: Path, config: RunConfig, on_step: Callable[[Progress], None] | None = None
+    jobs: Sequence[Job],
+    folder: Path,
+    config: RunConfig,
+    on_step: Callable[[StudyProgress], None] | None = None,
 ) -> list[Record]:
-    """Run the jobs that `folder` does not hold yet, and return the records of all, in the order of the jobs.
+    """Run the jobs that have no result in `folder` yet; return the records of all, sorted by job.
 
     Raises:
         GodeError: if the records cannot be written, or no worker can be started.
     """
     unique = list(dict.fromkeys(jobs))
     with open_store(folder) as store:
-        waiting = [job for job in unique if _is_open(job, store, config)]
+        waiting = [job for job in unique if _must_run(job, store, config)]
         waiting.sort(key=lambda job: (-method(job.method).weight * job.size, job))
         if waiting:
-            _Crew(waiting, store, config, on_step).work()
+            _Pool(waiting, store, config, on_step).work()
         return sorted((store.records[job.key] for job in unique), key=lambda r: r.job)
 
 
-def _is_open(job: Job, store: Store, config: RunConfig) -> bool:
+def _must_run(job: Job, store: Store, config: RunConfig) -> bool:
     record = store.records.get(job.key)
     return record is None or (config.retry and record.equation is None)
 
@@ -85,33 +87,33 @@ class _Worker:
 
 
 @dataclass
-class _Crew:
-    """The workers, the jobs that wait, and the store; it remembers who does what."""
+class _Pool:
+    """The worker processes, the waiting jobs, and the store of results."""
 
     waiting: list[Job]
     store: Store
     config: RunConfig
-    on_step: Callable[[Progress], None] | None
+    on_step: Callable[[StudyProgress], None] | None
     workers: list[_Worker] = field(default_factory=list)
     finished: list[Record] = field(default_factory=list)
     total: int = 0
-    ready: bool = False  # some worker has started, and so filled the cache of compiled code for the others
+    ready: bool = False  # the first worker has filled the cache of compiled code; only then others start
 
     def work(self) -> None:
-        """Run all jobs; whatever ends this, no worker outlives it."""
+        """Run all jobs; no worker survives the end of this call, however it ends."""
         self.total = len(self.waiting)
         try:
-            self._hire(1)
+            self._start(1)
             while self.workers:
-                ready = wait([w.connection for w in self.workers], timeout=LOOK_EVERY)
+                ready = wait([w.connection for w in self.workers], timeout=POLL)
                 for worker in [w for w in self.workers if w.connection in ready]:
-                    self._hear(worker)
-                self._stop_late_ones()
+                    self._receive(worker)
+                self._stop_overdue()
         finally:
             for worker in list(self.workers):
-                self._dismiss(worker)
+                self._stop(worker)
 
-    def _hire(self, n: int) -> None:
+    def _start(self, n: int) -> None:
         with _environment(ONE_THREAD), _without_interrupts():
             for _ in range(n):
                 ours, theirs = get_context("spawn").Pipe()
@@ -120,68 +122,68 @@ class _Crew:
                 theirs.close()
                 self.workers.append(_Worker(process, ours))
 
-    def _hear(self, worker: _Worker) -> None:
-        """Take what a worker sends, and give it something to do."""
+    def _receive(self, worker: _Worker) -> None:
+        """Store the record that a worker sends, and send it the next job."""
         try:
             record = worker.connection.recv()
         except (EOFError, ConnectionResetError):
-            self._bury(worker)
+            self._replace(worker)
             return
         if record is not None:
-            self._keep(record)
+            self._store(record)
         elif not self.ready:
             self.ready = True
-            self._hire(min(self.config.workers, len(self.waiting)) - 1)
+            self._start(min(self.config.workers, len(self.waiting)) - 1)
         worker.job = None
         if not self.waiting:
-            self._dismiss(worker)
+            self._stop(worker)
             return
         worker.job, worker.started = self.waiting.pop(0), time.monotonic()
         try:
             worker.connection.send(worker.job)
-        except OSError:  # it died a moment ago
-            self._bury(worker)
+        except OSError:  # it has just died
+            self._replace(worker)
 
-    def _bury(self, worker: _Worker) -> None:
-        """Turn the job of a dead worker into a failure, and replace it."""
+    def _replace(self, worker: _Worker) -> None:
+        """Record the job of a dead worker as failed, and start another worker."""
         worker.process.join()
         job, code = worker.job, worker.process.exitcode
-        self._dismiss(worker)
+        self._stop(worker)
         if job is None:
             raise GodeError(f"a process of the benchmark could not start (exit code {code}); see its message")
         failure = f"the process died with exit code {code}"
-        self._keep(broken(job, failure, time.monotonic() - worker.started))
-        self._hire(1 if self.waiting else 0)
+        self._store(broken(job, failure, time.monotonic() - worker.started))
+        self._start(1 if self.waiting else 0)
 
-    def _stop_late_ones(self) -> None:
+    def _stop_overdue(self) -> None:
         for worker in list(self.workers):
             spent = time.monotonic() - worker.started
             if worker.job is not None and spent > self.config.limit:
-                self._dismiss(worker)
-                self._keep(broken(worker.job, f"not finished after {self.config.limit:g} s", spent))
-                self._hire(1 if self.waiting else 0)
+                self._stop(worker)
+                self._store(broken(worker.job, f"not finished after {self.config.limit:g} s", spent))
+                self._start(1 if self.waiting else 0)
 
-    def _dismiss(self, worker: _Worker) -> None:
+    def _stop(self, worker: _Worker) -> None:
         self.workers.remove(worker)
         worker.connection.close()
         worker.process.kill()
         worker.process.join()
 
-    def _keep(self, record: Record) -> None:
+    def _store(self, record: Record) -> None:
         self.store.append(record)
         self.finished.append(record)
         if self.on_step:
-            self.on_step(Progress(record, len(self.finished), self.total, self._left()))
+            self.on_step(StudyProgress(record, len(self.finished), self.total, self._left()))
 
     def _left(self) -> float:
-        """Return the seconds to go, if each method goes on as fast as it was."""
+        """Return the estimated seconds left, from the durations so far."""
         done = {r.job for r in self.finished}
         busy = [w.job for w in self.workers if w.job is not None and w.job not in done]
-        todo = sum(self._guess(job) for job in [*self.waiting, *busy])
+        todo = sum(self._estimate(job) for job in [*self.waiting, *busy])
         return todo / max(1, min(self.config.workers, len(self.waiting) + len(busy)))
 
-    def _guess(self, job: Job) -> float:
-        """Return how long a job will take, by the runs of its method or else by all runs."""
+    def _estimate(self, job: Job) -> float:
+        """Return the estimated duration of a job, from runs of its method or else from all runs."""
         own = [r for r in self.finished if r.job.method == job.method] or self.finished
         weights = sum(_weight(r.job) for r in own)
         return sum(r.seconds for r in own) * _weight(job) / weights
@@ -208,7 +210,7 @@ def _environment(values: dict[str, str]) -> Iterator[None]:
 
 @contextmanager
 def _without_interrupts() -> Iterator[None]:
-    """Let the processes started inside ignore Ctrl-C, which a terminal sends to all of them."""
+    """Make processes started inside ignore Ctrl-C, which a terminal sends to all of them."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

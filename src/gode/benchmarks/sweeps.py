@@ -1,4 +1,4 @@
-"""Sweeps: how error and exact structure change with noise, samples, gaps or runs."""
+"""Sweeps: errors and exact structures against noise, samples, gaps or runs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,14 +6,15 @@ from statistics import fmean
 
 from gode.benchmarks.methods import title_of
 from gode.benchmarks.records import Record
-from gode.benchmarks.tables import CHANNELS, Table, methods_of
+from gode.benchmarks.tables import TextTable, methods_of
+from gode.data.runs import CHANNELS
 
 PREFIX = "sweep-"
 
 
 @dataclass(frozen=True)
 class Curve:
-    """One method along a sweep: at each level the mean errors of u and u', and the share of exact finds."""
+    """One method along a sweep: mean errors of u and u' and the share of exact structures at each level."""
 
     method: str
     levels: tuple[float, ...]
@@ -23,7 +24,7 @@ class Curve:
 
 
 def sweeps_of(records: Sequence[Record]) -> dict[str, list[Record]]:
-    """Return the records of each sweep by what it varies."""
+    """Return the records of each sweep, by the quantity it varies."""
     found: dict[str, list[Record]] = {}
     for record in records:
         if record.job.study.startswith(PREFIX):
@@ -33,10 +34,12 @@ def sweeps_of(records: Sequence[Record]) -> dict[str, list[Record]]:
 
 def curves(what: str, records: Sequence[Record]) -> list[Curve]:
     """Return one curve for each method."""
-    return [_curve(name, what, [r for r in records if r.job.method == name]) for name in methods_of(records)]
+    return [
+        _curve_of(name, what, [r for r in records if r.job.method == name]) for name in methods_of(records)
+    ]
 
 
-def _curve(name: str, what: str, records: Sequence[Record]) -> Curve:
+def _curve_of(name: str, what: str, records: Sequence[Record]) -> Curve:
     levels = sorted({level_of(r, what) for r in records})
     groups = [[r for r in records if level_of(r, what) == level] for level in levels]
     return Curve(
@@ -49,12 +52,12 @@ def _curve(name: str, what: str, records: Sequence[Record]) -> Curve:
 
 
 def level_of(record: Record, what: str) -> float:
-    """Return the value that a sweep gave to the job of a record."""
+    """Return the value of the varied quantity."""
     job = record.job
     return {"noise": job.noise, "samples": job.samples, "dropped": job.dropped, "runs": job.runs}[what]
 
 
-def sweep_table(what: str, records: Sequence[Record]) -> Table:
+def sweep_table(what: str, records: Sequence[Record]) -> TextTable:
     """Return the curves as a table."""
     rows = []
     for curve in curves(what, records):
@@ -67,4 +70,4 @@ def sweep_table(what: str, records: Sequence[Record]) -> Table:
     note = (
         f"Means over {', '.join(names)}; seeds {', '.join(map(str, sorted({r.job.seed for r in records})))}."
     )
-    return Table(f"sweep of {what}", ("method", what, *CHANNELS[:2], "exact", "runs"), tuple(rows), note)
+    return TextTable(f"sweep of {what}", ("method", what, *CHANNELS[:2], "exact", "runs"), tuple(rows), note)

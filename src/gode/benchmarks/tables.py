@@ -1,4 +1,4 @@
-"""Records to tables: a row for each method, the published rows below; the order of the runs plays no part."""
+"""Tables of the results: a row for each method, then the published rows."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -9,12 +9,11 @@ from gode.benchmarks.methods import METHODS, title_of
 from gode.benchmarks.problems import SUITES, problem, suite
 from gode.benchmarks.published import Published, published_rows
 from gode.benchmarks.records import Record
-
-CHANNELS = ("u", "u'", "u''")
+from gode.data.runs import CHANNELS
 
 
 @dataclass(frozen=True)
-class Table:
+class TextTable:
     """A table as text, for a terminal, a page or a file."""
 
     title: str
@@ -68,12 +67,12 @@ def _in_latex(text: str) -> str:
 
 @dataclass(frozen=True)
 class Summary:
-    """The runs of one method under one setting."""
+    """Statistics of the runs of one method under one setting."""
 
     method: str
     n: int
     mean: tuple[float | None, ...]  # of u, u', u'' over all runs; u'' over second-order problems
-    best: tuple[float | None, ...]  # the same, for the best run of each problem, known in hindsight only
+    best: tuple[float | None, ...]  # of the best run of each problem, which is known in hindsight only
     median: float  # error of u
     above: int
     failed: int
@@ -94,13 +93,13 @@ def settings(records: Iterable[Record]) -> dict[Job, list[Record]]:
 
 
 def methods_of(records: Iterable[Record]) -> list[str]:
-    """Return the methods that occur, in the order of the table of methods; those of one's own come last."""
+    """Return the methods that occur, in the order of METHODS, then methods of the user."""
     present = {r.job.method for r in records}
     return [name for name in METHODS if name in present] + sorted(present - METHODS.keys())
 
 
-def summary(method: str, records: Sequence[Record]) -> Summary:
-    """Return the figures of one method; its records are of one setting."""
+def summarise(method: str, records: Sequence[Record]) -> Summary:
+    """Return the statistics of one method; the records must be of one setting."""
     own = sorted((r for r in records if r.job.method == method), key=lambda r: r.job)
     best = [min(runs, key=lambda r: (fmean(r.score.errors), r.job)) for runs in _by_problem(own).values()]
     sizes = [r.score.complexity for r in own if r.score.complexity is not None]
@@ -132,10 +131,10 @@ def _means(records: Sequence[Record]) -> tuple[float | None, ...]:
     return tuple(fmean(column) if column else None for column in columns)
 
 
-def suite_table(setting: Job, records: Sequence[Record]) -> Table:
-    """Return the paper's table of a suite with our rows and the published ones."""
+def suite_table(setting: Job, records: Sequence[Record]) -> TextTable:
+    """Return the table of a suite, our rows and the published ones."""
     n = 2 if setting.study == "b1" else 3
-    summaries = [summary(name, records) for name in methods_of(records)]
+    summaries = [summarise(name, records) for name in methods_of(records)]
     rows = [_row(s, n) for s in summaries]
     published = published_rows(setting.study) if _is_whole(setting, records) else ()
     rows += [_published_row(p, n) for p in published]
@@ -146,20 +145,20 @@ def suite_table(setting: Job, records: Sequence[Record]) -> Table:
     problems = len(_by_problem(records))
     seeds = len({r.job.seed for r in records})
     title = f"{setting.study}: {problems} problems, {seeds} seeds, {described(setting)}"
-    return Table(title, columns, tuple(rows), NOTE + (PUBLISHED_NOTE if published else ""))
+    return TextTable(title, columns, tuple(rows), NOTE + (PUBLISHED_NOTE if published else ""))
 
 
 def _is_whole(setting: Job, records: Sequence[Record]) -> bool:
-    """Tell whether these are the problems over which published means were taken, under their noise."""
+    """Tell whether the problems and the noise are those of the published means."""
     asked = {one.name for one in suite(setting.study)}
     return asked == {r.job.problem for r in records} and setting.noise == PAPER_NOISE
 
 
 NOTE = (
     "Relative L2 errors against the clean truth, capped at 1: the mean over all runs, and over the best run "
-    "of each problem, known in hindsight. u'' counts for second-order problems. '> 1': runs with an error "
-    "above 1 or without a solution; complexity in units of the truth's; structure: the true one, exact: and "
-    "all constants within 10 %; median seconds of a run on one core; peak memory."
+    "of each problem, chosen in hindsight. u'' counts for second-order problems. '> 1': runs with an error "
+    "above 1 or without a solution; complexity in units of the truth's; structure: true structure found; "
+    "exact: also all constants within 10 %; median seconds of a run on one core; peak memory."
 )
 PUBLISHED_NOTE = " Published rows are the best of five runs."
 
@@ -197,11 +196,11 @@ def _error(value: float | None) -> str:
     return "" if value is None else f"{value:.4f}"
 
 
-def problem_table(setting: Job, records: Sequence[Record]) -> Table:
+def problem_table(setting: Job, records: Sequence[Record]) -> TextTable:
     """Return the mean error of u of each problem and method, and how often the structure was found."""
     names = methods_of(records)
     rows = []
-    for name in sorted(_by_problem(records), key=_place):
+    for name in sorted(_by_problem(records), key=_position):
         cells = [name]
         for method in names:
             own = [r for r in records if r.job.problem == name and r.job.method == method]
@@ -212,33 +211,33 @@ def problem_table(setting: Job, records: Sequence[Record]) -> Table:
         rows.append((*cells, problem(name).text))
     columns = ("problem", *(title_of(m) for m in names), "truth")
     note = "Mean relative L2 error of u; in parentheses, how many of the runs found the exact structure."
-    return Table(f"{setting.study}, problem by problem: {described(setting)}", columns, tuple(rows), note)
+    return TextTable(f"{setting.study}, problem by problem: {described(setting)}", columns, tuple(rows), note)
 
 
-def _place(name: str) -> int:
+def _position(name: str) -> int:
     return [one.name for problems in SUITES.values() for one in problems].index(name)
 
 
-def run_table(records: Sequence[Record]) -> Table:
+def run_table(records: Sequence[Record]) -> TextTable:
     """Return every run with its equation."""
     rows = [
         (
             r.job.problem, title_of(r.job.method), str(r.job.seed),
             *(_error(e) for e in _three(r.score.errors)),
             "exact" if r.score.exact else "structure" if r.score.structure else "",
-            f"{r.seconds:.1f}", _short(r), r.score.failure or "",
+            f"{r.seconds:.1f}", _rounded_equation(r), r.score.failure or "",
         )
-        for r in sorted(records, key=lambda r: (_place(r.job.problem), r.job))
+        for r in sorted(records, key=lambda r: (_position(r.job.problem), r.job))
     ]  # fmt: skip
     columns = ("problem", "method", "seed", *CHANNELS, "found", "s", "equation", "failure")
-    return Table("every run", columns, tuple(rows))
+    return TextTable("every run", columns, tuple(rows))
 
 
 def _three(errors: Sequence[float]) -> list[float | None]:
     return [*errors, None, None][:3]
 
 
-def _short(record: Record) -> str:
+def _rounded_equation(record: Record) -> str:
     from gode.equation import parse_equation
     from gode.errors import EquationError
 

@@ -1,4 +1,4 @@
-"""The inside of a worker process: it takes jobs from a connection and sends records back."""
+"""A worker process: it receives jobs over a connection and sends records back."""
 
 import hashlib
 import importlib.metadata
@@ -25,7 +25,7 @@ PACKAGES = ("numpy", "scipy", "numba")
 
 def serve(connection: "Connection[Record | None, Job]") -> None:
     """Send None when ready, then a record for each job, until the other side closes."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent: no half-done run is a result
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C
     threading.Thread(target=_end_with_parent, daemon=True).start()
     _warm_up()
     try:
@@ -37,23 +37,23 @@ def serve(connection: "Connection[Record | None, Job]") -> None:
 
 
 def run_job(job: Job) -> Record:
-    """Return what becomes of a job; a failure of the method is a result, too."""
-    from gode.benchmarks.measure import measured
+    """Run a job and return its record; a method that fails gives a record, too."""
+    from gode.benchmarks.jobs import measured
     from gode.benchmarks.methods import Task, method
     from gode.benchmarks.problems import problem
     from gode.benchmarks.score import failed, score
 
-    one, way = problem(job.problem), method(job.method)
-    skeleton = one.equation.skeleton if way.sees_skeleton else None
+    one, chosen = problem(job.problem), method(job.method)
+    skeleton = one.equation.skeleton if chosen.sees_skeleton else None
     task = Task(measured(job), job.seed, job.effort, one.suite, skeleton)
     equation, failure = None, ""
     _reset_peak()
     start = time.perf_counter()
     try:
-        equation = way.work(task)
+        equation = chosen.work(task)
     except GodeError as error:
         failure = str(error)
-    except Exception:  # noqa: BLE001 - a peer may raise anything, and the study must go on
+    except Exception:  # noqa: BLE001 - a peer may raise anything
         failure = traceback.format_exc(limit=-1).strip().splitlines()[-1]
     seconds, megabytes = time.perf_counter() - start, _peak()
     result = failed(one, failure) if equation is None else score(one, equation)
@@ -91,7 +91,7 @@ def now() -> str:
 
 @lru_cache
 def versions(name: str) -> dict[str, str]:
-    """Return what a result depends on: the code, the interpreter, the libraries and the peer."""
+    """Return the versions of everything a result depends on."""
     from gode.benchmarks.methods import method
 
     found = {"gode": __version__, "code": _code(), "python": platform.python_version()}
@@ -104,7 +104,7 @@ def versions(name: str) -> dict[str, str]:
 
 @lru_cache
 def _code() -> str:
-    """Return a short digest of the package: runs of one study should share it."""
+    """Return a short hash of the package's code."""
     digest = hashlib.sha256()
     folder = Path(__file__).parent.parent
     for path in sorted(folder.rglob("*")):
@@ -114,14 +114,14 @@ def _code() -> str:
 
 
 def _warm_up() -> None:
-    """Load what a run loads, so that the clock of the first job does not count it."""
+    """Import and compile what a run needs, so that the first job is not timed with it."""
     job = Job(study="b1", problem="ID2", method="floor", samples=12)
     for name in ("ID2", "LODE4", "NLODE4"):  # first order, second order, implicit
         run_job(replace(job, problem=name))
 
 
 def _end_with_parent() -> None:
-    """End this process with its parent, even if that is killed."""
+    """End this process when its parent ends, even if that is killed."""
     parent = parent_process()
     if parent is not None:
         parent.join()
@@ -129,7 +129,7 @@ def _end_with_parent() -> None:
 
 
 def _reset_peak() -> None:
-    """Let the system forget the peak of the memory so far, where it can (Linux)."""
+    """Reset the peak memory of this process, where the system can (Linux)."""
     try:
         Path("/proc/self/clear_refs").write_text("5")
     except OSError:
@@ -137,7 +137,7 @@ def _reset_peak() -> None:
 
 
 def _peak() -> float:
-    """Return the peak of the resident memory in MB, since the reset or, elsewhere, since the start."""
+    """Return the peak resident memory in MB since the reset, or where there is none since the start."""
     try:
         lines = Path("/proc/self/status").read_text().splitlines()
         return next(float(line.split()[1]) for line in lines if line.startswith("VmHWM:")) / 1e3

@@ -15,8 +15,8 @@ from gode.cli.app import OutPath, console, exit_interrupted, main
 
 if TYPE_CHECKING:
     from gode.benchmarks.jobs import Job
-    from gode.benchmarks.run import Progress
-    from gode.benchmarks.tables import Table
+    from gode.benchmarks.run import StudyProgress
+    from gode.benchmarks.tables import TextTable
 
 F = TypeVar("F", bound=Callable[..., None])
 LOST = 1  # an accuracy that the quick run demands was not reached
@@ -143,11 +143,11 @@ def sweep(
 @bench.command()
 def methods() -> None:
     """List the methods, and which of them are installed."""
-    from rich.table import Table as RichTable
+    from rich.table import Table
 
     from gode.benchmarks.methods import METHODS
 
-    table = RichTable("method", "what it is", "installed")
+    table = Table("method", "what it is", "installed")
     for name, each in METHODS.items():
         table.add_row(
             name, each.title, each.version or "yes" if each.installed else f"no: pip install {each.needs}"
@@ -258,7 +258,7 @@ def _command(ctx: click.Context) -> str:
     return shlex.join(words)
 
 
-def _show_progress(step: "Progress") -> None:
+def _show_progress(step: "StudyProgress") -> None:
     record = step.record
     score = record.score
     found = "exact" if score.exact else "structure" if score.structure else score.failure or ""
@@ -281,6 +281,6 @@ def _tell_quick(losses: list[str]) -> None:
         sys.exit(LOST)
 
 
-def _show(table: "Table") -> None:
+def _show(table: "TextTable") -> None:
     for line in ("", table.title, *table.lines(), table.note):
         click.echo(line)

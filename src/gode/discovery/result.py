@@ -295,6 +295,6 @@ class Discovery:
         return self.equation._repr_latex_()
 
     def _repr_html_(self) -> str:
-        from gode.report.page import summary
+        from gode.report.page import notebook_summary
 
-        return summary(self)
+        return notebook_summary(self)

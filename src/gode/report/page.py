@@ -1,13 +1,10 @@
 """One self-contained HTML page about a discovery, and the short form that notebooks show."""
 
-from importlib.resources import files
 from os import PathLike
 from pathlib import Path
-from string import Template
 
 import numpy as np
 
-from gode import __version__
 from gode.data.runs import CHANNELS
 from gode.discovery import Discovery, Finding
 from gode.discovery.inputs import input_words
@@ -15,7 +12,7 @@ from gode.discovery.residuals import Channel
 from gode.equation import parse_tree
 from gode.errors import EquationError
 from gode.files import make_folder, replacing
-from gode.report.html import Markup, bullets, html, paragraph, section, table
+from gode.report.html import Markup, bullets, html, page, paragraph, section, table
 from gode.report.mathml import equation_mathml, tree_mathml
 from gode.report.naming import Units, axis_label
 from gode.report.sections import (
@@ -43,16 +40,23 @@ def write_page(
         FileError: if the file cannot be written.
     """
     target = Path(path)
-    text = page(discovery, title=title)
+    text = discovery_page(discovery, title=title)
     make_folder(target.parent)
     with replacing(target) as draft:
         draft.write_text(text, encoding="utf-8")
     return target
 
 
-def page(discovery: Discovery, *, title: str) -> str:
+def discovery_page(discovery: Discovery, *, title: str) -> str:
     """Return the page as text."""
-    sections = (
+    formula = equation_mathml(discovery.equation.equation)
+    header = (
+        f'{verdict_box(discovery)}\n<div class="equation">{formula}</div>\n'
+        f'<p class="soft"><code>{html(discovery.equation)}</code></p>'
+    )
+    return page(
+        title,
+        Markup(header),
         section("In short", bullets(_summary(discovery))),
         section("Constants", *_constants(discovery.equation), *_initial(discovery)),
         section("Data and solution", *fit_section(discovery)),
@@ -63,19 +67,10 @@ def page(discovery: Discovery, *, title: str) -> str:
         section("Smoothing", *smoothing_section(discovery)),
         section("To repeat it", *repeat_section(discovery)),
     )
-    template = files("gode.report") / "templates" / "page.html"
-    return Template(template.read_text(encoding="utf-8")).substitute(
-        title=html(title),
-        verdict=verdict_box(discovery),
-        equation=equation_mathml(discovery.equation.equation),
-        equation_text=html(discovery.equation),
-        sections="\n".join(sections),
-        version=html(__version__),
-    )
 
 
-def summary(discovery: Discovery) -> str:
-    """Return verdict, equation, constants and rivals as a piece of HTML for a notebook."""
+def notebook_summary(discovery: Discovery) -> str:
+    """Return verdict, equation, constants and near ties as HTML for a notebook."""
     others = [str(each) for each in discovery.ties[1:]]
     words = f"These data cannot tell it from {len(others)} other equations:" if others else ""
     parts = [

@@ -1,6 +1,5 @@
-"""Other tools, each behind the same small interface."""
+"""Other tools behind one interface."""
 
-from gode.benchmarks.peers.table import PEERS, Peer
-from gode.benchmarks.peers.task import PeerTask
+from gode.benchmarks.peers.peer import PEERS, Peer, PeerTask
 
 __all__ = ["PEERS", "Peer", "PeerTask"]

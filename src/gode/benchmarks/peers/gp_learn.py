@@ -1,4 +1,4 @@
-"""gplearn: plain genetic programming; constants change by mutation only."""
+"""gplearn: genetic programming; constants change by mutation only."""
 
 import re
 import warnings
@@ -7,7 +7,7 @@ import numpy as np
 from gplearn.genetic import SymbolicRegressor
 
 from gode.benchmarks.peers.notation import infix
-from gode.benchmarks.peers.task import PeerTask
+from gode.benchmarks.peers.peer import PeerTask
 
 FUNCTIONS = ("add", "sub", "mul", "div", "neg", "sin", "cos", "log")
 POPULATION = 1000
@@ -15,7 +15,7 @@ GENERATIONS = 20
 
 
 def find(task: PeerTask) -> str:
-    """Return the best program; target and columns are scaled, for its constants lie between -1 and 1."""
+    """Return the best program; target and columns are scaled, as its constants lie between -1 and 1."""
     size = float(np.std(task.target)) or 1.0
     scales = np.maximum(np.max(np.abs(task.columns), axis=0), 1e-12)
     regressor = SymbolicRegressor(

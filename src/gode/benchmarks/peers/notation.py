@@ -1,4 +1,4 @@
-"""What peers write, in the notation of our parser."""
+"""Expressions of other tools in the notation of our parser."""
 
 import re
 from collections.abc import Iterator
@@ -13,10 +13,10 @@ TOKEN = re.compile(r"\s*([A-Za-z_]\w*|-?\d+\.?\d*(?:[eE][+-]?\d+)?|[(),])")
 def infix(program: str) -> str:
     """Return a program of nested calls, add(X0, mul(0.5, X1)), as an expression.
 
-    A protected function is written as the function itself: they differ only next to its pole.
+    A protected function is written as the plain function, from which it differs only near its pole.
 
     Raises:
-        EquationError: if the program is not one.
+        EquationError: if the program is malformed.
     """
     words = iter(TOKEN.findall(program))
     text = _expression(next(words, ""), words)

@@ -4,7 +4,7 @@ import re
 
 from odeformer.model import SymbolicTransformerRegressor
 
-from gode.benchmarks.peers.task import PeerTask
+from gode.benchmarks.peers.peer import PeerTask
 from gode.errors import DataError
 
 SCALAR = re.compile(r"x_0")

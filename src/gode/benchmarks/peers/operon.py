@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 from pyoperon.sklearn import SymbolicRegressor
 
-from gode.benchmarks.peers.task import PeerTask
+from gode.benchmarks.peers.peer import PeerTask
 
 SYMBOLS = "add,sub,mul,div,sin,cos,exp,log,constant,variable"
 EVALUATIONS = 300_000

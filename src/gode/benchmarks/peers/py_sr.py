@@ -4,7 +4,7 @@ import warnings
 
 from pysr import PySRRegressor
 
-from gode.benchmarks.peers.task import PeerTask
+from gode.benchmarks.peers.peer import PeerTask
 
 
 def find(task: PeerTask) -> str:

@@ -1,8 +1,8 @@
-"""PySINDy: sequentially thresholded least squares over polynomials and waves.
+"""PySINDy: sequentially thresholded least squares over polynomials and sines.
 
 The columns are scaled to unit size, so that one list of thresholds serves all problems. Threshold and
-library are chosen by the Bayesian information criterion. Residuals below the smoother's own uncertainty
-count as none, and neighbouring ones as one: without that, the richest library always wins.
+library are chosen by the Bayesian information criterion. The variance of the smoother is added to that of the
+residuals, and neighbouring residuals count as one: otherwise the largest library always wins.
 """
 
 import warnings
@@ -13,21 +13,21 @@ import pysindy as ps
 
 from gode.arrays import Float
 from gode.benchmarks.peers.notation import product
-from gode.benchmarks.peers.task import PeerTask
+from gode.benchmarks.peers.peer import PeerTask
 from gode.errors import DataError
 
 THRESHOLDS = tuple(np.geomspace(1e-3, 1.0, 13).tolist())
 RIDGE = 0.05
-DEPENDENT = 10  # neighbouring residuals of a smooth curve: that many count as one
+DEPENDENT = 10  # neighbouring residuals of a smooth curve that count as one
 DEGREES = (1, 2, 3, 5)
 DEGREE_WITH_TIME = 3
 
-Choice = tuple[float, str]  # criterion and right-hand side
+Model = tuple[float, str]  # criterion and right-hand side
 
 
 def find(task: PeerTask) -> str:
     """Return the sparse sum of terms with the best criterion."""
-    best: Choice = (np.inf, "")
+    best: Model = (np.inf, "")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for features, labels in _libraries(task):
@@ -38,7 +38,7 @@ def find(task: PeerTask) -> str:
 
 
 def _libraries(task: PeerTask) -> Iterator[tuple[Float, list[str]]]:
-    """Yield columns and their names: powers of the state, waves of it, time; a force enters linearly."""
+    """Yield columns and their names: powers and sines of the state and of time; a force enters linearly."""
     state = [name for name in ("u", "v") if name in task.names]
     for degree in DEGREES:
         powers = ps.PolynomialLibrary(degree=degree)
@@ -61,20 +61,20 @@ def _with_force(
     return np.column_stack([features, task.force]), [*labels, "F"]
 
 
-def _sparsest(features: Float, labels: list[str], task: PeerTask) -> Choice:
+def _sparsest(features: Float, labels: list[str], task: PeerTask) -> Model:
     """Return the criterion and the text of the best threshold."""
     sizes = np.linalg.norm(features, axis=0) / len(features) ** 0.5
     usable = np.isfinite(sizes) & (sizes > 0)
     scale = float(np.std(task.target)) or 1.0
     scaled, wanted = features[:, usable] / sizes[usable], task.target / scale
     names = [label for label, here in zip(labels, usable, strict=True) if here]
-    n, none = len(wanted) / DEPENDENT, (task.deviation / scale) ** 2 + 1e-12
-    best: Choice = (np.inf, "")
+    n, variance = len(wanted) / DEPENDENT, (task.deviation / scale) ** 2 + 1e-12
+    best: Model = (np.inf, "")
     for threshold in THRESHOLDS:
         c = np.asarray(ps.STLSQ(threshold=threshold, alpha=RIDGE).fit(scaled, wanted[:, None]).coef_)[0]
         if np.any(c):
             mse = float(np.mean((scaled @ c - wanted) ** 2))
-            criterion = n * np.log(mse + none) + np.count_nonzero(c) * np.log(n)
+            criterion = n * np.log(mse + variance) + np.count_nonzero(c) * np.log(n)
             best = min(best, (criterion, _text(c * scale / sizes[usable], names)))
     return best
 

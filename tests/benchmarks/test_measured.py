@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from gode.benchmarks import problem, truth
-from gode.benchmarks.jobs import Job
-from gode.benchmarks.measure import initial_values, measured
+from gode.benchmarks.jobs import Job, initial_values, measured
 
 JOB = Job(study="b1", problem="ID3", method="gode")
 
