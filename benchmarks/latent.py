@@ -15,11 +15,11 @@ import numpy as np
 
 from gode.benchmarks.problems import noisy, suite, truth
 from gode.data import Dataset, make_run
-from gode.discovery.prepare import prepare
-from gode.discovery.stages import encoded_leaders, random_skeletons
 from gode.fitting import ConstantsConfig
+from gode.fitting.prepare import prepare
 from gode.model import load_model
 from gode.search import LatentConfig, Objective, ObjectiveConfig, search_latent
+from gode.search.explore import encoded_leaders, random_skeletons
 
 
 def objective_for(problem, seed: int) -> Objective:

@@ -23,8 +23,12 @@ LAYERS = (
     {"fitting": {"equation", "data", "solve"}},
     {
         "model": {"grammar", "equation", "library"},
-        "search": {"grammar", "equation", "data", "fitting"},  # is given a latent space: no model, no torch
         "selection": {"equation", "data", "solve", "fitting"},
+    },
+    {
+        "search": {
+            *("grammar", "equation", "data", "library", "solve", "fitting", "model", "selection", "choices")
+        },
     },
     {"discovery": {"*"}},
     {"report": {"*"}, "estimator": {"*"}},
@@ -52,9 +56,9 @@ DOORS = {
     "scipy.integrate": ("solve/", "benchmarks/baselines.py"),
     "scipy.optimize": ("fitting/", "data/gp.py", "benchmarks/baselines.py", "benchmarks/score.py"),
     "cma": ("search/latent.py",),
-    "multiprocessing": ("discovery/workers.py", "benchmarks/run.py", "benchmarks/worker.py"),
-    "concurrent": ("discovery/workers.py",),
-    "threadpoolctl": ("discovery/",),
+    "multiprocessing": ("search/workers.py", "benchmarks/run.py", "benchmarks/worker.py"),
+    "concurrent": ("search/workers.py",),
+    "threadpoolctl": ("search/",),
     "pandas": ("tables/", "discovery/result.py", "estimator.py"),
     "scipy.io": ("tables/matlab.py",),
     "openpyxl": ("tables/excel.py",),  # the extra `files`

@@ -18,7 +18,7 @@ import gode as package
 from commands import GROWTH, gode, refused, start
 from gode.cli.discover import told_of_jobs
 from gode.cli.running import live_progress
-from gode.discovery.workers import cores
+from gode.search.workers import cores
 
 QUICK = ["--effort", "quick", "--grammar", "first-order"]
 QUICK += [word for symbol in ["t", "exp", "log", "sin", "cos", "tanh"] for word in ("--without", symbol)]

@@ -7,7 +7,7 @@ import pytest
 
 import gode
 from gode.discovery.arguments import make_dataset
-from gode.discovery.prepare import prepare
+from gode.fitting.prepare import prepare
 
 
 def growth(n, seed):

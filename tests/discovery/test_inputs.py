@@ -7,9 +7,9 @@ from gode.data import Interpolation, Samples
 from gode.discovery import fit
 from gode.discovery.arguments import make_dataset
 from gode.discovery.inputs import input_words, with_held_input
-from gode.discovery.prepare import prepare
-from gode.discovery.settings import Settings
 from gode.equation import parse_equation
+from gode.fitting.prepare import prepare
+from gode.search.settings import Settings
 from gode.solve import solve
 
 MOTOR = parse_equation("u' = 4*F - 2*u")  # u' = (K F - u)/tau with K = 2, tau = 0.5

@@ -5,11 +5,11 @@ import pytest
 
 import gode
 from gode.data.example import load_example
-from gode.discovery.interrupts import Interrupts
 from gode.discovery.options import Options
 from gode.discovery.orders import better_order
 from gode.errors import ConfigError
 from gode.report.record import discovery_of, record_of
+from gode.search.interrupts import Interrupts
 
 PLAIN = {"effort": "quick", "without": ("t", "exp", "log", "sin", "cos", "tanh")}
 

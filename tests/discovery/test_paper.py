@@ -4,10 +4,10 @@ import pytest
 from gode.data import Dataset, make_run
 from gode.discovery import discover
 from gode.discovery.paper import B1, B2, B3, paper_grammar, plan_of
-from gode.discovery.prepare import input_values
 from gode.equation import parse_skeleton
 from gode.errors import ConfigError, GodeError
 from gode.fitting.losses import residual_loss
+from gode.fitting.prepare import input_values
 from gode.model import load_model
 
 T = np.linspace(0.0, 5.0, 50)

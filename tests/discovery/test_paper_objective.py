@@ -4,10 +4,10 @@ import pytest
 from gode.data import Dataset, Smooth, make_run
 from gode.discovery.paper import prepared_by
 from gode.discovery.paper_objective import FAILURE_COST, FIRST_THRESHOLD, PaperObjective
-from gode.discovery.settings import Settings
 from gode.equation import parse_skeleton
 from gode.fitting import PaperConfig
 from gode.fitting.losses import criterion, residual_loss, solution_loss
+from gode.search.settings import Settings
 from gode.solve import solve
 
 T = np.linspace(0.0, 3.0, 61)

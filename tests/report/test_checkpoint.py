@@ -10,8 +10,8 @@ from gode.data.joining import Interpolation
 from gode.discovery.api import discover_in
 from gode.discovery.arguments import make_dataset
 from gode.discovery.options import Options
-from gode.discovery.prepare import input_values
 from gode.errors import FileError
+from gode.fitting.prepare import input_values
 from gode.report.checkpoint import Checkpoint
 from gode.report.record import record_of
 from gode.search import Scored

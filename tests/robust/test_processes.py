@@ -12,8 +12,8 @@ from threadpoolctl import threadpool_info
 
 from gode import discover
 from gode.data import Dataset, make_run
-from gode.discovery.threads import one_thread
-from gode.discovery.workers import processes
+from gode.search.threads import one_thread
+from gode.search.workers import processes
 from robust_cases import PLAIN
 
 T = np.linspace(0.0, 5.0, 20)
@@ -28,7 +28,7 @@ def work(number):
 
 @pytest.fixture
 def two_cores(monkeypatch):
-    monkeypatch.setattr("gode.discovery.workers.cores", lambda: 2)
+    monkeypatch.setattr("gode.search.workers.cores", lambda: 2)
 
 
 def test_a_daemonic_process_works_alone_and_says_so(two_cores, monkeypatch):

@@ -15,12 +15,12 @@ from commands import GROWTH, gode
 from gode import GodeError, discover, load, load_model, parse_skeleton
 from gode.data import Dataset, columns_of_run, make_run
 from gode.data.example import load_example
-from gode.discovery.prepare import prepare
-from gode.discovery.settings import Settings
-from gode.discovery.stages import random_skeletons
-from gode.discovery.workers import Workers
 from gode.fitting import ConstantsConfig, fit_constants, integral_problem
+from gode.fitting.prepare import prepare
 from gode.search import Objective, ObjectiveConfig, Scored
+from gode.search.explore import random_skeletons
+from gode.search.settings import Settings
+from gode.search.workers import Workers
 from robust_cases import PLAIN
 
 SMALL = {"order": 1, "effort": "quick", "grammar": "first-order", "without": PLAIN[1]}

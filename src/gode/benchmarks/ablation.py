@@ -3,15 +3,14 @@
 import numpy as np
 
 from gode.data import Dataset
-from gode.discovery.api import spaces_of, territories
-from gode.discovery.interrupts import Interrupts
-from gode.discovery.prepare import prepare
-from gode.discovery.progress import Progress
-from gode.discovery.settings import GRAMMARS, Settings
-from gode.discovery.stages import explore
-from gode.discovery.workers import Workers
 from gode.errors import DataError
 from gode.fitting import Form
+from gode.fitting.prepare import prepare
+from gode.search.explore import explore, make_regions, spaces_of
+from gode.search.interrupts import Interrupts
+from gode.search.pool import Progress
+from gode.search.settings import GRAMMARS, Settings
+from gode.search.workers import Workers
 
 
 def selected_cheaply(dataset: Dataset, order: int, effort: str, seed: int, form: Form) -> str:
@@ -26,7 +25,7 @@ def selected_cheaply(dataset: Dataset, order: int, effort: str, seed: int, form:
     if not chosen:
         raise DataError(f"the {form} form needs u to be observed")
     interrupts = Interrupts()
-    lands = territories(spaces_of(settings, dataset.inputs), prepared, settings, interrupts)
+    lands = make_regions(spaces_of(settings, dataset.inputs), prepared, settings, interrupts)
     progress = Progress(prepared, settings, None, Workers(prepared, settings), interrupts, {})
     explore(lands, progress, np.random.default_rng(seed))
     best = lands[0].objective.leaders(1, prepared.problems.index(chosen[0]))

@@ -15,10 +15,10 @@ from gode.benchmarks.score import all_free
 from gode.data import Dataset
 from gode.discovery import discover, fit
 from gode.discovery.arguments import make_dataset
-from gode.discovery.prepare import before_drift, prepare
 from gode.equation import Skeleton
 from gode.errors import ConfigError
 from gode.fitting import ConstantsConfig, Form, fit_constants, residual_problem
+from gode.fitting.prepare import before_drift, prepare
 
 
 @dataclass(frozen=True)

@@ -222,7 +222,7 @@ def _study(ctx: click.Context, todo: "list[Job]", workers: int, limit: float, re
     from gode.benchmarks.sweeps import sweep_table, sweeps_of
     from gode.benchmarks.tables import settings, suite_table
     from gode.benchmarks.worker import now
-    from gode.discovery.workers import cores
+    from gode.search.workers import cores
 
     config = RunConfig(workers=workers, limit=limit, retry=retry)
     if workers > cores():

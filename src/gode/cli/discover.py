@@ -168,7 +168,7 @@ def demo_command(out: Path) -> None:
 
 def told_of_jobs(n_jobs: int) -> list[str]:
     """Return a sentence if more processes are asked for than there are cores."""
-    from gode.discovery.workers import cores
+    from gode.search.workers import cores
 
     most = cores()
     return [f"--jobs {n_jobs}: {most} processes are used, one for each core"] if n_jobs > most else []

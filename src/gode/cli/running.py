@@ -16,7 +16,7 @@ from rich.text import Text
 from gode.cli.app import console
 from gode.compiling import must_compile
 from gode.discovery import Step
-from gode.discovery.progress import Stage
+from gode.search.pool import Stage
 from gode.solve.explicit import solve_explicit
 
 STAGES = {

@@ -3,7 +3,6 @@
 from __future__ import annotations  # help() then shows types by their names
 
 from collections.abc import Callable, MutableMapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Literal
@@ -14,28 +13,28 @@ from gode.arrays import Series
 from gode.choices import EffortName, Preset
 from gode.data import Dataset
 from gode.data.joining import chosen_interpolation
-from gode.discovery.arguments import INPUT, Force, make_dataset
+from gode.discovery.arguments import Force, make_dataset
 from gode.discovery.consensus import risks
 from gode.discovery.explaining import with_causes, with_error_bars
 from gode.discovery.inputs import with_held_input
-from gode.discovery.interrupts import Interrupts
 from gode.discovery.notebook import shown_in_notebook
 from gode.discovery.options import Options
 from gode.discovery.orders import better_order
 from gode.discovery.paper import UNSOLVED, discover_by_paper
-from gode.discovery.prepare import Prepared, prepare, retraced
-from gode.discovery.progress import Progress, Stage, Step
 from gode.discovery.residuals import lowest_series
 from gode.discovery.result import Discovery
-from gode.discovery.settings import GRAMMARS, IMPLICIT, Settings, check_start, plain, words
 from gode.discovery.simulate import from_solvable, strain, tuning
-from gode.discovery.stages import Territory, explore, make_vocabulary, refine
-from gode.discovery.threads import one_thread
-from gode.discovery.workers import Workers, processes
-from gode.errors import DataError, GodeError, GrammarError
-from gode.fitting import Form
-from gode.model import LatentSpace, Listing, load_model, open_space
-from gode.search import Objective, ObjectiveConfig, Scored
+from gode.errors import DataError, GodeError
+from gode.fitting.prepare import Prepared, prepare, retraced
+from gode.model import load_model
+from gode.search import Scored
+from gode.search.explore import explore, make_regions, spaces_of
+from gode.search.interrupts import Interrupts
+from gode.search.pool import Progress, Stage, Step
+from gode.search.refine import refine
+from gode.search.settings import GRAMMARS, Settings, check_start, plain, words
+from gode.search.threads import one_thread
+from gode.search.workers import Workers, processes
 from gode.selection import (
     Candidate,
     by_forecast,
@@ -47,8 +46,6 @@ from gode.selection import (
 )
 
 RESCUED = (5, 40, 400)  # of the cheap search's best: solved in turn after an interruption, until one is
-RESERVE = 4  # times as many terms, for sums and where the usual ones do not explain the data
-IMPLICIT_SHARE = 0.25  # of the effort, for the implicit grammar
 
 
 def discover(
@@ -171,23 +168,23 @@ def _search(
     memo: MutableMapping[Scored, Candidate | None],
 ) -> Discovery:
     """Find the equation of one order: smooth, search by cheap scores, decide on the trajectory."""
-    if settings.preset == Preset.PAPER:
-        space = _space(settings.grammar, settings, dataset.inputs)
-        return discover_by_paper(dataset, space, settings, interrupts, on_step)
-    rng = np.random.default_rng(settings.seed)
     spaces = spaces_of(settings, dataset.inputs)
+    if settings.preset == Preset.PAPER:
+        return discover_by_paper(dataset, spaces[0], settings, interrupts, on_step)
+    rng = np.random.default_rng(settings.seed)
     settings = replace(settings, listed=len(spaces[0].skeletons))
     prepared = with_held_input(prepare(dataset, settings.order, settings.selection.floor), settings)
-    lands = territories(spaces, prepared, settings, interrupts)
+    lands = make_regions(spaces, prepared, settings, interrupts)
     interrupted = False
     with Workers(prepared, settings, processes(n_jobs, dataset), interrupts.check) as workers:
         progress = Progress(prepared, settings, on_step, workers, interrupts, memo)
         try:
             explore(lands, progress, rng)
             refine(lands, progress)
-            again = retraced(prepared, progress.leaders()[0]) if progress.leaders() else None
+            best = next(iter(progress.leaders()), None)
+            again = retraced(prepared, best.equation, best.initial) if best else None
             if again is not None:
-                lands = territories(spaces, again, settings, interrupts)
+                lands = make_regions(spaces, again, settings, interrupts)
                 progress.again()
                 explore(lands, progress, rng)
                 refine(lands, progress)
@@ -228,50 +225,3 @@ def _named(found: list[Candidate], prepared: Prepared, settings: Settings) -> li
         lambda near: risks(near, prepared, settings.shooting),
         lambda c: tuning(c, prepared),
     )
-
-
-def territories(
-    spaces: Sequence[LatentSpace | Listing], prepared: Prepared, settings: Settings, interrupts: Interrupts
-) -> list[Territory]:
-    """Return what is searched in each grammar; the second one is implicit and known by residuals only."""
-    config = ObjectiveConfig(
-        order=settings.order,
-        max_constants=settings.constants.max_constants,
-        barred=frozenset(settings.without),
-    )
-    residual = [p for p in prepared.problems if p.form is Form.RESIDUAL]
-    part = settings.share / prepared.passes
-    lands = []
-    for number, space in enumerate(spaces):
-        problems = residual if number else prepared.problems
-        objective = Objective(problems, config=config, fit=settings.constants, check=interrupts.check)
-        size = settings.budget.vocabulary
-        words, more = (
-            make_vocabulary(space, objective, prepared.dataset.inputs, n) for n in (size, RESERVE * size)
-        )
-        lands.append(Territory(space, words, objective, more, (IMPLICIT_SHARE if number else 1.0) * part))
-    return lands
-
-
-def spaces_of(settings: Settings, inputs: tuple[str, ...]) -> list[LatentSpace | Listing]:
-    """Return the space of the grammar, and that of implicit equations where one is left and wanted."""
-    spaces = [_space(settings.grammar, settings, inputs)]
-    if settings.implicit:
-        known = load_model(IMPLICIT).grammar.terminals
-        fewer = replace(settings, without=tuple(word for word in settings.without if word in known))
-        with suppress(GrammarError):  # nothing implicit can be written without them
-            spaces.append(_space(IMPLICIT, fewer, inputs))
-    return spaces
-
-
-def _space(name: str, settings: Settings, inputs: tuple[str, ...]) -> LatentSpace | Listing:
-    space = open_space(name)
-    products = settings.preset != Preset.PAPER  # are barred as such: a grammar needs * for factors, too
-    unwanted = [word for word in settings.without if not (products and word == "*")]
-    if (
-        INPUT not in inputs
-        and INPUT in space.grammar.terminals
-        and "{sentence} = F" not in space.grammar.template
-    ):
-        unwanted.append(INPUT)
-    return space.without(*unwanted) if unwanted else space

@@ -8,10 +8,10 @@ import numpy as np
 
 from gode.arrays import Series
 from gode.data import Dataset, Interpolation, Run, make_run
-from gode.discovery.prepare import input_values
 from gode.errors import DataError
+from gode.fitting.prepare import input_values
+from gode.search.settings import INPUT
 
-INPUT = "F"
 Force = str | Callable[[float], float] | Series  # a formula in t, a function of it, or samples
 
 

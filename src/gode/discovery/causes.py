@@ -10,13 +10,13 @@ import numpy as np
 
 from gode.arrays import Float
 from gode.data import Dataset, Interpolation, Run, Samples
-from gode.discovery.prepare import Prepared, input_values
-from gode.discovery.settings import Settings
 from gode.equation import Equation, parse_skeleton
 from gode.errors import EquationError
+from gode.fitting.prepare import Prepared, input_values
 from gode.fitting.shooting import shoot
 from gode.fitting.target import Target
 from gode.search.moves import borrowed
+from gode.search.settings import Settings
 from gode.selection import Candidate
 
 LEFT = 1.2  # times the noise: residuals beyond it have a cause

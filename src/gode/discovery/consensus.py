@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from gode.arrays import Float
-from gode.discovery.prepare import Prepared
-from gode.discovery.rest import fitted_target
+from gode.fitting.prepare import Prepared
 from gode.fitting.shooting import ShootConfig, joint_covariance
+from gode.search.zero_starts import fitted_target
 from gode.selection import Candidate
 from gode.solve import System, prepare, run
 

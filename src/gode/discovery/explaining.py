@@ -8,12 +8,12 @@ import numpy as np
 from gode.arrays import Float
 from gode.choices import Preset
 from gode.discovery.causes import CLEARLY, LEFT, NO_REMEDY, delayed_state, helpful_columns, likely_causes
-from gode.discovery.prepare import Prepared
 from gode.discovery.quality import Quality, Verdict
-from gode.discovery.rest import fitted_target
 from gode.discovery.result import Discovery
-from gode.discovery.settings import Settings
+from gode.fitting.prepare import Prepared
 from gode.fitting.shooting import joint_covariance
+from gode.search.settings import Settings
+from gode.search.zero_starts import fitted_target
 from gode.selection import Candidate, front, ties
 
 SHOWN = 20  # candidates that get error bars, besides near ties and front

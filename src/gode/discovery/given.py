@@ -13,18 +13,18 @@ from gode.data.joining import chosen_interpolation
 from gode.discovery.arguments import Force, make_dataset
 from gode.discovery.explaining import with_causes, with_error_bars
 from gode.discovery.inputs import with_held_input
-from gode.discovery.prepare import prepare
 from gode.discovery.result import Discovery
-from gode.discovery.settings import Settings
-from gode.discovery.threads import one_thread
-from gode.discovery.workers import Workers
 from gode.equation import Equation, Skeleton, parse_skeleton
 from gode.errors import DataError
 from gode.fitting import ConstantsConfig, fit_constants
+from gode.fitting.prepare import prepare
 from gode.fitting.resolved import is_resolved
 from gode.fitting.shooting import start_error
 from gode.fitting.target import Target
 from gode.search import Scored
+from gode.search.settings import Settings
+from gode.search.threads import one_thread
+from gode.search.workers import Workers
 from gode.selection import Candidate, ranked
 
 FITS = (  # how fit() looks for minima: from each of a dozen starts, and from the best of many more

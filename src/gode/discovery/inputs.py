@@ -13,12 +13,12 @@ import numpy as np
 from scipy.interpolate import CubicSpline
 
 from gode.data import Dataset, Interpolation, Samples
-from gode.discovery.long_records import condensed
-from gode.discovery.prepare import Prepared, assemble
-from gode.discovery.settings import Settings
 from gode.equation import Skeleton, parse_skeleton
 from gode.fitting import fit_constants
+from gode.fitting.long_records import condensed
+from gode.fitting.prepare import Prepared, assemble
 from gode.fitting.shooting import Shot, shoot
+from gode.search.settings import Settings
 
 LAGS = "u'' = C + C*u' + C*u + C*F"
 PLAIN = {  # for each order sought, models that follow most plants closely enough to see half a step

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from math import isfinite
 from typing import Protocol
 
-from gode.discovery.progress import Step
+from gode.search.pool import Step
 
 PAUSE = 0.5  # seconds between two updates, at least
 

@@ -6,11 +6,11 @@ from dataclasses import replace
 import numpy as np
 
 from gode.arrays import Float
-from gode.discovery.interrupts import Interrupts
 from gode.discovery.result import Discovery
-from gode.discovery.settings import Settings
 from gode.errors import DataError
 from gode.fitting.shooting import shoot
+from gode.search.interrupts import Interrupts
+from gode.search.settings import Settings
 from gode.selection import Candidate, judge, ranked
 
 Search = Callable[[Settings], Discovery]

@@ -12,18 +12,18 @@ from gode.arrays import Float
 from gode.choices import EffortName
 from gode.data import Columns, Dataset, MlpConfig, Smooth, columns_of_run, join_runs, smooth, smooth_mlp
 from gode.data.mlp import dominant_period
-from gode.discovery.interrupts import Interrupts
 from gode.discovery.paper_objective import Judged, PaperObjective
-from gode.discovery.prepare import Prepared, assemble, input_values, known_values
-from gode.discovery.progress import Stage, Step
 from gode.discovery.result import Discovery
-from gode.discovery.settings import Settings
 from gode.equation import Skeleton, parse_skeleton
 from gode.errors import ConfigError, DataError, ModelError
 from gode.fitting import PaperConfig
+from gode.fitting.prepare import Prepared, assemble, input_values, known_values
 from gode.fitting.shooting import Shot, shoot
 from gode.model import LatentSpace, Listing
 from gode.search import EvolutionConfig, evolve
+from gode.search.interrupts import Interrupts
+from gode.search.pool import Stage, Step
+from gode.search.settings import Settings
 from gode.selection import Candidate, in_order
 
 EXPLICIT = "u' = {sentence}"  # the template of B1

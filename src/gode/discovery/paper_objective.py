@@ -11,10 +11,10 @@ import numpy as np
 
 from gode.arrays import Float
 from gode.data import Columns
-from gode.discovery.prepare import Prepared
 from gode.equation import Equation, Skeleton
 from gode.fitting import PaperConfig, fit_by_simplex
 from gode.fitting.losses import criterion, has_vanished, is_trivial, solution_loss
+from gode.fitting.prepare import Prepared
 from gode.solve import Solution, SolveConfig
 from gode.solve import prepare as prepare_system
 from gode.solve import run as run_system

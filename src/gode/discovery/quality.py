@@ -8,9 +8,9 @@ import numpy as np
 
 from gode.arrays import Float
 from gode.data.runs import CHANNELS
-from gode.discovery.prepare import Prepared
 from gode.discovery.residuals import Channel, channels
 from gode.discovery.simulate import Scenario, simulate
+from gode.fitting.prepare import Prepared
 from gode.selection import Candidate
 
 FAR = 2.0  # times the noise, and

@@ -9,8 +9,8 @@ from scipy.special import chdtrc, ndtr, ndtri
 from gode.arrays import Float
 from gode.data import Dataset
 from gode.data.runs import CHANNELS
-from gode.discovery.prepare import Prepared
 from gode.discovery.simulate import Scenario, simulate
+from gode.fitting.prepare import Prepared
 from gode.fitting.whiteness import worth
 from gode.selection import Candidate
 

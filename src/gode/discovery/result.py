@@ -14,14 +14,14 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from gode.arrays import Float
-from gode.discovery.prepare import Prepared
 from gode.discovery.quality import UNSUPPORTED, Quality, misfit_of, quality_of
 from gode.discovery.rivals import weighed
-from gode.discovery.settings import Settings
 from gode.discovery.simulate import Prediction, make_scenario, predict, simulate
 from gode.equation import Equation, Term
 from gode.equation.skeleton import has_pivot_one, linear_terms
 from gode.equation.text import display_order, to_text
+from gode.fitting.prepare import Prepared
+from gode.search.settings import Settings
 from gode.selection import Candidate, front, ties
 from gode.solve import Signal, Solution
 

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from gode.discovery.prepare import Prepared
 from gode.discovery.residuals import channels
 from gode.fitting.correlated import fit_arma
+from gode.fitting.prepare import Prepared
 from gode.selection import Candidate
 
 MAX_RIVALS = 30  # that are weighed, besides the equation that is named

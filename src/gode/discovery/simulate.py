@@ -11,12 +11,12 @@ from numpy.typing import ArrayLike
 from gode.arrays import Bool, Float
 from gode.data import Interpolation, Run, Samples
 from gode.data.numbers import as_numbers
-from gode.discovery.prepare import Prepared, input_values
-from gode.discovery.rest import fitted_target
-from gode.discovery.settings import plain, whole
 from gode.equation.tape import COLUMNS, compile_tape, evaluate
 from gode.errors import ConfigError, DataError, Failure
+from gode.fitting.prepare import Prepared, input_values
 from gode.fitting.shooting import STEPS, ShootConfig, joint_covariance
+from gode.search.settings import plain, whole
+from gode.search.zero_starts import fitted_target
 from gode.selection import WORST, Candidate
 from gode.solve import Signal, Solution, SolveConfig, solve
 

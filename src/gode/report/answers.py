@@ -5,7 +5,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from gode.discovery import Discovery
-from gode.discovery.rest import fitted_target
 from gode.equation import Skeleton, Term, parse_skeleton
 from gode.equation.text import to_text
 from gode.equation.tree import TIME, depends_on, variables, walk
@@ -14,6 +13,7 @@ from gode.fitting.shooting import Shot, shoot
 from gode.report.equilibria import Equilibrium, find_equilibria
 from gode.report.extent import extent
 from gode.report.naming import Units
+from gode.search.zero_starts import fitted_target
 
 STATES = {"u", "u'", "u''"}
 LINEAR = {1: "u' = C*u + C", 2: "u'' = C*u' + C*u + C"}

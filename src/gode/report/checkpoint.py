@@ -13,11 +13,11 @@ from pathlib import Path
 
 from gode import __version__
 from gode.data import Dataset, Run
-from gode.discovery.prepare import input_values
 from gode.equation import Equation
 from gode.equation.text import exact, to_text
 from gode.errors import FileError, GodeError
 from gode.files import replacing
+from gode.fitting.prepare import input_values
 from gode.report.codec import Json, encode
 from gode.report.record import candidate_of
 from gode.search import Scored

@@ -14,11 +14,11 @@ from gode.arrays import Bool, Float
 from gode.data import Samples
 from gode.data.runs import Input, Run
 from gode.discovery import Discovery
-from gode.discovery.rest import fitted_target
 from gode.discovery.simulate import Scenario, propagated_error, simulate
 from gode.fitting.shooting import joint_covariance
 from gode.report.extent import extent
 from gode.report.naming import Units
+from gode.search.zero_starts import fitted_target
 from gode.selection import Candidate, ties
 from gode.solve import Signal
 

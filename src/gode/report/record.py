@@ -15,13 +15,13 @@ from gode.data.joining import chosen_interpolation
 from gode.data.runs import CHANNELS, Input
 from gode.data.smoothing import resampled
 from gode.discovery import Discovery
-from gode.discovery.long_records import condensed
-from gode.discovery.prepare import assemble, input_values
-from gode.discovery.settings import Settings
 from gode.errors import FileError, GodeError, shortened
 from gode.files import replacing
+from gode.fitting.long_records import condensed
+from gode.fitting.prepare import assemble, input_values
 from gode.report.codec import Json, decode, decode_array, encode, member
 from gode.report.rules import check_value
+from gode.search.settings import Settings
 from gode.selection import Candidate, front, ties
 
 FORMAT, VERSION = "gode record", 1

@@ -9,7 +9,7 @@ import numpy as np
 from gode.choices import Preset
 from gode.discovery import Discovery
 from gode.discovery.paper import paper_grammar
-from gode.discovery.settings import AUTO
+from gode.search.settings import AUTO
 
 CHANNELS = (("u", "u"), ("u'", "velocity"), ("u''", "acceleration"))
 ROLES = ("time", "u", "velocity", "acceleration", "force", "run")  # of the columns of a file

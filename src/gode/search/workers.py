@@ -17,14 +17,14 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from gode.data import Dataset
-from gode.discovery.prepare import Prepared
-from gode.discovery.rest import may_be_zero, with_zeros
-from gode.discovery.settings import Settings, whole
 from gode.errors import ConfigError
+from gode.fitting.prepare import Prepared
 from gode.fitting.resolved import is_resolved
 from gode.fitting.shooting import ShootConfig, shoot
 from gode.fitting.target import Target
 from gode.search import Scored
+from gode.search.settings import Settings, whole
+from gode.search.zero_starts import may_be_zero, with_zeros
 from gode.selection import Candidate, judge
 
 _ours: list["Workers"] = []  # in a worker process: what it works on

@@ -6,7 +6,7 @@ import pytest
 import gode
 from examples_found import SMALL
 from gode.data.example import load_example
-from gode.discovery.interrupts import Interrupts
+from gode.search.interrupts import Interrupts
 
 
 def press():

@@ -5,13 +5,13 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from math import nan
 
-from gode.discovery.interrupts import Interrupts
-from gode.discovery.pace import Pace, planned
-from gode.discovery.prepare import Prepared
-from gode.discovery.settings import Settings
-from gode.discovery.workers import Workers
 from gode.equation import Node
+from gode.fitting.prepare import Prepared
 from gode.search import Scored
+from gode.search.interrupts import Interrupts
+from gode.search.pace import Pace, planned
+from gode.search.settings import Settings
+from gode.search.workers import Workers
 from gode.selection import Candidate, in_order
 
 PATIENT = 2.0  # marks the fits that were completed

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from gode.discovery.settings import Effort
+from gode.search.settings import Effort
 
 SIZES = 8  # numbers of constants of which the best go to the trajectory
 PARTS = 5  # simpler equations fitted to the trajectory beside the neighbours of one

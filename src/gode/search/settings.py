@@ -116,6 +116,7 @@ ALL = Effort(  # of a grammar whose skeletons are all tried, and nothing else
 AUTO: Final = "auto"  # the order that explains the data better
 GRAMMARS = {1: "first-order", 2: "second-order"}
 IMPLICIT = "implicit"
+INPUT = "F"  # the name of a known input
 NEEDED = ("+", "-", "(", ")", "C")  # for every equation
 
 

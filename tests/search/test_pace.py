@@ -1,7 +1,7 @@
 import math
 
-from gode.discovery.pace import Pace, Plan, planned
-from gode.discovery.settings import EFFORTS
+from gode.search.pace import Pace, Plan, planned
+from gode.search.settings import EFFORTS
 
 
 class Clock:

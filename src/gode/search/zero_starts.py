@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from gode.arrays import Bool
-from gode.discovery.prepare import Prepared
+from gode.fitting.prepare import Prepared
 from gode.fitting.target import Target
 from gode.selection import Candidate
 

@@ -12,14 +12,13 @@ from gode.data.columns import split_at_jumps
 from gode.data.joining import Samples
 from gode.data.runs import cycles, held_inputs
 from gode.data.smoothing import resampled
-from gode.discovery.long_records import SCREENED, SHORTEST, condensed, first_part, screened
-from gode.equation import Term, parse_tree
+from gode.equation import Equation, Term, parse_tree
 from gode.equation.tape import COLUMNS, compile_tape, evaluate
 from gode.equation.tree import TIME, has_constant, variables
 from gode.errors import DataError
 from gode.fitting import Problem, integral_problem, residual_problem
+from gode.fitting.long_records import SCREENED, SHORTEST, condensed, first_part, screened
 from gode.fitting.target import Target
-from gode.selection import Candidate
 from gode.solve import Signal, solve
 from gode.solve.signals import joined
 
@@ -91,7 +90,7 @@ def _guides(dataset: Dataset, smooths: tuple[Smooth, ...]) -> tuple[Float, ...]:
     return tuple(_of_one_sign(r, s) for r, s in zip(dataset.runs, smooths, strict=True))
 
 
-def retraced(prepared: Prepared, found: Candidate) -> Prepared | None:
+def retraced(prepared: Prepared, equation: Equation, initial: Float) -> Prepared | None:
     """Return the data with u and u' along the solution of an equation, where only u'' was measured.
 
     What an equation near the truth makes of the initial values is closer to u than any integral of noisy
@@ -100,17 +99,17 @@ def retraced(prepared: Prepared, found: Candidate) -> Prepared | None:
     if not prepared.blind:
         return None
     parts, dataset = [], screened(prepared.whole.dataset)
-    for run, smooth_whole, initial in zip(dataset.runs, prepared.smooths, found.initial, strict=True):
+    for run, smooth_whole, start in zip(dataset.runs, prepared.smooths, initial, strict=True):
         smooth_run = resampled(smooth_whole, run.t)
         inputs: dict[str, Signal] = dict(run.signals)
-        guide = smooth_run.values[found.equation.order]
-        path = solve(found.equation, run.t, initial, inputs=inputs, guide=guide)
+        guide = smooth_run.values[equation.order]
+        path = solve(equation, run.t, start, inputs=inputs, guide=guide)
         if path.failure is not None:
             return None
         values = np.vstack([path.u, path.du, smooth_run.values[2]])
         parts.append(_columns(run, replace(smooth_run, values=values)))
     columns = join_runs(parts)
-    problems = _problems(dataset, columns, found.equation.order)
+    problems = _problems(dataset, columns, equation.order)
     return replace(prepared, columns=columns, problems=problems)
 
 

@@ -1,0 +1,194 @@
+"""Look for skeletons by their cheap score: random sentences, sums of terms, the latent space, moves."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from gode.arrays import Float
+from gode.choices import Preset
+from gode.equation import Node, Skeleton, parse_skeleton
+from gode.equation.tree import depends_on
+from gode.errors import EquationError, GrammarError, ModelError
+from gode.fitting import Form
+from gode.fitting.prepare import Prepared
+from gode.grammar import generate, sample
+from gode.library import sentence_skeleton
+from gode.model import LatentSpace, Listing, load_model, open_space
+from gode.search.interrupts import Interrupts
+from gode.search.latent import search_latent
+from gode.search.moves import Vocabulary, neighbours
+from gode.search.objective import Objective, ObjectiveConfig
+from gode.search.pool import Progress, Stage
+from gode.search.screen import best_sums
+from gode.search.settings import IMPLICIT, INPUT, Settings
+
+MAX_TERMS = 6
+COUNTED = 100  # sentences after which the progress is told
+MAX_RULES = 40  # of a random sentence
+RESERVE = 4  # times as many terms, for sums and where the usual ones do not explain the data
+IMPLICIT_SHARE = 0.25  # of the effort, for the implicit grammar
+
+
+@dataclass(frozen=True)
+class Region:
+    """One grammar to search: its latent space, its terms, its scores, and its share of the effort."""
+
+    space: LatentSpace | Listing
+    vocabulary: Vocabulary
+    objective: Objective
+    reserve: Vocabulary  # more terms: for sums, and for data that these do not explain
+    share: float = 1.0
+
+
+def make_regions(
+    spaces: Sequence[LatentSpace | Listing], prepared: Prepared, settings: Settings, interrupts: Interrupts
+) -> list[Region]:
+    """Return what is searched in each grammar; the second one is implicit and known by residuals only."""
+    config = ObjectiveConfig(
+        order=settings.order,
+        max_constants=settings.constants.max_constants,
+        barred=frozenset(settings.without),
+    )
+    residual = [p for p in prepared.problems if p.form is Form.RESIDUAL]
+    part = settings.share / prepared.passes
+    lands = []
+    for number, space in enumerate(spaces):
+        problems = residual if number else prepared.problems
+        objective = Objective(problems, config=config, fit=settings.constants, check=interrupts.check)
+        size = settings.budget.vocabulary
+        words, more = (
+            make_vocabulary(space, objective, prepared.dataset.inputs, n) for n in (size, RESERVE * size)
+        )
+        lands.append(Region(space, words, objective, more, (IMPLICIT_SHARE if number else 1.0) * part))
+    return lands
+
+
+def spaces_of(settings: Settings, inputs: tuple[str, ...]) -> list[LatentSpace | Listing]:
+    """Return the space of the grammar, and that of implicit equations where one is left and wanted."""
+    spaces = [_space(settings.grammar, settings, inputs)]
+    if settings.implicit:
+        known = load_model(IMPLICIT).grammar.terminals
+        fewer = replace(settings, without=tuple(word for word in settings.without if word in known))
+        with suppress(GrammarError):  # nothing implicit can be written without them
+            spaces.append(_space(IMPLICIT, fewer, inputs))
+    return spaces
+
+
+def _space(name: str, settings: Settings, inputs: tuple[str, ...]) -> LatentSpace | Listing:
+    space = open_space(name)
+    products = settings.preset != Preset.PAPER  # are barred as such: a grammar needs * for factors, too
+    unwanted = [word for word in settings.without if not (products and word == "*")]
+    if (
+        INPUT not in inputs
+        and INPUT in space.grammar.terminals
+        and "{sentence} = F" not in space.grammar.template
+    ):
+        unwanted.append(INPUT)
+    return space.without(*unwanted) if unwanted else space
+
+
+def make_vocabulary(
+    space: LatentSpace | Listing, objective: Objective, inputs: tuple[str, ...], size: int
+) -> Vocabulary:
+    """Return the terms of the space's grammar that these data allow, the most frequent first."""
+    single = (next(iter(bodies)) for bodies in space.book.ways if len(bodies) == 1)
+    absent = {"F"} - set(inputs)
+    bodies = [b for b in single if objective.allows(b) and not any(depends_on(b, name) for name in absent)]
+    return Vocabulary(tuple(b for b in bodies[:size] if objective.distinguishes(b)), space.grammar.template)
+
+
+def explore(regions: Sequence[Region], progress: Progress, rng: np.random.Generator) -> None:
+    """Look for skeletons by their cheap score in each grammar: sentences, sums, the latent space, moves."""
+    for land, own_rng in zip(regions, rng.spawn(len(regions)), strict=True):
+        before = progress.n_fitted
+
+        def count(stage: Stage, objective: Objective = land.objective, before: int = before) -> None:
+            progress.n_fitted = before + objective.n_fitted
+            if stage is Stage.SUMS:
+                progress.interrupts.enough()
+            progress.tell(stage)
+
+        _explore(land, progress.settings, own_rng, count)
+
+
+def _explore(
+    land: Region, settings: Settings, rng: np.random.Generator, count: Callable[[Stage], None]
+) -> None:
+    effort, objective, space = settings.budget, land.objective, land.space
+    library_rng, latent_rng = rng.spawn(2)
+    drawn = random_skeletons(space, round(land.share * effort.library), library_rng)
+    for number, skeleton in enumerate(space.skeletons or drawn):
+        objective.score(skeleton)
+        if number % COUNTED == COUNTED - 1:
+            count(Stage.LIBRARY)
+    count(Stage.LIBRARY)
+    for problem in (p for p in objective.problems if p.form is objective.problems[0].form):
+        for bodies in best_sums(land.reserve, problem, effort.sums, objective.fit):
+            objective.score(land.reserve.skeleton(bodies))
+    count(Stage.SUMS)
+    starts = [np.zeros(space.dimension)]
+    if settings.start:
+        starts = [*_encoded_guess(objective, space, settings.start), *starts]
+    starts += encoded_leaders(objective, space, effort.climbers)
+    search_latent(
+        objective,
+        space,
+        starts,
+        budget=round(land.share * effort.latent),
+        config=settings.latent,
+        rng=latent_rng,
+        on_step=lambda: count(Stage.LATENT),
+    )
+    _climb(land, round(land.share * effort.moves), count)
+
+
+def random_skeletons(space: LatentSpace | Listing, n: int, rng: np.random.Generator) -> Iterator[Skeleton]:
+    """Yield the skeletons of `n` random sentences of the grammar."""
+    limit = max(MAX_RULES, space.grammar.closing_length(space.grammar.start))
+    for _ in range(n):
+        tokens = generate(space.grammar, sample(space.grammar, rng=rng, max_rules=limit))
+        try:
+            yield sentence_skeleton(space.grammar, tokens)
+        except EquationError:  # a third derivative
+            continue
+
+
+def _encoded_guess(objective: Objective, space: LatentSpace | Listing, text: str) -> list[Float]:
+    guess = parse_skeleton(text)
+    objective.score(guess)
+    try:
+        return [np.asarray(space.encode([guess])[0], np.float64)]
+    except ModelError:  # this grammar cannot write it
+        return []
+
+
+def encoded_leaders(objective: Objective, space: LatentSpace | Listing, n: int) -> list[Float]:
+    """Return the points of the best `n` skeletons that the space can write."""
+    points = []
+    for scored in objective.leaders(2 * n):
+        try:
+            points.append(np.asarray(space.encode([scored.skeleton])[0], np.float64))
+        except ModelError:  # written in a way the book does not know
+            continue
+    return points[:n]
+
+
+def _climb(land: Region, budget: int, count: Callable[[Stage], None]) -> None:
+    """Go from the best skeletons to their neighbours by the cheap score."""
+    objective, vocabulary = land.objective, land.vocabulary
+    end = objective.n_fitted + budget
+    done: set[Node] = set()
+    while objective.n_fitted < end:
+        waiting = (s for s in objective.leaders(40) if s.skeleton.key not in done)
+        scored = next(waiting, None)
+        if scored is None:
+            break
+        done.add(scored.skeleton.key)
+        for bodies in neighbours(
+            vocabulary.terms_of(scored.skeleton), vocabulary.bodies[: len(vocabulary.bodies) // 2]
+        ):
+            if len(bodies) <= MAX_TERMS:
+                objective.score(vocabulary.skeleton(bodies))
+        count(Stage.MOVES)
