@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 from hypothesis import strategies as st
 
 from gode.equation import Node
-from gode.equation.tree import FUNCTIONS, add, call, const, index, mul, num, number, power, renumber, var
+from gode.equation.operators import FUNCTIONS
+from gode.equation.tree import add, call, const, index, mul, num, number, power, renumber, var
 
 NUMBERS = (-3.0, -2.0, -1.0, -0.5, 0.25, 0.5, 1.0, 2.0, 3.0, 4.0)
 INTEGER_EXPONENTS = (-2.0, -1.0, 2.0, 3.0)
@@ -134,4 +135,4 @@ def _value(node: Node, at: Mapping[str, float], constants: Sequence[float]) -> f
         return math.prod(args)
     if node.op == "^":
         return math.pow(*args)
-    return FUNCTIONS[node.op](*args)
+    return FUNCTIONS[node.op].value(*args)

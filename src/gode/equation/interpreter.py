@@ -7,14 +7,42 @@ This module may trade clarity for speed; `tests/equation/test_tape.py` holds its
 """
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from gode.arrays import Float, Int
-from gode.compiling import cached_njit
+from gode.compiling import cached_njit, inner_njit
+from gode.equation.operators import ADD, CODES, CONST, FUNCTIONS, LIT, MUL, POW, POWI, SQRT, VAR
 
-VAR, CONST, LIT, ADD, MUL, POWI, POW, SQRT, SIN, COS, TAN, EXP, LOG, TANH, ABS, SIGN = range(16)
+
+@inner_njit
+def no_function(op, x):
+    """Return NaN as value and slope: there is no such function."""
+    return np.nan, np.nan
+
+
+def _choice(code: int, function: Any, others: Any) -> Any:
+    """Return the compiled choice between the function with this code and the others."""
+
+    @inner_njit
+    def apply(op, x):
+        if op == code:
+            return function(x)
+        return others(op, x)
+
+    return apply
+
+
+def _choices() -> Any:
+    """Return the compiled choice among all functions: (operation, number) -> value and slope."""
+    apply = no_function
+    for name in reversed(FUNCTIONS):
+        apply = _choice(CODES[name], inner_njit(FUNCTIONS[name].compiled), apply)
+    return apply
+
+
+apply_function = _choices()
 
 
 class Work(NamedTuple):
@@ -185,38 +213,6 @@ def run_tape(tape, c, x, const_dir, col_dir, weight, work):
                                 w = 1.0 / (y * a)
                                 stack[sp + 1, m] = p * w / a
                                 stack[sp, m] = w
-                elif op == SIN:
-                    for m in range(n):
-                        a = stack[sp, m]
-                        stack[sp, m] = np.sin(a)
-                        if ma:
-                            stack[sp + 1, m] = np.cos(a)
-                elif op == COS:
-                    for m in range(n):
-                        a = stack[sp, m]
-                        stack[sp, m] = np.cos(a)
-                        if ma:
-                            stack[sp + 1, m] = -np.sin(a)
-                elif op == EXP:
-                    for m in range(n):
-                        y = np.exp(stack[sp, m])
-                        stack[sp, m] = y
-                        stack[sp + 1, m] = y
-                elif op == LOG:
-                    for m in range(n):
-                        a = stack[sp, m]
-                        stack[sp, m] = math.log(a) if a > 0.0 else np.nan
-                        stack[sp + 1, m] = 1.0 / a
-                elif op == TANH:
-                    for m in range(n):
-                        y = math.tanh(stack[sp, m])
-                        stack[sp, m] = y
-                        stack[sp + 1, m] = 1.0 - y * y
-                elif op == TAN:
-                    for m in range(n):
-                        y = math.tan(stack[sp, m])
-                        stack[sp, m] = y
-                        stack[sp + 1, m] = 1.0 + y * y
                 elif op == SQRT:
                     for m in range(n):
                         a = stack[sp, m]
@@ -225,14 +221,9 @@ def run_tape(tape, c, x, const_dir, col_dir, weight, work):
                         stack[sp + 1, m] = 0.5 / y
                 else:
                     for m in range(n):
-                        a = stack[sp, m]
-                        s = 1.0 if a > 0.0 else (-1.0 if a < 0.0 else 0.0)
-                        if op == ABS:
-                            stack[sp, m] = abs(a)
-                            stack[sp + 1, m] = s
-                        else:
-                            stack[sp, m] = s if a == a else np.nan
-                            stack[sp + 1, m] = 0.0
+                        stack[sp, m], slope = apply_function(op, stack[sp, m])
+                        if ma:
+                            stack[sp + 1, m] = slope
                 if ma:
                     for d in range(n_dir):
                         if ma >> d & 1:

@@ -1,6 +1,6 @@
 """Text a person wrote, or a sentence of a grammar, to a tree. No `eval`, no SymPy parser.
 
-The notation: + - * / ^ (or **), parentheses, numbers, the functions of `tree.FUNCTIONS` and sqrt, the
+The notation: + - * / ^ (or **), parentheses, numbers, the functions of `operators.FUNCTIONS` and sqrt, the
 constants pi and C (each C is a free constant of its own), t, u or u(t), u' and u'' or diff(u, t) and
 diff(diff(u, t), t), and the known inputs by name, as F or F(t). One `=` makes an equation.
 """
@@ -9,8 +9,8 @@ import math
 import re
 from typing import NamedTuple, NoReturn
 
+from gode.equation.operators import FUNCTIONS
 from gode.equation.tree import (
-    FUNCTIONS,
     MINUS_ONE,
     ONE,
     STATE,

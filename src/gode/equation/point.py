@@ -9,23 +9,8 @@ import math
 import numpy as np
 
 from gode.compiling import inner_njit
-from gode.equation.interpreter import (
-    ABS,
-    ADD,
-    CONST,
-    COS,
-    EXP,
-    LIT,
-    LOG,
-    MUL,
-    POW,
-    POWI,
-    SIN,
-    SQRT,
-    TAN,
-    TANH,
-    VAR,
-)
+from gode.equation.interpreter import apply_function
+from gode.equation.operators import ADD, CONST, LIT, MUL, POW, POWI, SQRT, VAR
 
 
 @inner_njit
@@ -75,24 +60,9 @@ def value_at_point(code, arg, literal, starts, c, weight, x, stack):
             elif op == POW:
                 sp -= 1
                 stack[sp] = real_power(stack[sp], stack[sp + 1])
-            elif op == SIN:
-                stack[sp] = np.sin(stack[sp])
-            elif op == COS:
-                stack[sp] = np.cos(stack[sp])
-            elif op == EXP:
-                stack[sp] = np.exp(stack[sp])
-            elif op == LOG:
-                stack[sp] = math.log(stack[sp]) if stack[sp] > 0.0 else np.nan
-            elif op == TANH:
-                stack[sp] = math.tanh(stack[sp])
-            elif op == TAN:
-                stack[sp] = math.tan(stack[sp])
             elif op == SQRT:
                 stack[sp] = math.sqrt(stack[sp]) if stack[sp] >= 0.0 else np.nan
-            elif op == ABS:
-                stack[sp] = abs(stack[sp])
             else:
-                a = stack[sp]
-                stack[sp] = 1.0 if a > 0.0 else (-1.0 if a < 0.0 else a)
+                stack[sp] = apply_function(op, stack[sp])[0]
         total += weight[j] * stack[0]
     return total

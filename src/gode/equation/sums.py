@@ -15,8 +15,8 @@ from collections.abc import Iterable
 from functools import lru_cache
 from itertools import chain
 
+from gode.equation.operators import FUNCTIONS, KINKED
 from gode.equation.tree import (
-    FUNCTIONS,
     ONE,
     Node,
     add,
@@ -37,8 +37,6 @@ FREE = const(0)
 MAX_EXPANSION = 40  # terms of a product of sums that is multiplied out
 MAX_POWER = 5
 MAX_SHIFT = 300.0  # exp of more may overflow
-ODD = {"sin", "tan", "tanh", "sign"}
-EVEN = {"cos", "abs"}
 
 
 @lru_cache(maxsize=20_000)  # skeletons of one grammar share most of their parts
@@ -282,11 +280,11 @@ def _applied(name: str, terms: Sum) -> Sum:
         ((body, c),) = terms.items()
         if name == "log" and (c is None or c > 0):  # log(C*u) = C + log(u), for u > 0
             return _added([{call("log", body): 1.0}, {ONE: None if c is None else math.log(c)}])
-        if name in ("abs", "sign") and (c is None or c != 1):
+        if name in KINKED and (c is None or c != 1):
             size = abs(c) if c is not None and name == "abs" else c and math.copysign(1.0, c)
             return {call(name, body): size}
-        if name in ODD | EVEN and c is not None and c < 0:
-            return {call(name, _term(-c, body)): -1.0 if name in ODD else 1.0}
+        if FUNCTIONS[name].parity and c is not None and c < 0:
+            return {call(name, _term(-c, body)): float(FUNCTIONS[name].parity)}
     return {call(name, from_sum(terms)): 1.0}
 
 
@@ -294,7 +292,7 @@ def _applied_to_constant(name: str, value: Coefficient) -> Sum:
     if value is None:
         return {ONE: None}
     try:
-        result = FUNCTIONS[name](value)
+        result = FUNCTIONS[name].value(value)
     except (ValueError, OverflowError):
         return {call(name, num(value)): 1.0}
     return {ONE: result} if result else {}

@@ -4,8 +4,8 @@ from typing import Any
 
 import sympy
 
+from gode.equation.operators import FUNCTIONS
 from gode.equation.tree import (
-    FUNCTIONS,
     STATE,
     TIME,
     Node,
@@ -23,8 +23,7 @@ from gode.errors import EquationError
 
 TIME_SYMBOL = sympy.Symbol(TIME, real=True)
 STATE_FUNCTION = sympy.Function(STATE, real=True)(TIME_SYMBOL)
-FROM_SYMPY = {"Abs": "abs"}
-TO_SYMPY = {name: getattr(sympy, "Abs" if name == "abs" else name) for name in FUNCTIONS}
+FROM_SYMPY = {function.sympy: name for name, function in FUNCTIONS.items()}
 
 
 def tree_to_sympy(left: Node, right: Node) -> sympy.Eq:
@@ -51,7 +50,7 @@ def expression(node: Node) -> sympy.Expr:
         case "^":
             return sympy.Pow(*args)
         case name:
-            return TO_SYMPY[name](*args)
+            return getattr(sympy, FUNCTIONS[name].sympy)(*args)
 
 
 def sympy_to_tree(equation: sympy.Eq | sympy.Expr) -> Node:
@@ -95,8 +94,8 @@ def _tree(expr: Any) -> Node:  # SymPy's classes carry no types
         return mul(*args)
     if expr.is_Pow:
         return power(*args)
-    name = FROM_SYMPY.get(expr.func.__name__, expr.func.__name__)
-    if name in FUNCTIONS and len(args) == 1:
+    name = FROM_SYMPY.get(expr.func.__name__)
+    if name is not None and len(args) == 1:
         return call(name, args[0])
     raise EquationError(f"{expr.func.__name__} is no function gode knows; known are {', '.join(FUNCTIONS)}")
 

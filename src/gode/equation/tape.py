@@ -7,40 +7,12 @@ from typing import NamedTuple
 import numpy as np
 
 from gode.arrays import Float, Int
-from gode.equation.interpreter import (
-    ABS,
-    ADD,
-    CONST,
-    COS,
-    EXP,
-    LIT,
-    LOG,
-    MUL,
-    POW,
-    POWI,
-    SIGN,
-    SIN,
-    SQRT,
-    TAN,
-    TANH,
-    VAR,
-    run_tape,
-    workspace,
-)
+from gode.equation.interpreter import run_tape, workspace
+from gode.equation.operators import ADD, CODES, CONST, LIT, MUL, POW, POWI, SQRT, VAR
 from gode.equation.skeleton import Term
 from gode.equation.tree import ONE, TIME, Node, add, has_constant, index, mul, number, var, walk
 from gode.errors import EquationError
 
-FUNCTION_CODES = {
-    "sin": SIN,
-    "cos": COS,
-    "tan": TAN,
-    "exp": EXP,
-    "log": LOG,
-    "tanh": TANH,
-    "abs": ABS,
-    "sign": SIGN,
-}
 EXPONENT, FACTOR, ADDEND, FREQUENCY = range(4)  # the part a nonlinear constant plays
 COLUMNS = ("t", "u", "u'", "u''")  # the columns of a scalar equation; inputs follow
 MAX_DIRECTIONS = 62  # directions of differentiation are kept in the bits of an integer
@@ -167,7 +139,7 @@ def _emit(node: Node, column: dict[str, int], code: list[int], arg: list[int], l
             return _emit_power(node, column, code, arg, literal)
         case name:
             need = _emit(node.args[0], column, code, arg, literal)
-            put(FUNCTION_CODES[name])
+            put(CODES[name])
             return need
 
 

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 
+from gode.equation.operators import FUNCTIONS
 from gode.equation.tree import Node, complexity, derivative_order, num, number, power, walk
 
 Format = Callable[[float], str]
@@ -127,12 +128,7 @@ class _Writer:
         return {0: bare, 1: rf"\dot{{{bare}}}", 2: rf"\ddot{{{bare}}}"}.get(order, name)
 
     def call(self, name: str, arg: str) -> str:
-        if not self.latex:
-            return f"{name}({arg})"
-        if name == "abs":
-            return rf"\left|{arg}\right|"
-        word = r"\operatorname{sign}" if name == "sign" else rf"\{name}"
-        return rf"{word}\left({arg}\right)"
+        return FUNCTIONS[name].latex.format(arg) if self.latex else f"{name}({arg})"
 
 
 def _is_inverse(node: Node) -> bool:

@@ -9,16 +9,8 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-FUNCTIONS: dict[str, Callable[[float], float]] = {
-    "sin": math.sin,
-    "cos": math.cos,
-    "tan": math.tan,
-    "exp": math.exp,
-    "log": math.log,
-    "tanh": math.tanh,
-    "abs": abs,
-    "sign": lambda x: math.copysign(1.0, x) if x else 0.0,
-}
+from gode.equation.operators import FUNCTIONS, KINKED
+
 STATE = "u"
 TIME = "t"
 MOST_PRODUCTS = 3.0  # that a power counts for
@@ -210,7 +202,7 @@ def burden(tree: Node, *, inside: bool = False) -> float:
     if not tree.args:
         return float((tree.op == "var" and tree.value == TIME) or (inside and tree.op == "const"))
     bends = tree.op not in ("+", "*")
-    own = 2.0 if tree.op in FUNCTIONS and tree.op not in ("abs", "sign") else max(len(tree.args) - 1, 1)
+    own = 2.0 if tree.op in FUNCTIONS and tree.op not in KINKED else max(len(tree.args) - 1, 1)
     if tree.op == "^" and tree.args[1].op == "num" and number(tree.args[1]).is_integer():
         n = number(tree.args[1])
         own = min(max(abs(n) - 1 + (n < 0), 1.0), MOST_PRODUCTS)

@@ -12,15 +12,16 @@ from functools import cached_property
 
 from gode.equation import Node, Skeleton, parse_tree
 from gode.equation.normal import pivot_body
+from gode.equation.operators import FUNCTIONS, KINKED
 from gode.equation.sums import Sum, from_sum, to_sum
-from gode.equation.tree import FUNCTIONS, derivative_order, has_constant, mul, unlabelled, variables
+from gode.equation.tree import derivative_order, has_constant, mul, unlabelled, variables
 from gode.errors import EquationError, GrammarError, ModelError
 from gode.grammar import Derivation, Grammar, generate, tokenize
 from gode.library import sentence_skeleton, term_tokens, term_tree
 from gode.model.spelling import Speller
 
 MAX_TERMS = 4000
-WAVES = frozenset(FUNCTIONS) - {"log", "abs", "sign"}
+WAVES = frozenset(FUNCTIONS) - KINKED - {"log"}
 FREED_INSIDE = frozenset[str](), WAVES, WAVES | {"log"}  # where constants are put, as long as it takes
 
 

@@ -1,10 +1,11 @@
 """Trees as expressions of programming languages."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from gode.equation import Node
-from gode.equation.tree import FUNCTIONS, num, number, power
+from gode.equation.operators import FUNCTIONS
+from gode.equation.tree import num, number, power
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -12,8 +13,8 @@ class Dialect:
     """How a language writes variables, functions, powers and numbers."""
 
     names: Mapping[str, str]  # columns that are called otherwise there
-    functions: Mapping[str, str] = field(default_factory=dict)  # those that are called otherwise there
-    prefix: str = ""  # of a function that is not among them
+    language: str = ""  # under which the table of functions has those that are called otherwise there
+    prefix: str = ""  # of all other functions
     power: Callable[[str, str], str] = "{}^{}".format
     number: Callable[[float], str] = repr
     input: str = "{}(t)"  # how a known input is used: called, or named as a variable
@@ -61,8 +62,7 @@ def _atom(node: Node, dialect: Dialect) -> str:
         case "^":
             return _power(node.args[0], node.args[1], dialect)
         case name:
-            assert name in FUNCTIONS
-            word = dialect.functions.get(name, dialect.prefix + name)
+            word = FUNCTIONS[name].names.get(dialect.language, dialect.prefix + name)
             return f"{word}({write(node.args[0], dialect)})"
 
 

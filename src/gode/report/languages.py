@@ -283,7 +283,7 @@ _MATLAB_PIECES = {
 }
 
 _PYTHON = Dialect(names=STATES, prefix="np.", power="{}**{}".format)
-_C = Dialect(names=STATES, functions={"abs": "fabs"}, power=_pow, number=_float, input="{}")
+_C = Dialect(names=STATES, language="c", power=_pow, number=_float, input="{}")
 _JULIA = Dialect(names=STATES)
 _MATLAB = Dialect(names=STATES, input="{}")
 _MODELICA = Dialect(names={**STATES, "t": "time"}, input="{}")

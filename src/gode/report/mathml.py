@@ -3,6 +3,7 @@
 from html import escape
 
 from gode.equation import Equation, Node
+from gode.equation.operators import FUNCTIONS
 from gode.equation.text import display_order, rounded
 from gode.equation.tree import derivative_order, num, number, power
 
@@ -80,10 +81,8 @@ def _factor(node: Node, digits: int) -> str:
             return _braced(_sum(node, digits))
         case "^":
             return _power(node.args[0], node.args[1], digits)
-        case "abs":
-            return f"<mrow>{_mo('|')}{_sum(node.args[0], digits)}{_mo('|')}</mrow>"
         case name:
-            return f"<mi>{escape(name)}</mi>{_mo('&#x2061;')}{_braced(_sum(node.args[0], digits))}"
+            return FUNCTIONS[name].mathml.format(_sum(node.args[0], digits))
 
 
 def _power(base: Node, exponent: Node, digits: int) -> str:

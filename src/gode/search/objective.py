@@ -14,6 +14,7 @@ import numpy as np
 
 from gode.data import Columns
 from gode.equation import Equation, Node, Skeleton
+from gode.equation.operators import KINKED
 from gode.equation.tape import compile_tape, evaluate
 from gode.equation.tree import TIME, burden, depends_on, symbols, var, walk
 from gode.fitting import ConstantsConfig, Form, Problem, fit_constants
@@ -98,7 +99,7 @@ class Objective:
 
     def distinguishes(self, tree: Node) -> bool:
         """Tell whether there is no |u| that is u, or -u, in all of these data."""
-        return not any(n.op in ("abs", "sign") and n.args[0].value in self.one_sided for n in walk(tree))
+        return not any(n.op in KINKED and n.args[0].value in self.one_sided for n in walk(tree))
 
     def best(self, limit: int) -> list[Scored]:
         """Return the kept skeletons of all sizes and problems, best first, at most `limit` per size."""

@@ -3,10 +3,11 @@
 import math
 
 from gode.compiling import inner_njit
-from gode.equation.interpreter import SIGN
+from gode.equation.operators import CODES
 from gode.equation.point import value_at_point
 from gode.solve.reading import read_signals
 
+SIGN = CODES["sign"]
 TINY = 1e-14  # of the largest velocity: what counts as rest
 LOOKS = 1000  # times in a span at which a body that sticks may come loose
 HALVINGS = 40  # to find out when it does

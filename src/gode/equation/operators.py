@@ -1,0 +1,117 @@
+"""The functions that an equation may hold: one table, so that a new one is one entry.
+
+Sums, products and powers are the structure of a tree and are known to every module that walks one; all that
+is to be known of sin, exp and the others stands here.
+
+The parser, the normal form, SymPy and the compiled interpreter read the table. A printer does as well: LaTeX
+is `function.latex.format(argument)`, MathML `function.mathml.format(argument)`, text that a person types
+`f"{function.name}({argument})"`, and a programming language
+`f"{function.names.get(language, prefix + function.name)}({argument})"`, where the prefix is that of all
+functions of the language, such as np. in Python.
+"""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+
+@dataclass(frozen=True, kw_only=True)
+class Function:
+    """A function of one argument.
+
+    `compiled` returns value and derivative, NaN where the function is not real; the interpreter compiles it,
+    so it is restricted to what numba knows. `value` is the same for numbers in a tree, and raises there.
+    """
+
+    name: str
+    value: Callable[[float], float]
+    compiled: Callable[[float], tuple[float, float]]
+    parity: int = 0  # 1: even, -1: odd, so that the sign of a factor inside can be pulled out
+    kinked: bool = False  # made of straight pieces, as |x| is: it scales with its argument
+    sympy: str = ""  # SymPy's name, if another
+    latex: str = ""
+    mathml: str = ""
+    names: Mapping[str, str] = field(default_factory=dict)  # by language, where it has another name
+
+    def __post_init__(self) -> None:
+        defaults = {
+            "sympy": self.name,
+            "latex": rf"\{self.name}\left({{}}\right)",
+            "mathml": f"<mi>{self.name}</mi><mo>&#x2061;</mo><mrow><mo>(</mo>{{}}<mo>)</mo></mrow>",
+        }
+        for key, default in defaults.items():
+            object.__setattr__(self, key, getattr(self, key) or default)
+
+
+def _sin(x: float) -> tuple[float, float]:
+    return np.sin(x), np.cos(x)
+
+
+def _cos(x: float) -> tuple[float, float]:
+    return np.cos(x), -np.sin(x)
+
+
+def _tan(x: float) -> tuple[float, float]:
+    y = math.tan(x)
+    return y, 1.0 + y * y
+
+
+def _exp(x: float) -> tuple[float, float]:
+    y = np.exp(x)
+    return y, y
+
+
+def _log(x: float) -> tuple[float, float]:
+    return math.log(x) if x > 0.0 else np.nan, 1.0 / x
+
+
+def _tanh(x: float) -> tuple[float, float]:
+    y = math.tanh(x)
+    return y, 1.0 - y * y
+
+
+def _abs(x: float) -> tuple[float, float]:
+    return abs(x), 1.0 if x > 0.0 else (-1.0 if x < 0.0 else 0.0)
+
+
+def _sign(x: float) -> tuple[float, float]:
+    return 1.0 if x > 0.0 else (-1.0 if x < 0.0 else x), 0.0
+
+
+FUNCTIONS: dict[str, Function] = {
+    function.name: function
+    for function in (
+        Function(name="sin", value=math.sin, compiled=_sin, parity=-1),
+        Function(name="cos", value=math.cos, compiled=_cos, parity=1),
+        Function(name="tan", value=math.tan, compiled=_tan, parity=-1),
+        Function(name="exp", value=math.exp, compiled=_exp),
+        Function(name="log", value=math.log, compiled=_log),
+        Function(name="tanh", value=math.tanh, compiled=_tanh, parity=-1),
+        Function(
+            name="abs",
+            value=abs,
+            compiled=_abs,
+            parity=1,
+            kinked=True,
+            sympy="Abs",
+            latex=r"\left|{}\right|",
+            mathml="<mrow><mo>|</mo>{}<mo>|</mo></mrow>",
+            names={"c": "fabs"},
+        ),
+        Function(
+            name="sign",
+            value=lambda x: math.copysign(1.0, x) if x else 0.0,
+            compiled=_sign,
+            parity=-1,
+            kinked=True,
+            latex=r"\operatorname{{sign}}\left({}\right)",
+        ),
+    )
+}
+KINKED = frozenset(name for name, function in FUNCTIONS.items() if function.kinked)
+
+# The operations of a tape: what it puts on the stack, what it takes from there, then the functions in order.
+VAR, CONST, LIT, ADD, MUL, POWI, POW, SQRT = range(8)
+CODES: dict[str, int] = {name: code for code, name in enumerate(FUNCTIONS, start=SQRT + 1)}
