@@ -105,7 +105,7 @@ def prepare(folder: Path, names: list[str]) -> None:
     """Draw the library of each model and measure its behaviour."""
     from gode.grammar import load_grammar
     from gode.library import draw_library, save_library
-    from gode.model.behaviour import behaviour_of, make_yardstick
+    from gode.model.behaviour import behaviour_of, make_probe
     from gode.model.corpus import is_held_out, make_corpus, save_corpus
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -119,8 +119,8 @@ def prepare(folder: Path, names: list[str]) -> None:
         save_library(library, folder / f"{name}.library.npz")
         drawn = time.perf_counter() - start
         skeletons = list(library)
-        yardstick = make_yardstick(skeletons, rng=np.random.default_rng(1))
-        behaviour = behaviour_of(skeletons, yardstick)
+        probe = make_probe(skeletons, rng=np.random.default_rng(1))
+        behaviour = behaviour_of(skeletons, probe)
         held = np.array([is_held_out(s) for s in skeletons])
         save_corpus(make_corpus(library, held, behaviour), folder / f"{name}.corpus.npz")
         print(

@@ -1,8 +1,7 @@
 """Library: unique skeletons of a wanted order drawn from a grammar, with their derivations.
 
-The grammar they are drawn from may differ from the grammar of the model that is to learn them (the
-paper's B2 and B3 draw from a probabilistic grammar and model a looser one): the derivations are those
-of the model's grammar.
+They may be drawn from another grammar than that of the model that learns them (the paper's B2 and B3 draw
+from a probabilistic grammar and model a more general one): derivations are those of the model's grammar.
 """
 
 from collections.abc import Callable, Iterator
@@ -50,8 +49,8 @@ UNREADABLE = (
     StructError,
 )
 PLACE = "sentence_"  # stands for the sentence while a template is read
-FEW = 2000  # skeletons of a grammar that are all tried: it needs no model
-PATIENCE = 200  # draws without a new skeleton, per skeleton found, after which a grammar counts as exhausted
+FEW = 2000  # a grammar of at most this many skeletons needs no model: all are tried
+PATIENCE = 200  # draws without a new skeleton, per 100 found, after which a grammar counts as exhausted
 
 
 @dataclass(frozen=True)
@@ -73,12 +72,12 @@ class Library:
 
 
 def skeleton_of(grammar: Grammar, derivation: Derivation) -> Skeleton:
-    """Return what a derivation means: its sentence, put into the grammar's template."""
+    """Return the skeleton of a derivation: its sentence in the grammar's template."""
     return sentence_skeleton(grammar, generate(grammar, derivation))
 
 
 def sentence_skeleton(grammar: Grammar, tokens: tuple[str, ...]) -> Skeleton:
-    """Return what a sentence means in the grammar's template."""
+    """Return the skeleton of a sentence in the grammar's template."""
     frame, numbered = _frame(grammar.template)
     terms, n_constants = [], 0
     for sign, term in term_tokens(tokens):
@@ -118,7 +117,7 @@ def _numbered_term(sign: str, tokens: tuple[str, ...], start: int) -> tuple[Node
 
 @lru_cache(maxsize=64)
 def _frame(template: str) -> tuple[Node, bool]:
-    """Return the tree of a template, and whether it has constants of its own."""
+    """Return the tree of a template, and whether the template has constants."""
     frame = parse_tree(template.replace("{sentence}", PLACE), inputs=("F", PLACE))
     return frame, has_constant(frame)
 
@@ -141,7 +140,7 @@ def draw_library(
     max_rules: int | None = None,
     on_step: Callable[[int], None] | None = None,
 ) -> Library:
-    """Draw `n` skeletons that differ in more than order of terms, merging of constants and overall scale.
+    """Draw `n` skeletons with different normal forms.
 
     Args:
         order: the wanted order; None takes first and second.
@@ -154,7 +153,7 @@ def draw_library(
     rng = np.random.default_rng(rng)
     model = model or source
     limit = max_rules or source.limit
-    seen: set[int] = set()  # hashes: the trees of fifty thousand skeletons would fill the memory
+    seen: set[int] = set()  # hashes, as fifty thousand trees would fill the memory
     found: list[Derivation] = []
     idle = 0
     while len(found) < n:
@@ -180,7 +179,7 @@ def draw_library(
 
 
 def _exhausted(source: Grammar, found: int, wanted: int, order: int | None) -> str:
-    """Say that a grammar has not so many skeletons, and what to do: few of them are tried without a model."""
+    """Return the message for a grammar with too few skeletons."""
     fact = (
         f"grammar {source.name} gives only about {found} different skeletons of order {order or '1 or 2'}, "
         f"{wanted} were wanted"
@@ -193,10 +192,9 @@ def _exhausted(source: Grammar, found: int, wanted: int, order: int | None) -> s
 
 
 def admitted(grammar: Grammar, tokens: tuple[str, ...], order: int | None) -> Node | None:
-    """Return the normal form of a sentence, or None if it is no equation worth having.
+    """Return the normal form of a sentence; None if it is no equation of the wanted order in the state.
 
-    Worth having is an equation of the wanted order that holds the state and is not trivial: not a
-    single product that vanishes, and no derivative above the second.
+    Single products, which only say that a factor is zero, and derivatives above the second are not admitted.
     """
     try:
         skeleton = sentence_skeleton(grammar, tokens)
@@ -214,7 +212,7 @@ def admitted(grammar: Grammar, tokens: tuple[str, ...], order: int | None) -> No
 
 
 def rewrite(model: Grammar, tokens: tuple[str, ...]) -> Derivation | None:
-    """Return the derivation of a sentence under another grammar, or None if that cannot write it."""
+    """Return the derivation of a sentence under another grammar, or None if it has none."""
     try:
         derivation = parse(model, without_idle_parentheses(tokens))
     except GrammarError:
@@ -224,7 +222,7 @@ def rewrite(model: Grammar, tokens: tuple[str, ...]) -> Derivation | None:
 
 def without_idle_parentheses(tokens: tuple[str, ...]) -> tuple[str, ...]:
     """Return `tokens` without parentheses around a whole term: ``a - (b*c)`` is ``a - b*c``."""
-    opened: list[tuple[int, bool]] = []  # where, and whether a term begins there
+    opened: list[tuple[int, bool]] = []  # index, and whether a term begins there
     idle: set[int] = set()
     for i, token in enumerate(tokens):
         if token == "(":
@@ -280,7 +278,7 @@ def load_library(path: Path) -> Library:
 
 
 def _consistent(lengths: Int, rules: Int, n_rules: int) -> bool:
-    """Tell whether stored derivations are whole numbers in range that add up."""
+    """Tell whether stored derivations are integers in range whose lengths add up."""
     if any(part.ndim != 1 or part.dtype.kind != "i" for part in (lengths, rules)):
         return False
     in_range = bool(np.all((rules >= 0) & (rules < n_rules)))

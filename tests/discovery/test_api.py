@@ -4,6 +4,7 @@ import pytest
 from gode.data.example import load_example
 from gode.discovery import discover, fit
 from gode.equation import parse_equation, parse_skeleton
+from gode.equation.tree import symbols
 from gode.errors import ConfigError, DataError, GodeError
 from gode.solve import solve
 
@@ -35,7 +36,8 @@ def test_the_table_names_the_best_and_its_rivals(growth):
     assert table["criterion"].min() == 0.0
     assert table["criterion"].iloc[0] <= 2.0  # the simplest of those that differ by next to nothing
     assert table["criterion"].iloc[1:].is_monotonic_increasing
-    assert len(growth.ties) >= 1
+    near = table[table["criterion"] <= growth.settings.selection.tie]
+    assert [str(tie) for tie in growth.ties] == near["equation"].tolist()
     assert str(growth.ties[0]) == str(growth.equation)
 
 
@@ -77,7 +79,7 @@ def test_an_early_interruption_still_leaves_an_equation():
 
     found = discover(example.t, example.u, order=1, effort="quick", on_step=interrupt)
     assert found.interrupted
-    assert len(found.order) >= 1
+    assert found.simulate().u == pytest.approx(example.u, abs=0.3 * np.std(example.u))
 
 
 def test_a_damped_oscillator_is_found_from_several_runs(rng):
@@ -86,10 +88,12 @@ def test_a_damped_oscillator_is_found_from_several_runs(rng):
     assert found.equation.equation.skeleton == parse_skeleton("u'' = C*u' + C*u")
 
 
-def test_symbols_left_out_do_not_occur(growth):
+def test_symbols_left_out_do_not_occur():
     example = load_example("growth")
     found = discover(example.t, example.u, order=1, effort="quick", without=["t", "log"])
-    assert not any("log" in text or "t)" in text for text in found.equations["equation"])
+    used = [symbols(parse_skeleton(text).normal) for text in found.equations["equation"]]
+    assert all("u" in some for some in used)
+    assert not any({"t", "log"} & some for some in used)
 
 
 def test_a_guess_is_tried():
@@ -129,7 +133,7 @@ def test_fit_keeps_the_scale_that_a_force_fixes(rng):
 def test_bad_options_get_a_sentence(options, sentence):
     with pytest.raises(GodeError, match=sentence) as caught:
         discover(T, np.exp(-T), **{"order": 1, "effort": "quick", **options})
-    assert isinstance(caught.value, ConfigError | DataError | ValueError)
+    assert isinstance(caught.value, ValueError)
 
 
 def test_a_guess_with_a_symbol_that_is_left_out_gets_a_sentence():

@@ -79,6 +79,7 @@ def test_page_says_what_was_found(growth, text):
         assert heading in words
     for constant in growth.equation.constants:
         assert f"{constant.error:.2g}" in words
+    assert len(growth.equations) > 2
     for rms in growth.equations["rms"][1:3]:
         assert f"{rms:.3f} noise" in words
     assert "gode.discover(t, u, order=1" in words

@@ -1,12 +1,21 @@
 import signal
 import threading
 
+import numpy as np
 import pytest
 
 import gode
 from examples_found import SMALL
 from gode.data.example import load_example
 from gode.search.interrupts import Interrupts
+
+
+@pytest.fixture(autouse=True)
+def default_handler():
+    """A shell that runs the tests in the background has Ctrl-C ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 def press():
@@ -77,5 +86,4 @@ def test_ctrl_c_in_any_stage_returns_the_best_so_far(stage):
     found = gode.discover(example.t, example.u, on_step=on_step, **SMALL)
     assert pressed
     assert found.interrupted
-    assert found.order[0].rms > 0
-    assert found.simulate().failure is None
+    assert found.simulate().u == pytest.approx(example.u, abs=0.3 * np.std(example.u))

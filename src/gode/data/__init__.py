@@ -1,4 +1,4 @@
-"""What was measured."""
+"""Measured runs, their smoothing, and the columns on which equations are evaluated."""
 
 from gode.data.columns import Columns, columns_of_run, join_runs
 from gode.data.gp import Smooth, smooth_gp

@@ -1,4 +1,4 @@
-"""Columns: complete, finite data over which an equation is evaluated."""
+"""Columns: complete, finite data on which an equation is evaluated."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,10 +12,10 @@ from gode.errors import DataError
 
 @dataclass(frozen=True)
 class Columns:
-    """Time, the state, its derivatives and the known inputs, of one run after the other.
+    """Time, the state, its derivatives and the known inputs of all runs, concatenated.
 
-    `matrix` has the rows t, u, u', u'' and then one per input; `starts` holds where each run begins,
-    and the total number of points at its end.
+    `matrix` has the rows t, u, u', u'' and then one per input; `starts` holds the index at which each run
+    begins and, last, the total number of points.
     """
 
     matrix: Float
@@ -59,7 +59,7 @@ def columns_of_run(
 
 
 def check_increasing(t: Float, place: str) -> None:
-    """Refuse times of which one does not follow the one before; `place` is what its number counts."""
+    """Raise DataError unless `t` increases; `place` says what is numbered in the message, such as rows."""
     late = np.diff(t) <= 0
     if late.any():
         i = int(np.argmax(late)) + 1
@@ -91,15 +91,15 @@ def join_runs(runs: Sequence[Columns]) -> Columns:
 
 
 def split_at_jumps(columns: Columns, held: Sequence[str]) -> Columns:
-    """Return the columns with each time at which a held input jumps twice: before the jump, and after it."""
+    """Return the columns with the times at which a held input jumps repeated: before and after the jump."""
     rows = [4 + columns.inputs.index(name) for name in held]
     if not rows:
         return columns
     moved = np.any(np.diff(columns.matrix[rows], axis=1) != 0, axis=0)
-    moved[columns.starts[1:-1] - 1] = False  # another run begins
+    moved[columns.starts[1:-1] - 1] = False  # the boundary between two runs is no jump
     late = np.flatnonzero(moved) + 1
     matrix = np.insert(columns.matrix, late, columns.matrix[:, late], axis=1)
-    before = late + np.arange(len(late))  # where the copies lie
+    before = late + np.arange(len(late))  # indices of the copies
     for row in rows:
         matrix[row, before] = columns.matrix[row, late - 1]
     starts = columns.starts + np.searchsorted(late, columns.starts)

@@ -19,8 +19,8 @@ from gode.data.kernels import covariance, functionals
 from gode.data.runs import Run, cycles
 
 JITTER = 1e-9
-TREND = 10.0  # prior variance of a straight line under the process, in units of the signal's variance
-TUNING_POINTS = 160
+TREND = 10.0  # prior variance of a linear trend, in units of the signal's variance
+TUNING_POINTS = 160  # of each record, on which the hyperparameters are tuned
 CHUNK = 2000  # times at which the posterior is computed at once
 CENTRES = (-1.2, 0.0, -3.0, 0.0)  # prior of log length, log size, log noise, warp
 WIDTHS = (1.5, 2.0, 1.5, 2.0)
@@ -44,7 +44,7 @@ class Smooth:
 
 @dataclass(frozen=True)
 class Scale:
-    """The units in which a run is smoothed: its times lie in [0, 1], its values near it."""
+    """The units in which a run is smoothed: times in [0, 1], values of about unit size."""
 
     start: float
     span: float
@@ -64,49 +64,49 @@ class Scale:
         return cls(start, span, 0.0, 1.0)
 
     def place(self, t: Float) -> Float:
-        """Return the times in units of the task."""
+        """Return scaled times."""
         return np.asarray((t - self.start) / self.span)
 
     def scaled(self, values: Float, order: int) -> Float:
-        """Return observations of the derivative of that order in units of the task."""
+        """Return scaled observations of the derivative of that order."""
         return np.asarray((values - (self.middle if order == 0 else 0.0)) * self.span**order / self.size)
 
     def unit(self, order: int) -> float:
-        """Return what one unit of the task is in the derivative of that order."""
+        """Return the size of a scaled unit of the derivative of that order."""
         return self.size / self.span**order
 
 
 @dataclass(frozen=True)
 class _Task:
-    """One run in scaled units: places, orders of the observed derivatives, values, spread of the channels."""
+    """The observations of one run in scaled units: time, order of the derivative, value."""
 
     x: Float
     order: Float
     y: Float
-    loud: Float  # 1 for measurements, 0 for known values
-    spread: Float  # (3,)
+    noisy: Float  # 1 for measurements, 0 for exact initial values
+    spread: Float  # (3,) standard deviation of each channel
 
     @property
     def trend(self) -> float:
-        """Only a signal whose level was observed may have a trend; integrated noise would drift along it."""
-        return TREND if np.any((self.order == 0) & (self.loud > 0)) else 0.0
+        """The prior variance of a trend: zero unless u itself was observed, as integrated noise drifts."""
+        return TREND if np.any((self.order == 0) & (self.noisy > 0)) else 0.0
 
 
 def smooth_gp(run: Run, *, known: Float | None = None, at: Float | None = None) -> Smooth:
     """Return `run` smoothed by one process at its own times or at the times `at`.
 
     Args:
-        known: (2,) initial values to be met, NaN where there is none; by default the run's own.
+        known: (2,) exact initial values, NaN where unknown; by default the run's own.
     """
     scale = Scale.of(run)
     task = _task(run, scale, run.initial if known is None else known)
     few = [_thinned(task, TUNING_POINTS)]
-    best = _best([*STARTS, *_ringing(cycles(run))], few, BOUNDS)
+    best = _best([*STARTS, *_starts_for(cycles(run))], few, BOUNDS)
     return _posterior(run.t if at is None else at, best, task, scale)
 
 
-def _ringing(number: float) -> list[tuple[float, float, float, float]]:
-    """Return starts whose length suits a signal with this number of cycles."""
+def _starts_for(number: float) -> list[tuple[float, float, float, float]]:
+    """Return starting hyperparameters whose length scale suits a signal with this number of cycles."""
     lengths = [float(shift - np.log(2 * np.pi * number)) for shift in (0.0, 0.7, 1.4)]
     return [(length, 0.5, noise, 0.0) for length in lengths for noise in (-3.0, -6.0)]
 
@@ -114,7 +114,7 @@ def _ringing(number: float) -> list[tuple[float, float, float, float]]:
 def smooth_blocks(run: Run, known: Float, size: int) -> Smooth:
     """Return a long run smoothed in blocks of `size` points, without a warp of time.
 
-    Each block also sees a quarter of its length on either side.
+    Each block is extended by a quarter of its length on either side.
     """
     n = run.n_points
     edges = np.linspace(0, n, max(round(n / size), 1) + 1).astype(int)
@@ -129,7 +129,7 @@ def smooth_blocks(run: Run, known: Float, size: int) -> Smooth:
         scales.append(own)
     chosen = [tasks[i] for i in sorted({0, len(tasks) // 2, len(tasks) - 1})]
     few = [_window(task, TUNING_POINTS) for task in chosen]
-    p = _best(_ringing(cycles(run) * size / n), few, (*BOUNDS[:3], (0.0, 0.0)))
+    p = _best(_starts_for(cycles(run) * size / n), few, (*BOUNDS[:3], (0.0, 0.0)))
     pieces = [
         _posterior(run.t[low:high], p, task, own)
         for low, high, task, own in zip(edges[:-1], edges[1:], tasks, scales, strict=True)
@@ -142,73 +142,73 @@ def smooth_blocks(run: Run, known: Float, size: int) -> Smooth:
 def _best(
     starts: Sequence[tuple[float, ...]], few: list[_Task], bounds: Sequence[tuple[float, float]]
 ) -> Float:
-    """Return the hyperparameters that fit these tasks best, from the two best starts."""
+    """Return the most probable hyperparameters, tuned from the two best starts."""
     trials = sorted(starts, key=lambda p: _total(np.array(p), few))
     return min((_tuned(np.array(p), few, bounds) for p in trials[:2]), key=lambda r: r[1])[0]
 
 
 def _task(run: Run, scale: Scale, known: Float) -> _Task:
     place = scale.place(run.t)
-    x, order, y, loud = [], [], [], []
+    x, order, y, noisy = [], [], [], []
     for i in range(3):
         seen = np.isfinite(run.observed[i])
         x.append(place[seen])
         order.append(np.full(seen.sum(), i))
         y.append(scale.scaled(run.observed[i][seen], i))
-        loud.append(np.ones(seen.sum()))
+        noisy.append(np.ones(seen.sum()))
     for i in range(2):
         if np.isfinite(known[i]):
             x.append(np.zeros(1))
             order.append(np.full(1, i))
             y.append(scale.scaled(known[i : i + 1], i))
-            loud.append(np.zeros(1))
-    columns = [np.concatenate(part).astype(np.float64) for part in (x, order, y, loud)]
+            noisy.append(np.zeros(1))
+    columns = [np.concatenate(part).astype(np.float64) for part in (x, order, y, noisy)]
     task = _Task(columns[0], columns[1], columns[2], columns[3], np.ones(3))
     return replace(task, spread=_spread(task))
 
 
 def _spread(task: _Task) -> Float:
     """Return the standard deviation of each observed channel, 1 where there is none."""
-    parts = [task.y[(task.order == i) & (task.loud > 0)] for i in range(3)]
+    parts = [task.y[(task.order == i) & (task.noisy > 0)] for i in range(3)]
     return np.array([(np.std(part) or 1.0) if len(part) else 1.0 for part in parts])
 
 
 def _thinned(task: _Task, most: int) -> _Task:
-    """Return about `most` evenly spread observations; known values stay."""
-    n = int(task.loud.sum())
+    """Return about `most` evenly spaced observations and the exact initial values."""
+    n = int(task.noisy.sum())
     if n <= most:
         return task
     keep = np.unique(np.linspace(0, n - 1, most).astype(int))
-    return _kept(task, np.concatenate([keep, np.flatnonzero(task.loud == 0)]))
+    return _kept(task, np.concatenate([keep, np.flatnonzero(task.noisy == 0)]))
 
 
 def _window(task: _Task, most: int) -> _Task:
-    """Return about `most` observations that follow each other; known values stay."""
-    n_channels = max(len(set(task.order[task.loud > 0])), 1)
+    """Return about `most` consecutive observations and the exact initial values."""
+    n_channels = max(len(set(task.order[task.noisy > 0])), 1)
     last = np.sort(task.x)[: most // n_channels + 1][-1]
     return _kept(task, np.flatnonzero(task.x <= last))
 
 
 def _kept(task: _Task, keep: np.ndarray) -> _Task:
-    return _Task(task.x[keep], task.order[keep], task.y[keep], task.loud[keep], task.spread)
+    return _Task(task.x[keep], task.order[keep], task.y[keep], task.noisy[keep], task.spread)
 
 
 def _noise(task: _Task, level: float) -> Float:
-    """Return the noise variances: the level is in units of each channel's own spread."""
+    """Return the noise variances; `level` is relative to the standard deviation of each channel."""
     own = (level * task.spread[task.order.astype(int)]) ** 2
-    return np.where(task.loud > 0, own, 1e-12)
+    return np.where(task.noisy > 0, own, 1e-12)
 
 
-def _meant(p: Float, task: _Task) -> tuple[float, float, float]:
-    """Return length, size and noise level; p[1] is the log size of the lowest channel that was observed."""
+def _hyperparameters(p: Float, task: _Task) -> tuple[float, float, float]:
+    """Return length, size and noise level; p[1] is the log size of the lowest observed channel."""
     length, size, level = (float(v) for v in np.exp(p[:3]))
-    lowest = int(task.order[task.loud > 0].min())
+    lowest = int(task.order[task.noisy > 0].min())
     return length, size * (1.0, length, length**2 / 3**0.5)[lowest], level
 
 
 def _factor(p: Float, task: _Task) -> Float:
     """Return the Cholesky factor of the covariance of the observations."""
-    length, size, level = _meant(p, task)
+    length, size, level = _hyperparameters(p, task)
     at = functionals(task.x, task.order, float(p[3]))
     k = covariance(at, at, length, size, task.trend)
     k[np.diag_indices(len(k))] += _noise(task, level) + JITTER * (1 + np.diag(k))
@@ -216,7 +216,7 @@ def _factor(p: Float, task: _Task) -> Float:
 
 
 def _objective(p: Float, task: _Task) -> float:
-    """Return the negative log of likelihood times prior."""
+    """Return the negative log posterior of the hyperparameters, up to a constant."""
     try:
         low = _factor(p, task)
     except np.linalg.LinAlgError:
@@ -243,8 +243,8 @@ def _tuned(start: Float, tasks: list[_Task], bounds: Sequence[tuple[float, float
 
 
 def _posterior(t: Float, p: Float, task: _Task, scale: Scale) -> Smooth:
-    """Return mean and deviation of u, u', u'' at the times `t`."""
-    length, size, level = _meant(p, task)
+    """Return posterior mean and standard deviation of u, u', u'' at the times `t`."""
+    length, size, level = _hyperparameters(p, task)
     at = functionals(task.x, task.order, float(p[3]))
     low = _factor(p, task)
     weights = cho_solve((low, True), task.y, check_finite=False)
@@ -259,13 +259,13 @@ def _posterior(t: Float, p: Float, task: _Task, scale: Scale) -> Smooth:
             known = solve_triangular(low, cross.T, lower=True, check_finite=False)
             left = _own_variance(to, length, size, task.trend) - np.einsum("ij,ij->j", known, known)
             deviations[i, here] = np.sqrt(np.maximum(left, 0.0)) * scale.unit(i)
-    seen = {int(order) for order in task.order[task.loud > 0]}
+    seen = {int(order) for order in task.order[task.noisy > 0]}
     noise = [level * task.spread[i] * scale.unit(i) if i in seen else np.nan for i in range(3)]
     return Smooth(t, values, deviations, np.array(noise), p)
 
 
 def _own_variance(to: tuple[Float, Float], length: float, size: float, trend: float) -> Float:
-    """Return the prior variance of each functional, without the whole matrix."""
+    """Return the prior variance of each functional: the diagonal of its covariance."""
     w, weights = to
     g = size**2 * (weights[:, 0] ** 2 + weights[:, 1] ** 2 / length**2 + 3 * weights[:, 2] ** 2 / length**4)
     g -= 2 * size**2 * weights[:, 0] * weights[:, 2] / length**2

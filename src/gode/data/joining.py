@@ -1,4 +1,4 @@
-"""How the samples of an input are joined: held, by lines, or by a cubic spline."""
+"""Interpolation of the samples of an input: held, linear or a cubic spline."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -8,13 +8,13 @@ import numpy as np
 from gode.arrays import Float
 from gode.errors import ConfigError
 
-SINGLE = 0.5  # share of changes after which the next sample is the same, above which an input is held
+SINGLE = 0.5  # share of changes followed by an unchanged sample, above which an input is held
 
 
 class Interpolation(StrEnum):
-    """How samples of an input are joined."""
+    """How to interpolate between the samples of an input."""
 
-    AUTO = "auto"  # cubic, or held where samples change by single jumps
+    AUTO = "auto"  # cubic, or hold where samples change in isolated jumps
     CUBIC = "cubic"
     LINEAR = "linear"
     HOLD = "hold"
@@ -22,7 +22,7 @@ class Interpolation(StrEnum):
 
 @dataclass(frozen=True)
 class Samples:
-    """Samples of an input, with their times and how they are joined."""
+    """Samples of an input, their times and their interpolation."""
 
     t: Float
     values: Float
@@ -30,17 +30,17 @@ class Samples:
 
     @property
     def resolved(self) -> Interpolation:
-        """How they are joined, with AUTO resolved."""
+        """The interpolation, with AUTO decided."""
         if self.interpolation is not Interpolation.AUTO:
             return self.interpolation
         return Interpolation.HOLD if changes_by_jumps(self.values) else Interpolation.CUBIC
 
 
 def chosen_interpolation(hold: bool | None, interpolation: str) -> Interpolation:
-    """Return what a user chose by `hold=` and `interpolation=`, of which the first is the short form.
+    """Return the interpolation chosen by `interpolation=` or by its short form `hold=`.
 
     Raises:
-        ConfigError: if they contradict each other, or are no such choice.
+        ConfigError: if they contradict each other or have other values.
     """
     if not (hold is None or isinstance(hold, bool | np.bool_)):
         raise ConfigError(f"hold must be True, False or None, got {hold!r}")
@@ -58,7 +58,7 @@ def chosen_interpolation(hold: bool | None, interpolation: str) -> Interpolation
 
 
 def changes_by_jumps(y: Float) -> bool:
-    """Tell whether samples change by single jumps, as those of a switch, and not in the course of a pulse."""
+    """Tell whether samples change in isolated jumps, as those of a switch, rather than gradually."""
     moves = np.diff(y) != 0
     after = moves[1:][moves[:-1]]
     return len(after) > 0 and bool(np.mean(~after) > SINGLE)

@@ -1,8 +1,8 @@
-"""A Gaussian process on u and its derivatives: the covariances, with a warp of time.
+"""Covariances of a Gaussian process and its derivatives, with a warp of time.
 
-u(t) = g(w(t)), where g has a squared exponential kernel and w(x) = log(1 + (e^b - 1) x)/b bends the unit
-interval, so that a signal may be fast at one end and slow at the other. An observation of u, u' or u'' is
-a linear functional of g, g', g'' at one point: three numbers.
+u(t) = g(w(t)), where g has a squared exponential kernel and w(x) = log(1 + (e^b - 1) x)/b maps the unit
+interval to itself, so that a signal may be fast at one end and slow at the other. An observation of u, u'
+or u'' is a linear functional of g, g', g'' at one point: three numbers.
 """
 
 import numpy as np

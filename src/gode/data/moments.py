@@ -12,19 +12,19 @@ Moments = np.ndarray[tuple[int, ...], np.dtype[Any]]
 
 
 def as_seconds(values: object, origin: object = None) -> tuple[Float, object] | None:
-    """Return dates or durations as seconds from `origin`, and it; None if `values` are neither.
+    """Return dates or durations in seconds from `origin`, and the origin; None if `values` are neither.
 
-    Without an origin it is the earliest of them. Missing ones (NaT) become NaN.
+    The default origin is the earliest value. Missing values (NaT) become NaN.
 
     Args:
-        values: datetime64 or timedelta64 of any unit, objects of datetime, what pandas makes of them.
+        values: datetime64 or timedelta64 of any unit, or objects of datetime or pandas.
 
     Raises:
-        DataError: if dates with a time zone stand beside dates without one.
+        DataError: if dates with and without a time zone are mixed.
     """
     try:
         array = np.asarray(values)
-    except ValueError:  # lists of different lengths, which are refused where numbers are read
+    except ValueError:  # lists of different lengths, refused by `as_numbers`
         return None
     if array.dtype.kind in "mM":
         missing = np.ma.getmask(values) if isinstance(values, np.ma.MaskedArray) else False
@@ -35,7 +35,7 @@ def as_seconds(values: object, origin: object = None) -> tuple[Float, object] | 
 
 
 def _of_array(array: Moments, origin: object) -> tuple[Float, object]:
-    if np.datetime_data(array.dtype)[0] in ("Y", "M"):  # which have no fixed length
+    if np.datetime_data(array.dtype)[0] in ("Y", "M"):  # units without a fixed length
         if array.dtype.kind == "m":
             raise DataError("t holds durations in months or years, which differ in length; convert to days")
         array = array.astype("datetime64[D]")
@@ -47,7 +47,7 @@ def _of_array(array: Moments, origin: object) -> tuple[Float, object]:
 
 
 def _of_objects(array: Moments, origin: object) -> tuple[Float, object]:
-    """Return the seconds of objects; a missing one is None or unlike itself, as NaN and NaT are."""
+    """Return the seconds of objects; None, NaN and NaT, which differ from themselves, are missing."""
     missing = np.array([v is None or v != v for v in array.flat])
     moments = [_with_time(v) for v, gone in zip(array.flat, missing, strict=True) if not gone]
     out = np.full(array.size, np.nan)
@@ -62,6 +62,6 @@ def _of_objects(array: Moments, origin: object) -> tuple[Float, object]:
 
 
 def _with_time(moment: Any) -> Any:
-    """Return a date without a time as the beginning of its day."""
+    """Return a date without a time as midnight of that day."""
     is_day = isinstance(moment, date) and not isinstance(moment, datetime)
     return datetime(moment.year, moment.month, moment.day) if is_day else moment

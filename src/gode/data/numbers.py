@@ -1,4 +1,4 @@
-"""What a user passed as numbers, as an array of them or refused in a sentence."""
+"""Conversion of user input to arrays of floats."""
 
 from collections.abc import Sequence
 
@@ -9,16 +9,16 @@ from gode.errors import DataError
 
 
 def as_numbers(values: object, name: str) -> Float:
-    """Return `values` as floats of any shape; what is masked is NaN.
+    """Return `values` as an array of floats; masked values become NaN.
 
     Raises:
-        DataError: if they are words, dates, complex or too large for a float.
+        DataError: if they are text, dates, complex or too large for a float.
     """
     try:
         if np.ma.isMaskedArray(values):
             values = np.ma.filled(np.ma.asarray(values, np.float64), np.nan)
         found = np.asarray(values)
-        if found.dtype.kind in "cmM":  # which NumPy would cut to fit
+        if found.dtype.kind in "cmM":  # NumPy would convert these with a loss
             raise TypeError
         return found.astype(np.float64, copy=False)
     except (TypeError, ValueError, OverflowError):

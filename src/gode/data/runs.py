@@ -1,8 +1,8 @@
-"""Run and Dataset: what was measured, checked once and for all.
+"""Run and Dataset: measurements, checked once.
 
 A run has its own times and any of the channels u, u', u''; NaN means not observed. Known inputs are
-samples at its times, a formula in t, a callable, or samples with times of their own; samples are joined as
-`interpolation` says. Initial values may be known, in part or not at all.
+samples at its times, a formula in t, a callable, or samples with times of their own; `interpolation`
+says how samples are interpolated. Initial values may be known, in part or not at all.
 """
 
 from collections.abc import Callable, Mapping
@@ -21,8 +21,8 @@ from gode.errors import DataError
 Input = str | Callable[[float], float] | Float | Samples
 CHANNELS = ("u", "u'", "u''")
 MIN_POINTS = 5
-MAX_SIZE = 1e100  # of a value
-MIN_SIZE = 1e-100  # of the largest value
+MAX_SIZE = 1e100  # largest magnitude of a value: its square must be finite
+MIN_SIZE = 1e-100  # least magnitude of the largest value: its square must not vanish
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Run:
     initial: Float  # (2,) u(t0) and u'(t0); NaN where unknown
     inputs: Mapping[str, Input] = field(default_factory=dict)
     interpolation: Interpolation = Interpolation.AUTO  # of the samples of inputs
-    counts: Float | None = None  # (n,) samples that were averaged for each value; one each if None
+    counts: Float | None = None  # (n,) samples averaged into each value; None means one each
 
     @property
     def n_points(self) -> int:
@@ -43,17 +43,17 @@ class Run:
 
     @property
     def roots(self) -> Float:
-        """The roots (n,) of the numbers of samples behind each value: so much less is its noise."""
+        """The square root (n,) of the number of samples behind each value, by which its noise is reduced."""
         return np.ones(self.n_points) if self.counts is None else np.sqrt(self.counts)
 
     @property
     def n_samples(self) -> int:
-        """The number of samples of its inputs, which a solver has to follow; none without sampled inputs."""
+        """The largest number of samples of an input, which a solver has to resolve; 0 without samples."""
         return max((len(s.values) for s in self.signals.values() if isinstance(s, Samples)), default=0)
 
     @property
     def signals(self) -> dict[str, str | Callable[[float], float] | Samples]:
-        """The inputs as a solver takes them: samples with their times and how they are joined."""
+        """The inputs as a solver takes them: samples with their times and interpolation."""
         return {
             name: Samples(self.t, given, self.interpolation) if isinstance(given, np.ndarray) else given
             for name, given in self.inputs.items()
@@ -65,8 +65,8 @@ class Dataset:
     """Runs of one system; all have the same inputs."""
 
     runs: tuple[Run, ...]
-    labels: Mapping[str, str] = field(default_factory=dict)  # units or column names, for people
-    names: tuple[str, ...] = ()  # of the runs, for people: wells, patients, files; none where they have none
+    labels: Mapping[str, str] = field(default_factory=dict)  # column names and units, for display
+    names: tuple[str, ...] = ()  # of the runs (wells, patients, files), for display; may be empty
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -74,7 +74,7 @@ class Dataset:
         return tuple(self.runs[0].inputs)
 
     def name_of(self, run: int) -> str:
-        """Return what a run is called: its name, or its number."""
+        """Return the name of a run, or its number."""
         return self.names[run] if self.names else f"run {run}"
 
     @property
@@ -100,12 +100,12 @@ def make_run(
     interpolation: Interpolation = Interpolation.AUTO,
     label: str = "",
 ) -> Run:
-    """Return a checked run; rows with a time that is not a number, or observed nowhere, are dropped.
+    """Return a checked run; rows without a time or without any observation are dropped.
 
     Dates and durations of any unit become seconds from the first.
 
     Raises:
-        DataError: with the sentence that says what to do.
+        DataError: with a sentence that says what to do.
     """
     where = f"{label}: " if label else ""
     dated = as_seconds(t)
@@ -143,7 +143,7 @@ def _check_times(t: Float, where: str) -> None:
 
 
 def _check_units(t: Float, observed: Float, where: str) -> None:
-    """Refuse units of time in which the second derivative cannot be squared."""
+    """Raise DataError if u'' would overflow when squared in these units of time."""
     sizes = np.max(np.abs(observed), axis=1, where=np.isfinite(observed), initial=0.0)
     with np.errstate(over="ignore"):
         rate = float(np.max(sizes / (t[-1] - t[0]) ** np.array([2.0, 1.0, 0.0])))
@@ -175,7 +175,7 @@ def _numbers(values: ArrayLike, name: str, where: str, length: int | None) -> Fl
 
 
 def _not_tiny(row: Float, name: str, where: str) -> Float:
-    """Return values whose squares are numbers; all zero is well."""
+    """Return `row`, unless its squares underflow; all zeros are accepted."""
     largest = float(np.max(np.abs(row), where=np.isfinite(row), initial=0.0))
     if 0 < largest < MIN_SIZE:
         raise DataError(f"{where}{name} is {largest:g} at most, too small to square; use other units")
@@ -223,20 +223,22 @@ def lowest_channel(run: Run) -> int:
 
 
 def most_cycles(run: Run) -> float:
-    """Return the cycles of the fastest observed channel: accelerations hold what positions smooth away."""
+    """Return the cycles of the fastest observed channel: accelerations show what positions attenuate."""
     seen = np.flatnonzero(np.isfinite(run.observed).sum(axis=1) > MIN_POINTS)
     return max((cycles(run, int(i)) for i in seen), default=1.0)
 
 
 def cycles(run: Run, channel: int | None = None) -> float:
-    """Return how many cycles the fastest relevant part of a channel makes, of the lowest by default."""
+    """Return the number of cycles at the highest significant frequency of a channel (default: lowest)."""
     t, signal = run.t, run.observed[lowest_channel(run) if channel is None else channel]
     seen = np.isfinite(signal)
     n = int(seen.sum())
     even = np.interp(np.linspace(t[0], t[-1], n), t[seen], signal[seen])
     line = np.linspace(even[0], even[-1], n)
     power = np.abs(np.fft.rfft((even - line) * np.hanning(n))) ** 2
-    noise = np.median(power[-max(n // 20, 3) :]) / np.log(2)  # the largest of n is about log(n) times that
+    noise = np.median(power[-max(n // 20, 3) :]) / np.log(
+        2
+    )  # the largest of n is about log(n) times the mean
     signal_power = np.cumsum(np.maximum(power - (1 + np.log(n)) * noise, 0.0))
     if signal_power[-1] <= 0:
         return 1.0

@@ -1,6 +1,6 @@
-"""Smoothing of any run: one process for a short record, averages or blocks for a long one.
+"""Smoothing of any run: one Gaussian process for a short record, averages or blocks for a long one.
 
-What counts is the number of cycles, not of points: a slow signal that was sampled finely is averaged over
+The number of cycles decides, not that of points: a slow signal that is sampled finely is averaged over
 neighbouring points, and only a signal with many cycles is cut into blocks.
 """
 
@@ -14,29 +14,29 @@ from gode.data.averaging import averaged
 from gode.data.gp import Smooth, smooth_blocks, smooth_gp
 from gode.data.runs import Run, cycles, lowest_channel
 
-MAX_POINTS = 450  # of one process
+MAX_POINTS = 450  # of one process, whose cost is cubic in them
 MAX_CYCLES = 12  # of one process, whose hyperparameters are tuned on 160 points
-PER_CYCLE = 64  # points that averaging leaves: fewer would flatten the peaks
-BLOCK = 200
+PER_CYCLE = 64  # points per cycle that averaging keeps: fewer would flatten the peaks
+BLOCK = 200  # points of a block, without its overlap
 
 
 def smooth(run: Run, *, known: Float | None = None) -> Smooth:
-    """Return `run` smoothed; `known` (2,) are initial values to be met, NaN where there is none."""
-    met = run.initial if known is None else known
+    """Return `run` smoothed; `known` (2,) are exact initial values, NaN where unknown."""
+    exact = run.initial if known is None else known
     if run.n_points <= BLOCK:
-        return smooth_gp(run, known=met)
+        return smooth_gp(run, known=exact)
     lowest, number = lowest_channel(run), cycles(run)
     coarse = averaged(run, MAX_POINTS, PER_CYCLE)
     if number <= MAX_CYCLES and coarse.n_points <= 2 * MAX_POINTS:
-        found = smooth_gp(coarse, known=met, at=run.t)
+        found = smooth_gp(coarse, known=exact, at=run.t)
     elif lowest == 0:
-        found = smooth_blocks(coarse, met, BLOCK)
+        found = smooth_blocks(coarse, exact, BLOCK)
     else:
-        return _integrated(run, met, lowest)
+        return _integrated(run, exact, lowest)
     if coarse is run:
         return found
     fine = resampled(found, run.t)
-    return replace(fine, noise=_left(run, fine))
+    return replace(fine, noise=_residual_deviation(run, fine))
 
 
 def resampled(found: Smooth, t: Float) -> Smooth:
@@ -55,8 +55,8 @@ def resampled(found: Smooth, t: Float) -> Smooth:
     return replace(found, t=t, values=values, deviations=deviations)
 
 
-def _left(run: Run, found: Smooth) -> Float:
-    """Return the standard deviation of what smoothing took away, in each channel."""
+def _residual_deviation(run: Run, found: Smooth) -> Float:
+    """Return the standard deviation of the residuals of smoothing, in each channel."""
     gaps = run.observed - found.values
     seen = np.isfinite(gaps)
     count = seen.sum(axis=1)
@@ -65,16 +65,16 @@ def _left(run: Run, found: Smooth) -> Float:
 
 
 def _integrated(run: Run, known: Float, lowest: int) -> Smooth:
-    """Smooth the lowest observed derivative as a signal of its own and integrate it down to u.
+    """Smooth the lowest observed derivative by itself and integrate it down to u.
 
-    Where the initial values are not known, the drift of the integrals is taken out as a polynomial.
+    Where an initial value is unknown, a polynomial in time is subtracted from the integral as its drift.
     """
     shifted = np.full((3, run.n_points), np.nan)
     shifted[: 3 - lowest] = run.observed[lowest:]
     own = smooth_blocks(replace(run, observed=shifted), np.full(2, np.nan), BLOCK)
     values, deviations = np.empty((3, run.n_points)), np.empty((3, run.n_points))
     values[lowest:], deviations[lowest:] = own.values[: 3 - lowest], own.deviations[: 3 - lowest]
-    higher = own.values[1]  # the derivative of what is integrated next
+    higher = own.values[1]  # the derivative of the next integrand
     for i in range(lowest - 1, -1, -1):
         steps, now = np.diff(run.t), values[i + 1]
         parts = 0.5 * steps * (now[1:] + now[:-1]) - steps**2 / 12 * np.diff(higher)

@@ -1,4 +1,4 @@
-"""What may be written: grammars, their sentences and derivations. Knows nothing of differential equations."""
+"""Context-free grammars, their sentences and derivations; independent of differential equations."""
 
 from gode.grammar.derivation import Derivation, closing_lengths, generate, parse, tokenize
 from gode.grammar.notation import Rule

@@ -1,4 +1,4 @@
-"""Whether alternatives make a grammar: symbols defined, reachable, able to finish; probabilities sound."""
+"""Validation of a grammar: symbols defined, reachable and able to terminate; probabilities that sum to 1."""
 
 import math
 from collections import defaultdict
@@ -12,10 +12,10 @@ PROBABILITY_TOLERANCE = 1e-6
 
 
 def checked_rules(alternatives: tuple[Alternative, ...], source: str) -> tuple[Rule, ...]:
-    """Return the rules that `alternatives` stand for.
+    """Return the rules of these `alternatives`.
 
     Raises:
-        GrammarError: with the line and the reason, if they are no sound grammar.
+        GrammarError: with the line and the reason, if they are no valid grammar.
     """
     if not alternatives:
         raise GrammarError(f"{source}: the grammar is empty; write at least one rule such as start -> 'C'")
@@ -29,13 +29,13 @@ def checked_rules(alternatives: tuple[Alternative, ...], source: str) -> tuple[R
 
 
 def closing_lengths_of(rules: Iterable[Rule]) -> dict[str, int]:
-    """Return the fewest rules that close each head; a head that can never finish is left out.
+    """Return the fewest rules that derive a sentence from each head; one that has none is left out.
 
-    Heads are closed in the order of their lengths (Knuth 1977), so each symbol of a rule is looked at once.
+    Heads are settled in the order of these lengths (Knuth 1977), so each symbol of a rule is visited once.
     """
     parts = [(rule.head, rule.nonterminals) for rule in rules]
     waiting, totals = [len(inner) for _, inner in parts], [1] * len(parts)
-    users: defaultdict[str, list[int]] = defaultdict(list)  # the rules with a symbol, once each time
+    users: defaultdict[str, list[int]] = defaultdict(list)  # the rules with a symbol, once per occurrence
     for number, (_, inner) in enumerate(parts):
         for symbol in inner:
             users[symbol].append(number)

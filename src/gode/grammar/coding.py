@@ -1,4 +1,4 @@
-"""A grammar in whole numbers, for the loops that run a million times.
+"""A grammar coded in integers, for inner loops.
 
 Symbols are numbered: nonterminals from 0 in order of their first rule, then terminals, then the end of
 the sentence.
@@ -12,25 +12,23 @@ from itertools import accumulate
 from gode.grammar.checks import closing_lengths_of
 from gode.grammar.notation import Rule
 
-NEVER = 10**9  # closing length of a symbol that cannot finish
+NEVER = 10**9  # closing length of a symbol that cannot terminate
 
-Choice = tuple[tuple[int, ...], tuple[float, ...]]  # rules, and their probabilities summed up to 1
+Choice = tuple[tuple[int, ...], tuple[float, ...]]  # rules and their cumulative probabilities
 
 
 @dataclass(frozen=True)
 class Coded:
-    """The rules as numbers; an inactive rule keeps its place, so that a rule has one number for good."""
+    """The rules as integers; an inactive rule keeps its number."""
 
     nonterminals: tuple[str, ...]
     terminals: tuple[str, ...]
     heads: tuple[int, ...]
     bodies: tuple[tuple[int, ...], ...]
-    open_symbols: tuple[
-        tuple[int, ...], ...
-    ]  # nonterminals of each body, last one first, as a stack takes them
+    open_symbols: tuple[tuple[int, ...], ...]  # nonterminals of each body, reversed for a stack
     active_rules: tuple[tuple[int, ...], ...]  # of each nonterminal
     closing: tuple[int, ...]  # fewest rules that close each nonterminal
-    rule_closing: tuple[int, ...]  # the same if that rule comes first
+    rule_closing: tuple[int, ...]  # the same with that rule first
     probabilities: tuple[float, ...]
 
     @property
@@ -50,12 +48,12 @@ class Coded:
 
     @cached_property
     def choices(self) -> tuple[tuple[Choice, ...], ...]:
-        """What may be drawn for each nonterminal with 0, 1, 2, ... rules to spare, or any more."""
+        """The choices of each nonterminal with 0, 1, 2, ... rules to spare; the last entry holds for more."""
         return tuple(_choices(self, head) for head in range(len(self.nonterminals)))
 
 
 def code(rules: Sequence[Rule], active: Sequence[bool]) -> Coded:
-    """Return `rules` in numbers."""
+    """Return `rules` as integers."""
     nonterminals = tuple(dict.fromkeys(rule.head for rule in rules))
     terminals = tuple(dict.fromkeys(s for rule in rules for s in rule.terminals))
     number = {(name, False): i for i, name in enumerate(nonterminals)}
@@ -101,7 +99,7 @@ def _symbols(rule: Rule) -> list[tuple[str, bool]]:
 
 
 def _choices(coded: Coded, head: int) -> tuple[Choice, ...]:
-    """Return the choices for `head`; a rule takes what it needs beyond the fewest rules that close `head`."""
+    """Return the choices for `head`; a rule needs what it takes beyond the fewest rules that close `head`."""
     needs = {rule: coded.rule_closing[rule] - coded.closing[head] for rule in coded.active_rules[head]}
     most = max(needs.values(), default=0)
     return tuple(_choice(coded, [r for r in needs if needs[r] <= spare]) for spare in range(most + 1))

@@ -8,13 +8,11 @@ from gode.grammar.earley import NOTHING
 from gode.grammar.notation import quoted
 from gode.grammar.rules import Grammar
 
-Derivation = tuple[
-    int, ...
-]  # numbers of the rules that replace the leftmost open symbol, one after the other
+Derivation = tuple[int, ...]  # the rules, by number, that replace the leftmost open symbol in turn
 
 
 def generate(grammar: Grammar, derivation: Sequence[int]) -> tuple[str, ...]:
-    """Return the tokens of the sentence that `derivation` derives; rules switched off may be used.
+    """Return the tokens of the sentence that `derivation` derives; inactive rules may be used.
 
     Raises:
         GrammarError: if a rule does not exist or does not fit, or if rules are missing or left over.
@@ -43,7 +41,7 @@ def generate(grammar: Grammar, derivation: Sequence[int]) -> tuple[str, ...]:
 
 
 def tokenize(grammar: Grammar, text: str) -> tuple[str, ...]:
-    """Return the terminals that make up `text`, each the longest that fits; white space is skipped."""
+    """Split `text` into terminals, the longest that matches each time; white space is skipped."""
     tokens = []
     place = 0
     for match in grammar.token_pattern.finditer(text):
@@ -64,8 +62,8 @@ def tokenize(grammar: Grammar, text: str) -> tuple[str, ...]:
 def parse(grammar: Grammar, sentence: str | Sequence[str]) -> Derivation:
     """Return a leftmost derivation of `sentence` with the active rules.
 
-    Any context-free grammar will do. If a sentence has several derivations, the one that the parser finds
-    first is returned, always the same: it reads from left to right and tries rules in the grammar's order.
+    Any context-free grammar is accepted. Of several derivations the first that the parser finds is returned:
+    it reads from left to right and tries the rules in the grammar's order.
 
     Args:
         sentence: text, or its tokens.

@@ -1,13 +1,13 @@
 """Earley's parser with one token of lookahead, for any context-free grammar, on coded sentences.
 
 A place is a rule with a dot in its body, as one number; the place after the next symbol is one more. An
-item is a place with the position where its rule began. Only items that have read something are stored: what
-a set predicts depends on the symbols it waits for and on the next token alone, so it is worked out once and
-remembered. Symbols that can be empty are skipped in that same table, so no item ever spans nothing and a
-set is complete once its items are followed up.
+item is a place with the position where its rule began. Only items that have consumed a token are stored: the
+predictions of a set depend only on the symbols it waits for and on the next token, so they are cached.
+Symbols that can be empty are skipped in the same table, so that no item has zero length and a set is
+complete once all of its items are processed.
 
-Of several derivations, the one found first counts: rules are tried in the order of the grammar, and what is
-found is never replaced. A derivation thus refers only to parts found before it, and cannot run in a circle.
+Of several derivations the first found is kept: rules are tried in the order of the grammar, and an entry is
+never replaced. A derivation therefore refers only to earlier entries and contains no cycle.
 """
 
 from dataclasses import dataclass, field
@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from gode.grammar.coding import Coded
 from gode.grammar.lookahead import Lookahead
 
-COMPLETE, SCAN = -2, -1  # what a place waits for, if it is no nonterminal
-NOTHING = -1  # a next token that no rule has
+COMPLETE, SCAN = -2, -1  # what a place waits for if not for a nonterminal
+NOTHING = -1  # a token that occurs in no rule
 
 Waiting = dict[int, list[tuple[int, int]]]
 Predicted = tuple[tuple[int, ...], dict[int, tuple[int, ...]]]
@@ -24,26 +24,22 @@ Predicted = tuple[tuple[int, ...], dict[int, tuple[int, ...]]]
 
 @dataclass
 class _Chart:
-    """What was found at each position, 0 to n."""
+    """The Earley sets of positions 0 to n."""
 
     width: int  # positions, to code an item as place * width + origin
     waiting: list[Waiting] = field(default_factory=list)  # symbol -> places after it, with origins
-    predicted: list[dict[int, tuple[int, ...]]] = field(
-        default_factory=list
-    )  # the same, for rules that begin here
-    links: list[dict[int, tuple[int, int]]] = field(
-        default_factory=list
-    )  # item -> start of last symbol, place after it
-    done: list[dict[int, tuple[int, int]]] = field(
-        default_factory=list
-    )  # symbol * width + origin -> the same
-    scans: list[tuple[int, int, int]] = field(
-        default_factory=list
-    )  # places after the next token, origin, position
+    # the same, for rules that begin here
+    predicted: list[dict[int, tuple[int, ...]]] = field(default_factory=list)
+    # item -> start of its last symbol, place after it
+    links: list[dict[int, tuple[int, int]]] = field(default_factory=list)
+    # symbol * width + origin -> the same
+    done: list[dict[int, tuple[int, int]]] = field(default_factory=list)
+    # places after the next token, origin, position
+    scans: list[tuple[int, int, int]] = field(default_factory=list)
 
 
 class Parser:
-    """Remembers the tables of one grammar, and what its symbols predict."""
+    """The tables of one grammar, and a cache of predictions."""
 
     def __init__(self, coded: Coded, start: int) -> None:
         self._coded = coded

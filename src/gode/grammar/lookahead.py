@@ -1,4 +1,4 @@
-"""What a grammar's symbols may begin with, be followed by, and how they vanish: the parser's lookahead."""
+"""FIRST and FOLLOW sets and empty derivations of a grammar's symbols: the parser's lookahead."""
 
 from gode.grammar.coding import Coded
 
@@ -7,8 +7,7 @@ class Lookahead:
     """Tables over the active rules of a grammar.
 
     `empty[symbol]` is a derivation of the empty sentence, for symbols that have one; `first[symbol]` holds
-    the tokens a sentence of `symbol` may begin with, `follow[symbol]` those that may
-    come after it, or the end.
+    the tokens that a sentence of `symbol` may begin with, `follow[symbol]` those that may come after it.
     """
 
     def __init__(self, coded: Coded, start: int) -> None:
@@ -24,7 +23,7 @@ class Lookahead:
         self._fill_follow()
 
     def _fill_empty(self) -> None:
-        """Find empty derivations in rounds; the first found counts, so each is built of earlier ones."""
+        """Find empty derivations by iteration; the first found is kept, so each is built of earlier ones."""
         size = -1
         while size < len(self.empty):
             size = len(self.empty)

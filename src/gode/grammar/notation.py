@@ -1,7 +1,7 @@
-"""The text of a grammar: lines `head -> 'terminal' other [0.4] | ...`, read into rules and written back.
+"""The text format of grammars: lines `head -> 'terminal' other [0.4] | ...`, read and written.
 
 Terminals stand in single or double quotes, so that `"u'"` can be one; `''` or nothing between two bars is
-the empty alternative. `#` starts a comment. A line that starts with `|` goes on with the head above.
+the empty alternative. `#` starts a comment. A line that starts with `|` continues the head above.
 `%template u' = {sentence}` says which equation a sentence stands for, `%limit 40` how many rules a
 derivation may use.
 """
@@ -15,7 +15,7 @@ from gode.errors import GrammarError, shortened
 
 DEFAULT_TEMPLATE = "{sentence} = 0"
 DEFAULT_LIMIT = 40
-MOST_DIGITS = 4  # of %limit: a sentence of 9999 rules is long enough
+MOST_DIGITS = 4  # of %limit, which is at most 9999
 
 _LEXEME = re.compile(
     r"""\s*(?: (?P<quoted>'[^']*'|"[^"]*") | (?P<arrow>->) | (?P<bar>\|) | \[(?P<probability>[^\]]*)\]
@@ -46,18 +46,18 @@ class Rule:
 
     @property
     def terminals(self) -> tuple[str, ...]:
-        """The symbols of the body that are written as they are, from left to right."""
+        """The terminals of the body, from left to right."""
         return tuple(s for s, is_terminal in zip(self.body, self.terminal, strict=True) if is_terminal)
 
     @property
     def nonterminals(self) -> tuple[str, ...]:
-        """The symbols of the body that are still to be replaced, from left to right."""
+        """The nonterminals of the body, from left to right."""
         return tuple(s for s, is_terminal in zip(self.body, self.terminal, strict=True) if not is_terminal)
 
 
 @dataclass(frozen=True)
 class Alternative:
-    """One alternative as written: its place, and its probability if it has one."""
+    """One alternative as written, with its line, and its probability if given."""
 
     head: str
     body: tuple[str, ...]
@@ -68,7 +68,7 @@ class Alternative:
 
 @dataclass(frozen=True)
 class Notes:
-    """All that a grammar text says, not yet checked as a whole."""
+    """The content of a grammar text, not yet validated as a whole."""
 
     alternatives: tuple[Alternative, ...]
     template: str
@@ -81,12 +81,12 @@ def quoted(terminal: str) -> str:
 
 
 def fault(source: str, line: int, reason: str) -> GrammarError:
-    """Return the error for `reason` with its place."""
+    """Return the error for `reason` with its line."""
     return GrammarError(f"{source}, line {line}: {shortened(reason)}")
 
 
 def read_notes(text: str, source: str) -> Notes:
-    """Return what `text` says; `source` names it in errors."""
+    """Parse `text`; `source` names it in errors."""
     settings = {"template": DEFAULT_TEMPLATE, "limit": str(DEFAULT_LIMIT)}
     alternatives: list[Alternative] = []
     for number, line in enumerate(text.splitlines(), start=1):
@@ -100,7 +100,7 @@ def read_notes(text: str, source: str) -> Notes:
 
 
 def write_notes(rules: tuple[Rule, ...], template: str, limit: int) -> str:
-    """Return a text that `read_notes` reads back; probabilities are left out where they are the default."""
+    """Return a text that `read_notes` reads back; equal probabilities are left out."""
     chances: dict[str, list[float]] = {}
     for rule in rules:
         chances.setdefault(rule.head, []).append(rule.probability)

@@ -1,8 +1,8 @@
 """Grammars: which sentences may be written, read from `.grammar` files.
 
-A rule keeps its number for good: `without` switches rules off instead of removing them, so that derivations
-and trained models stay valid. The paper's padding rule `Nothing -> None` is no rule here; padding is left to
-whoever needs arrays.
+Rule numbers never change: `without` deactivates rules instead of removing them, so that derivations and
+trained models stay valid. The paper's padding rule `Nothing -> None` is not part of the grammar; code that
+needs arrays pads them.
 """
 
 import hashlib
@@ -26,8 +26,8 @@ SUFFIX = ".grammar"
 class Grammar:
     """A context-free grammar whose sentences stand for equations.
 
-    `template` says which equation: its `{sentence}` is replaced. `limit` is the most rules that `sample` uses
-    unless told otherwise.
+    `template` says which equation: its `{sentence}` is replaced. `limit` is the largest number of rules
+    of a derivation that `sample` draws by default.
     """
 
     rules: tuple[Rule, ...]
@@ -42,7 +42,7 @@ class Grammar:
         """Return the grammar written in `text`; `source` names it in errors.
 
         Raises:
-            GrammarError: with the line and the reason, if the text is no sound grammar.
+            GrammarError: with the line and the reason, if the text is no valid grammar.
 
         Example:
             >>> Grammar.from_text("sum -> 'C' '*' 'u' | 'C' '*' 'u' '+' sum").start
@@ -59,19 +59,19 @@ class Grammar:
         return cls.from_text(_file_text(Path(path)), str(path))
 
     def text(self) -> str:
-        """Return a text that `from_text` reads back; it holds all rules, also those switched off."""
+        """Return a text that `from_text` reads back; it holds all rules, the inactive ones too."""
         return write_notes(self.rules, self.template, self.limit)
 
     def digest(self) -> str:
-        """Return the SHA-256, in hex, of start symbol and rules, whatever the probabilities and switches."""
+        """Return the SHA-256, in hex, of start symbol and rules, without probabilities and activity."""
         lines = [self.start, *map(str, self.rules)]
         return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
     def without(self, *unwanted: str | Rule) -> "Grammar":
-        """Return the grammar with some rules switched off.
+        """Return the grammar with some rules deactivated.
 
         Args:
-            unwanted: terminals, such as 'log', to switch off the rules with them; or rules, also as text.
+            unwanted: terminals, such as 'log', whose rules are deactivated; or rules, also as text.
 
         Raises:
             GrammarError: if a name matches nothing, or no sentence would be left.
@@ -109,22 +109,22 @@ class Grammar:
 
     @property
     def probabilities(self) -> tuple[float, ...]:
-        """The probability of each rule among the active ones of its head; 0 for a rule switched off."""
+        """The probability of each rule among the active ones of its head; 0 for an inactive rule."""
         return self.coded.probabilities
 
     @cached_property
     def coded(self) -> Coded:
-        """The rules in whole numbers."""
+        """The rules as integers."""
         return code(self.rules, self.active)
 
     @cached_property
     def parser(self) -> Parser:
-        """What finds derivations of coded sentences."""
+        """The parser of coded sentences."""
         return Parser(self.coded, self.nonterminals.index(self.start))
 
     @cached_property
     def token_pattern(self) -> re.Pattern[str]:
-        """What matches the longest terminal, after white space."""
+        """The pattern of the longest terminal, after white space."""
         longest_first = sorted(self.terminals, key=len, reverse=True)
         return re.compile(r"\s*(" + "|".join(map(re.escape, longest_first)) + ")")
 

@@ -1,4 +1,4 @@
-"""Random derivations that always finish within a number of rules."""
+"""Random derivations of at most a given number of rules."""
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
@@ -13,7 +13,7 @@ from gode.grammar.rules import Grammar
 def sample(grammar: Grammar, *, rng: np.random.Generator, max_rules: int | None = None) -> Derivation:
     """Return a derivation of at most `max_rules` rules (by default the grammar's limit).
 
-    Each rule is drawn by its probability among the rules with which the sentence can still be closed in time.
+    Each rule is drawn by its probability among those with which the sentence can still end within the limit.
 
     Raises:
         GrammarError: if no sentence is that short.
@@ -26,9 +26,7 @@ def sample(grammar: Grammar, *, rng: np.random.Generator, max_rules: int | None 
         coded.rule_closing,
         coded.open_symbols,
     )
-    uniform = rng.random(
-        limit
-    ).tolist()  # one block, so that a derivation takes the same from rng whatever it draws
+    uniform = rng.random(limit).tolist()  # one block: every derivation consumes as many random numbers
     stack = [coded.head_number[grammar.start]]
     spare = limit - closing[stack[0]]
     derivation: list[int] = []
@@ -57,7 +55,7 @@ def allowed_rules(grammar: Grammar, stack: Sequence[str], remaining: int) -> tup
     """Return the rules for the next symbol with which all open ones can be closed in `remaining` rules.
 
     Args:
-        stack: open nonterminals; the last one is replaced next. If there is none, no rule is allowed.
+        stack: open nonterminals, of which the last is replaced next; if empty, no rule is allowed.
         remaining: rules that may still be used, the next one included.
     """
     if not stack:

@@ -1,9 +1,9 @@
-"""What skeletons do, as numbers: how much of some test functions each can express.
+"""Behaviour descriptors: the share of each of some test functions that a skeleton can express.
 
 A skeleton is a family of functions of t, u, u', u''. On a fixed cloud of points its terms, at a few
 values of their inner constants, span a subspace; the descriptor holds the share of each test function
-that lies in it. Skeletons with similar descriptors fit the same data well, whatever their texts look
-like, which is the order a search wants in its space.
+that lies in it. Skeletons with similar descriptors fit the same data well, however different their texts;
+a latent space in which they are close is easier to search.
 """
 
 from collections.abc import Iterable, Sequence
@@ -19,27 +19,27 @@ from gode.equation.tape import COLUMNS, compile_tape
 N_POINTS = 96
 N_TESTS = 64
 N_DRAWS = 2  # values of the inner constants
-DEPENDENT = 1e-6
+DEPENDENT = 1e-6  # singular values below this share of the largest are rounding error
 LARGEST = 1e12  # values beyond count as not finite
 MAX_TRIES = 100 * N_TESTS
 
 
 @dataclass(frozen=True)
-class Yardstick:
-    """The points (columns, n), the test functions (tests, n), and the draws of the inner constants."""
+class Probe:
+    """Points (columns, n), test functions (tests, n) on them, and draws of the inner constants."""
 
     points: Float
     tests: Float
     draws: Float  # (draws, 16)
 
 
-def make_yardstick(skeletons: Sequence[Skeleton], *, rng: np.random.Generator) -> Yardstick:
-    """Return a yardstick whose test functions are random combinations of terms of `skeletons`."""
+def make_probe(skeletons: Sequence[Skeleton], *, rng: np.random.Generator) -> Probe:
+    """Return a probe whose test functions are random combinations of terms of `skeletons`."""
     u, t = rng.uniform(0.2, 2.5, N_POINTS), rng.uniform(0.3, 5.0, N_POINTS)
     rates = rng.normal(0.0, 1.0, (3, N_POINTS))
     points = np.vstack([t, u, rates])
     draws = np.exp(rng.normal(0.0, 0.5, (N_DRAWS, 16))) * rng.choice([-1.0, 1.0, 1.0], (N_DRAWS, 16))
-    bare = Yardstick(points, np.zeros((0, N_POINTS)), draws)
+    bare = Probe(points, np.zeros((0, N_POINTS)), draws)
     tests: list[Float] = []
     tries = 0
     while len(tests) < N_TESTS:
@@ -48,37 +48,37 @@ def make_yardstick(skeletons: Sequence[Skeleton], *, rng: np.random.Generator) -
         if terms is not None:
             mixed = rng.normal(size=len(terms)) @ (terms / np.linalg.norm(terms, axis=1, keepdims=True))
             tests.append(mixed / np.linalg.norm(mixed))
-        elif tries > MAX_TRIES:  # hardly a skeleton has finite terms: any functions will do
+        elif tries > MAX_TRIES:  # hardly any skeleton has finite terms: use noise
             noise = rng.normal(size=N_POINTS)
             tests.append(noise / np.linalg.norm(noise))
-    return Yardstick(points, np.array(tests), draws)
+    return Probe(points, np.array(tests), draws)
 
 
-def behaviour_of(skeletons: Iterable[Skeleton], yardstick: Yardstick) -> Float:
+def behaviour_of(skeletons: Iterable[Skeleton], probe: Probe) -> Float:
     """Return (skeletons, tests): the share of each test function that a skeleton can express."""
-    return np.array([_shares(skeleton, yardstick) for skeleton in skeletons])
+    return np.array([_shares(skeleton, probe) for skeleton in skeletons])
 
 
-def _shares(skeleton: Skeleton, yardstick: Yardstick) -> Float:
-    terms = _terms(skeleton, yardstick)
+def _shares(skeleton: Skeleton, probe: Probe) -> Float:
+    terms = _terms(skeleton, probe)
     if terms is None:
-        return np.zeros(len(yardstick.tests))
+        return np.zeros(len(probe.tests))
     unit = terms / np.linalg.norm(terms, axis=1, keepdims=True)
     left, sizes, _ = np.linalg.svd(unit.T, full_matrices=False)
     basis = left[:, sizes > DEPENDENT * sizes[0]]
-    return np.asarray(np.minimum(((yardstick.tests @ basis) ** 2).sum(axis=1), 1.0))
+    return np.asarray(np.minimum(((probe.tests @ basis) ** 2).sum(axis=1), 1.0))
 
 
-def _terms(skeleton: Skeleton, yardstick: Yardstick) -> Float | None:
+def _terms(skeleton: Skeleton, probe: Probe) -> Float | None:
     """Return the values of all terms at every draw; None if one is not finite."""
     names = (*COLUMNS, *skeleton.inputs)
     tape = compile_tape(skeleton.terms, names, skeleton.n_constants)
-    n_draws = len(yardstick.draws) if len(tape.nonlinear) else 1
-    x = yardstick.points if skeleton.inputs else yardstick.points[: len(COLUMNS)]
+    n_draws = len(probe.draws) if len(tape.nonlinear) else 1
+    x = probe.points if skeleton.inputs else probe.points[: len(COLUMNS)]
     work = workspace(len(tape.multiplier), tape.depth, 0, x.shape[1])
     none = np.full(tape.n_constants, -1, np.int64)
     rows = []
-    for draw in yardstick.draws[:n_draws]:
+    for draw in probe.draws[:n_draws]:
         c = np.ones(tape.n_constants)
         c[tape.nonlinear] = np.resize(draw, len(tape.nonlinear))
         ok = run_tape(

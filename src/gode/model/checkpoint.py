@@ -1,4 +1,4 @@
-"""Training that survives an interruption: the state of every few epochs on disk, without pickle (torch)."""
+"""Resumable training: the state of every few epochs is saved, without pickle (torch)."""
 
 import time
 from collections.abc import Callable
@@ -32,7 +32,7 @@ def train_resumable(
     device: str,
     on_step: Callable[[str, float, str], None],
 ) -> tuple[Weights, tuple[Epoch, ...]]:
-    """Train with the state kept at `path`; if there is one, go on from it to the same end."""
+    """Train, saving the state at `path`; resumed from a saved state, the result is the same."""
     if not _is_device(device):
         raise ConfigError(f"there is no device {device!r} here; use cpu, or cuda where there is one")
     n_heads, n_rules = corpus.allowed.shape
@@ -67,9 +67,9 @@ def train_paper_resumable(
     device: str,
     on_save: Callable[[Epoch], None] | None = None,
 ) -> Trained:
-    """Train the paper's network with the state kept at `path`; if there is one, go on from it.
+    """Train the paper's network, saving the state at `path`; resume from a saved state.
 
-    The state is written once a minute, where `on_save` gets the epoch's record, and at the end.
+    The state is saved every minute, when `on_save` gets the epoch's record, and at the end.
     """
     saved = time.monotonic()
 
@@ -88,7 +88,7 @@ def train_paper_resumable(
 
 
 def _write(path: Path, state: dict[str, Tensor]) -> None:
-    """Write a state in one stroke."""
+    """Write a state atomically."""
     with replacing(path) as draft:
         save_file({k: v.detach().cpu().contiguous().clone() for k, v in state.items()}, draft)
 

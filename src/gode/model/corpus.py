@@ -1,4 +1,4 @@
-"""Library -> arrays that a network can be trained on, and back from files; no torch here."""
+"""Training data of a network: the arrays of a library, saved and loaded without torch."""
 
 import hashlib
 from dataclasses import dataclass, field
@@ -25,7 +25,7 @@ class Corpus:
 
 
 def make_corpus(library: Library, held_out: Bool, behaviour: Float | None = None) -> Corpus:
-    """Return the choices of a library's derivations."""
+    """Return a library's derivations as padded choice sequences."""
     plan = Plan(library.grammar)
     rules, lengths = padded([plan.choices(d) for d in library.derivations], 0)
     nothing = np.zeros((0, 0))
@@ -34,12 +34,12 @@ def make_corpus(library: Library, held_out: Bool, behaviour: Float | None = None
 
 
 def is_held_out(skeleton: Skeleton) -> bool:
-    """Tell whether a skeleton is one of the twentieth that no model of ours is ever trained on."""
+    """Tell whether a skeleton is held out: a twentieth, by hash, is never used in training."""
     return hashlib.blake2b(str(skeleton).encode(), digest_size=8).digest()[0] % 20 == 0
 
 
 def save_corpus(corpus: Corpus, path: Path) -> None:
-    """Write a corpus, small."""
+    """Write a corpus to a compressed file."""
     with path.open("wb") as file:
         np.savez_compressed(
             file,

@@ -1,4 +1,4 @@
-"""Listing: a grammar of so few skeletons that all of them can be tried, without a network."""
+"""Listing: a grammar with so few skeletons that all can be tried, without a network."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -19,15 +19,15 @@ from gode.model.inference import Single
 from gode.model.latent import LatentSpace, load_model, model_names
 from gode.model.terms import TermBook
 
-SENTENCES = 5_000  # up to which a grammar is written out; of one with more, sentences are drawn
-LONGEST = 100  # rules of a sentence, beyond which none is written out
-PATIENCE = 20  # draws without a new skeleton, per skeleton found, after which no more are expected
-FEWEST = 100  # skeletons, as if found, for that
+SENTENCES = 5_000  # up to this many are enumerated; of a larger grammar, sentences are drawn
+LONGEST = 100  # rules of a sentence, beyond which nothing is enumerated
+PATIENCE = 20  # draws without a new skeleton, per skeleton found, after which drawing ends
+FEWEST = 100  # least number of skeletons in this rule
 
 
 @dataclass(frozen=True)
 class Listing:
-    """A grammar, and all the skeletons that it writes; it stands where a latent space does."""
+    """A grammar and all of its skeletons, with the interface of a latent space."""
 
     name: str
     grammar: Grammar
@@ -37,10 +37,10 @@ class Listing:
 
     @cached_property
     def skeletons(self) -> tuple[Skeleton, ...]:
-        """All of them, each once.
+        """All skeletons of the grammar, each once.
 
         Raises:
-            ModelError: if they are too many, with what to do.
+            ModelError: if they are too many or none.
         """
         found = all_skeletons(self.grammar, FEW)
         if found is None:
@@ -57,7 +57,7 @@ class Listing:
 
     @property
     def book(self) -> TermBook:
-        """No terms: nothing is written but what is listed."""
+        """An empty book: only the listed skeletons are used."""
         return TermBook(self.grammar, ())
 
     def without(self, *unwanted: str) -> "Listing":
@@ -77,9 +77,9 @@ def open_space(name: str) -> LatentSpace | Listing:
     """Return the model called `name`, or the listing of a grammar file.
 
     Raises:
-        ModelError, GrammarError: if there is neither, or it is not sound.
+        ModelError, GrammarError: if there is neither, or it is not valid.
     """
-    name = str(name)  # whatever else a caller passes is told to be no model
+    name = str(name)  # any other type is then reported as unknown
     is_model = name in model_names() or os.path.isfile(f"{name.removesuffix('.json')}.json")
     is_grammar = name in grammar_names() or name.endswith(SUFFIX) or os.path.isfile(name)
     if is_model or not is_grammar:
@@ -89,10 +89,10 @@ def open_space(name: str) -> LatentSpace | Listing:
 
 
 def all_skeletons(grammar: Grammar, most: int) -> tuple[Skeleton, ...] | None:
-    """Return the skeletons of a grammar, each once; None if they are more than `most`.
+    """Return the skeletons of a grammar, each once; None if there are more than `most`.
 
-    A grammar with many sentences may write few skeletons, as sums whose terms come in any order; then
-    sentences are drawn until nothing new has come for long.
+    Many sentences may stand for few skeletons, as sums have their terms in any order; then sentences are
+    drawn until no new skeleton has appeared for long.
     """
     first = list(islice(_derivations(grammar), SENTENCES + 1)) if grammar.limit <= LONGEST else []
     complete = 0 < len(first) <= SENTENCES

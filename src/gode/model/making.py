@@ -14,7 +14,7 @@ from gode.errors import ConfigError, FileError, shortened
 from gode.files import make_folder
 from gode.grammar import Derivation, Grammar, generate, sample
 from gode.library import Library, admitted, draw_library, load_library, rewrite, save_library, skeleton_of
-from gode.model.behaviour import behaviour_of, make_yardstick
+from gode.model.behaviour import behaviour_of, make_probe
 from gode.model.corpus import Corpus, is_held_out, make_corpus
 from gode.model.latent import LatentSpace, load_model, write_model
 from gode.model.quality import Quality, check, exact_share
@@ -179,6 +179,6 @@ def _library(making: Making, folder: Path, show: Show) -> Library:
 def _corpus(library: Library, seed: int, show: Show) -> Corpus:
     show("measuring behaviour", 0.0, "")
     skeletons = list(library)
-    yardstick = make_yardstick(skeletons, rng=np.random.default_rng(seed + 1))
+    probe = make_probe(skeletons, rng=np.random.default_rng(seed + 1))
     held = np.array([is_held_out(s) for s in skeletons])
-    return make_corpus(library, held, behaviour_of(skeletons, yardstick))
+    return make_corpus(library, held, behaviour_of(skeletons, probe))

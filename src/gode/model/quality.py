@@ -1,4 +1,4 @@
-"""How good is a latent space: does it reconstruct, is it filled, are neighbours alike."""
+"""Quality of a latent space: reconstruction, validity, coverage and locality."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from gode.equation import Skeleton
 from gode.errors import GrammarError, ModelError
 from gode.grammar import Derivation, generate
 from gode.library import Library
-from gode.model.behaviour import behaviour_of, make_yardstick
+from gode.model.behaviour import behaviour_of, make_probe
 from gode.model.inference import Single
 from gode.model.latent import LatentSpace
 from gode.model.terms import bodies_of
@@ -124,7 +124,7 @@ def _mean_distance(some: Sequence[Skeleton | None], others: Sequence[Skeleton | 
 
 def _behaviour(space: LatentSpace, unseen: Library, rng: np.random.Generator) -> float:
     skeletons = list(unseen)
-    shares = behaviour_of(skeletons, make_yardstick(skeletons, rng=rng))
+    shares = behaviour_of(skeletons, make_probe(skeletons, rng=rng))
     z = space.encode_derivations(unseen.derivations)
     i, j = rng.integers(len(skeletons), size=(2, 5000))
     near = np.linalg.norm(z[i] - z[j], axis=1), np.linalg.norm(shares[i] - shares[j], axis=1)
@@ -134,6 +134,6 @@ def _behaviour(space: LatentSpace, unseen: Library, rng: np.random.Generator) ->
 
 
 def _ranks(x: Float) -> Float:
-    """Return the place of each value in their order; equal values share the mean of their places."""
+    """Return the rank of each value; ties share their mean rank."""
     _, place, count = np.unique(x, return_inverse=True, return_counts=True)
     return np.asarray((np.cumsum(count) - (count - 1) / 2)[place])

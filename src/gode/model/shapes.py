@@ -1,4 +1,4 @@
-"""Which weights a network must have: names and shapes, checked before a foreign file is computed with."""
+"""Names and shapes of a network's weights, checked before a file from elsewhere is used."""
 
 from collections.abc import Mapping
 
@@ -27,7 +27,7 @@ SIZES = {
 
 
 def check_shapes(kind: str, found: Mapping[str, Shape], n_rules: int, n_heads: int, limit: int) -> None:
-    """Check that tensors of these names and shapes are a network of `kind` over such a grammar.
+    """Check that tensors of these names and shapes form a network of `kind` for such a grammar.
 
     Raises:
         ModelError: if one is missing, left over or of another shape.

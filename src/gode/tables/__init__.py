@@ -1,1 +1,1 @@
-"""Tables of measurements: how a file is laid out, what its cells hold, which column is what."""
+"""Reading tables of measurements: the layout of a file, its cells, and the role of each column."""

@@ -1,4 +1,4 @@
-"""What a cell of a table says: nothing, a number, a time of day or a date."""
+"""Parsing the cells of a table: missing values, numbers, times of day and dates."""
 
 import csv
 import re
@@ -60,6 +60,6 @@ def number(cell: str, decimal: str, *, grouped: bool = False) -> float | None:
 
 
 def is_time(cell: str) -> bool:
-    """Tell whether a cell is written as a time of day, a duration or a date."""
+    """Tell whether a cell is a time of day, a duration or a date."""
     cell = cell.strip().strip('"').strip()
     return bool(CLOCK.fullmatch(cell) or DATE.fullmatch(cell) or ISO.fullmatch(cell))

@@ -16,7 +16,7 @@ from gode.tables.text import text_table
 WORKBOOK = "xl/workbook.xml"
 ENOUGH = 6  # cells of numbers or times that make a table: three rows of two
 CHOICES = (("\t", "."), ("\t", ","))  # numbers that were typed as text may have decimal commas
-ZERO = datetime(1899, 12, 31)  # a duration of more than a day counts from here where it is shown as a time
+ZERO = datetime(1899, 12, 31)  # origin of durations beyond a day that are formatted as times
 FIRST_DATE = datetime(1900, 3, 1)
 
 Rows = list[list[object]]
@@ -37,7 +37,7 @@ def read_excel(data: bytes, source: str, sheet: str) -> Table:
     if not name:
         raise DataError(f"{source} has no sheet with numbers; save the columns of time and signal in one")
     table = text_table(_text(rows), source, CHOICES)
-    return replace(table, notes=(f"sheet {name!r}", *table.notes[1:]))  # not that tabs stand between cells
+    return replace(table, notes=(f"sheet {name!r}", *table.notes[1:]))  # without the note on the delimiter
 
 
 def _sheets(data: bytes, source: str, wanted: str) -> Iterable[tuple[str, Rows]]:
@@ -45,14 +45,14 @@ def _sheets(data: bytes, source: str, wanted: str) -> Iterable[tuple[str, Rows]]
     import openpyxl
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about features of Excel that hold no numbers
+        warnings.simplefilter("ignore")  # about features of Excel without data
         book = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True)
         names = [sheet.title for sheet in book.worksheets]
         if wanted and wanted not in names:
             raise DataError(f"{source} has no sheet {wanted!r}; its sheets are {listed(names)}")
         for sheet in book.worksheets:
             if wanted in ("", sheet.title):
-                sheet.reset_dimensions()  # those in the file may be anything
+                sheet.reset_dimensions()  # those in the file may be wrong
                 yield sheet.title, _rows(sheet.iter_rows(values_only=True), source)
 
 

@@ -14,14 +14,14 @@ from gode.tables.cells import SPACES, is_time, number, split
 from gode.tables.signs import settle_signs
 
 COMMENTS = ("#", "%", "//")
-CHOICES = (  # delimiter and decimal sign; where two fit, the first
+CHOICES = (  # delimiter and decimal sign; of several that fit, the first
     *((delimiter, ".") for delimiter in "\t;,|"),
-    *((delimiter, ",") for delimiter in "\t;|,"),  # commas between commas stand in quotes
+    *((delimiter, ",") for delimiter in "\t;|,"),  # decimal commas between delimiting commas are in quotes
     (SPACES, "."),
     (SPACES, ","),
 )
 Choices = Sequence[tuple[str, str]]
-SAMPLE = 120  # lines looked at from the start, and as many from the rest
+SAMPLE = 120  # lines examined at the start, and as many of the rest
 MAX_PREAMBLE = 60  # lines of text before the table
 BOMS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -40,7 +40,7 @@ UNIT = re.compile(r"^(?P<name>.*?[^\s\[(])\s*[\[(]\s*(?P<unit>[^\[\]()]*?)\s*[\]
 
 @dataclass(frozen=True)
 class Layout:
-    """The lines that hold rows, where they stand in the file, and how to split them."""
+    """The lines that hold rows, their numbers in the file, and how to split them."""
 
     delimiter: str
     decimal: str
@@ -58,7 +58,7 @@ class Layout:
 
 
 def decode_text(data: bytes, source: str) -> str:
-    """Return the text of a file: what its byte order mark says, else UTF-8, else Latin-1."""
+    """Decode a file by its byte order mark, else as UTF-8, else as Latin-1."""
     for mark, encoding in BOMS:
         if data.startswith(mark):
             try:

@@ -13,7 +13,7 @@ from gode.tables.packed import MAX_UNPACKED, check_unpacked, columns_table, unpa
 from gode.tables.table import Table, listed
 
 HEADER = 128  # bytes before the first element of a v5 file
-COMPRESSED = 15  # the type of an element that holds another one, packed
+COMPRESSED = 15  # the type of a compressed element
 KINDS = {"double", "single", "logical", *(f"{sign}int{n}" for sign in ("", "u") for n in (8, 16, 32, 64))}
 
 Variables = Mapping[str, object]  # arrays, and structs as mappings
@@ -54,7 +54,7 @@ def read_hdf5(data: bytes, source: str, part: str) -> Table:
 
 
 def _unpacked_size(data: bytes) -> int:
-    """Return the bytes of all elements of a v5 file when they are unpacked, or a little over the limit."""
+    """Return the unpacked size of all elements of a v5 file in bytes, or slightly more than the limit."""
     order = "little" if data[126:128] == b"IM" else "big"
     size, at = 0, HEADER
     while at + 8 <= len(data) and size <= MAX_UNPACKED:
@@ -100,7 +100,7 @@ def _values(item: object) -> object:
 
 
 def _is_own(item: object) -> bool:
-    """Tell whether the values of a dataset are numbers that lie in the file itself."""
+    """Tell whether the values of a dataset are numbers stored in the file itself."""
     kind = item.attrs.get("MATLAB_class", b"double")  # type: ignore[attr-defined]
     text = kind.decode() if isinstance(kind, bytes) else str(kind)
     return text in KINDS and not item.external and not item.is_virtual  # type: ignore[attr-defined]
@@ -126,7 +126,7 @@ def _table(variables: Variables, source: str, part: str) -> Table:
 
 
 def _columns(variables: Variables) -> dict[str, Float]:
-    """Return the columns of one length, the greatest that two of them have."""
+    """Return the columns of equal length, the greatest that at least two have."""
     by_length: dict[int, dict[str, Float]] = {}
     for name, value in variables.items():
         if not isinstance(value, np.ndarray) or value.dtype.kind not in "fiub" or value.ndim > 2:

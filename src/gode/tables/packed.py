@@ -1,4 +1,4 @@
-"""What the readers of packed files share: limits, a damaged file, a library that is not installed."""
+"""Common parts of the readers of binary files: limits on size, and errors for damaged files."""
 
 import struct
 import zlib
@@ -15,7 +15,7 @@ from gode.tables.table import Table
 
 MAX_UNPACKED = 1_000_000_000  # bytes
 MAX_VALUES = 50_000_000  # rows times columns
-DAMAGES = (  # what libraries raise on bytes they cannot read; all of these have been seen
+DAMAGES = (  # all of these were raised by libraries on damaged files
     ValueError, TypeError, KeyError, IndexError, AttributeError, AssertionError, NotImplementedError,
     OverflowError, OSError, EOFError, RuntimeError, SyntaxError, UnboundLocalError, struct.error, zlib.error,
     BadZipFile,
@@ -24,7 +24,7 @@ DAMAGES = (  # what libraries raise on bytes they cannot read; all of these have
 
 @contextmanager
 def unpacking(source: str, kind: str, library: str) -> Iterator[None]:
-    """Turn what goes wrong in reading into one sentence.
+    """Convert the errors of a reader into DataError.
 
     Raises:
         DataError: if the library is not installed, or the file is damaged.
@@ -48,7 +48,7 @@ def unpacking(source: str, kind: str, library: str) -> Iterator[None]:
 
 
 def check_unpacked(size: int, n_values: int, source: str) -> None:
-    """Refuse what would not fit into memory, before it is unpacked."""
+    """Raise DataError, before unpacking, for content that is too large."""
     if size > MAX_UNPACKED or n_values > MAX_VALUES:
         raise DataError(
             f"{source} unpacks to more than {MAX_UNPACKED // 10**6} MB or {MAX_VALUES // 10**6} million "

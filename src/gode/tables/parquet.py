@@ -24,7 +24,7 @@ def read_parquet(data: bytes, source: str, part: str) -> Table:
         schema = file.schema_arrow
         words = [f.name for f in schema if pa.types.is_string(f.type) or pa.types.is_large_string(f.type)]
         plain = [field.name for field in schema if not pa.types.is_nested(field.type)]
-        # words stay in their dictionary: a long one that is repeated would fill the memory
+        # text stays dictionary-encoded: long strings that repeat would fill the memory
         file = parquet.ParquetFile(pa.BufferReader(data), read_dictionary=words)
         frame = file.read(columns=plain).to_pandas(ignore_metadata=True)
         return columns_table(source, [str(name) for name in frame.columns], frame, ())

@@ -1,4 +1,4 @@
-"""Files to tables: text of nearly any layout, and what spreadsheets and laboratories write."""
+"""Files to tables: text of nearly any layout, Excel, MATLAB, HDF5 and Parquet."""
 
 import os
 import stat
@@ -33,7 +33,7 @@ def read_table(path: str | Path) -> Table:
     """Return the table in a file, in FILE:PART (a sheet, a struct), or in standard input (`-`).
 
     Raises:
-        DataError: with the sentence that says what is wrong with the file.
+        DataError: with a sentence that says what is wrong with the file.
     """
     file, part = _parted(str(path))
     data = _read_bytes(file)
@@ -42,7 +42,7 @@ def read_table(path: str | Path) -> Table:
 
 
 def parse_file(data: bytes, source: str, part: str = "") -> Table:
-    """Return the table in the bytes of a file, whose kind is told by its first bytes."""
+    """Return the table in the bytes of a file, whose format is recognised by its first bytes."""
     for mark, reader in READERS.items():
         if data.startswith(mark):
             return reader(data, source, part)
@@ -55,7 +55,7 @@ def parse_file(data: bytes, source: str, part: str = "") -> Table:
 
 
 def _parted(path: str) -> tuple[str, str]:
-    """Return the file that is meant, and the part of it after a colon."""
+    """Split FILE:PART; the part is empty if `path` itself exists."""
     file, _, part = path.rpartition(":")
     if file and not os.path.exists(path) and os.path.isfile(file):
         return file, part
@@ -63,7 +63,7 @@ def _parted(path: str) -> tuple[str, str]:
 
 
 def _read_bytes(path: str) -> bytes:
-    """Return what the file holds, if it holds still and ends in time."""
+    """Return the content of a file; refuse one that is too large or changes while it is read."""
     if path == STDIN:
         return _checked_size(_read_most(sys.stdin.buffer), "standard input")
     try:
@@ -86,7 +86,7 @@ def _read_bytes(path: str) -> bytes:
 
 
 def _read_most(file: BinaryIO) -> bytes:
-    """Return what a file holds, or a little more than the most that is read."""
+    """Read a file to its end, or until slightly more than MAX_BYTES were read."""
     parts, size = [], 0
     while size <= MAX_BYTES and (chunk := file.read(CHUNK)):
         parts.append(chunk)

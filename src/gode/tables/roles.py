@@ -1,4 +1,4 @@
-"""Which column of a table is what: asked for by name, or guessed."""
+"""The role of each column of a table: given by name, or guessed."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -14,7 +14,7 @@ from gode.tables.table import Table, listed
 
 NONE = "none"  # asks for no column in a role
 ALL = "all"  # asks for every column of numbers that has no other role, each as a run
-GUESSES = {  # names of columns, in small letters; where several fit, the first
+GUESSES = {  # column names in lower case; of several that fit, the first
     "time": "t time times zeit temps tiempo tempo timestamp datetime date seconds sec elapsed "
     "hours hour hrs hr minutes minute min years year days day weeks week months month",
     "u": "u x y q z position displacement angle theta phi height value signal output concentration "
@@ -24,7 +24,7 @@ GUESSES = {  # names of columns, in small letters; where several fit, the first
     "force": "force forcing excitation input f",
     "run": "run runs trial experiment series",
 }
-SHORT = {"v", "a", "f"}  # could be anything, unless they stand beside u or x
+SHORT = {"v", "a", "f"}  # ambiguous, unless there is also a column u or x
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,7 +131,7 @@ def _named(table: Table, words: Sequence[str], taken: set[str]) -> str | None:
 
 
 def _plain(name: str) -> str:
-    """Return a name as the guesses write it: small, u(t) as u, time_h as time."""
+    """Return a name in the form of GUESSES: lower case, u(t) as u, time_h as time."""
     return time_unit(name)[0].lower().replace(" ", "").removesuffix("(t)")
 
 

@@ -1,4 +1,4 @@
-"""X and y, as an estimator is given them, to times, an input and a signal."""
+"""The X and y of an estimator as times, an input and a signal."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,12 +16,12 @@ from gode.tables.table import frame_table, listed
 
 @dataclass(frozen=True)
 class Rows:
-    """The rows of X: times, the samples of the input if there are any, names of the columns if they have."""
+    """The rows of X: times, the samples of the input if any, and the column names if given."""
 
     t: Float
     force: Float | None
     names: tuple[str, ...] | None
-    origin: object = None  # the moment from which dates count, in seconds
+    origin: object = None  # the date or time from which seconds are counted
 
     @property
     def n_features(self) -> int:

@@ -1,4 +1,4 @@
-"""Tables to runs: one for each file, each value in a column of runs, each column of u; and what to say."""
+"""Tables to runs: one for each file, value in the column of runs, and column of u; with a summary."""
 
 import shlex
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -17,17 +17,17 @@ from gode.tables.table import Table, listed
 from gode.tables.times import Times, joined, unrolled
 
 CHANNELS = ("u", "velocity", "acceleration", "force")
-OTHER, MAX_OTHERS = "other: ", 5  # columns without a role that are kept, in case one would help
+OTHER, MAX_OTHERS = "other: ", 5  # columns without a role that are kept as possible inputs
 
 
 @dataclass(frozen=True)
 class Readings:
-    """The runs of some files: for each the columns t, u, velocity, acceleration, force that there are."""
+    """The runs of some files, each with its columns out of t, u, velocity, acceleration, force."""
 
     runs: tuple[Mapping[str, Float], ...]
-    names: tuple[str, ...]  # what the runs are called; none if there is one run only
-    labels: Mapping[str, str]  # role -> name and unit, for people
-    told: tuple[str, ...]  # what was taken, one sentence for each file
+    names: tuple[str, ...]  # of the runs; empty if there is only one
+    labels: Mapping[str, str]  # role -> name and unit, for display
+    told: tuple[str, ...]  # what was read, one sentence per file
     others: Mapping[str, list[Float]]  # columns of numbers without a role, for each run
 
     def column(self, role: str) -> list[Float] | None:
@@ -55,12 +55,14 @@ def runs_of_tables(tables: Sequence[Table], asked: Roles) -> Readings:
         _check_alike(table, taken[-1][0], tables[0], taken[0][0])
         stem = Path(table.source).stem if len(tables) > 1 else ""
         times, beside = _times(table, taken[-1])
-        others = [name for name in _left(table, taken[-1], beside) if table.is_numeric(name)][:MAX_OTHERS]
+        others = [name for name in _unassigned(table, taken[-1], beside) if table.is_numeric(name)][
+            :MAX_OTHERS
+        ]
         turns = 0
         for roles in taken[-1]:
             well = str(roles.u) if len(taken[-1]) > 1 else ""
             for name, run, turned in _split(table, roles, times, others):
-                runs[_unlike(", ".join(filter(None, (stem, well, name))), runs)] = run
+                runs[_unique(", ".join(filter(None, (stem, well, name))), runs)] = run
                 turns = max(turns, turned)
         told.append(_sentence(table, taken[-1], times, beside, turns, len(runs) - before))
     names = tuple(runs) if len(runs) > 1 else ()
@@ -71,12 +73,12 @@ def runs_of_tables(tables: Sequence[Table], asked: Roles) -> Readings:
 
 
 def _times(table: Table, taken: Sequence[Roles]) -> tuple[Times, str]:
-    """Return the times, and the other column if date and time of day stand in two."""
+    """Return the times, and the second column if date and time of day are in two."""
     name = str(taken[0].time)
     names = {name for roles in taken for _, name in roles.items()}
     for other in table.names if table.is_timed(name) else ():
         if other not in names and table.is_timed(other):
-            with suppress(DataError):  # what is wrong in a column that is not needed does no harm
+            with suppress(DataError):  # errors in a column that is not needed are ignored
                 one, two = (table.times(each, unit="h:mm") for each in (name, other))
                 both = joined(one, two) or joined(two, one)
                 if both is not None:
@@ -103,8 +105,8 @@ def _labels(table: Table, taken: Sequence[Roles]) -> dict[str, str]:
     return labels
 
 
-def _unlike(name: str, names: Collection[str]) -> str:
-    """Return `name`, with a number if there is one already."""
+def _unique(name: str, names: Collection[str]) -> str:
+    """Return `name`, with a number appended if it is taken."""
     numbered = (f"{name} ({i})" for i in count(2))
     return next(each for each in chain([name], numbered) if each not in names)
 
@@ -112,14 +114,14 @@ def _unlike(name: str, names: Collection[str]) -> str:
 def _split(
     table: Table, roles: Roles, times: Times, others: Sequence[str]
 ) -> Iterator[tuple[str, Mapping[str, Float], int]]:
-    """Yield name and columns of each run, and how often its clock began again; time must increase in each."""
+    """Yield name, columns and clock wraps of each run, in which time must increase."""
     columns = {role: table.numbers(name) for role, name in roles.items() if role in CHANNELS}
     for other in others:
-        with suppress(DataError):  # what is wrong in a column that is not needed does no harm
+        with suppress(DataError):  # errors in a column that is not needed are ignored
             columns[OTHER + other] = table.numbers(other)
     for name, rows in run_rows(table, roles.run).items():
         t, turns = unrolled(times.seconds[rows], times.period)
-        if times.form:  # from the first time of each run
+        if times.form:  # counted from the start of each run
             t = t - np.nanmin(t, initial=np.inf)
         _check_time(table, t, rows, roles)
         yield name, {"t": t, **{role: values[rows] for role, values in columns.items()}}, turns
@@ -143,7 +145,7 @@ def _check_time(table: Table, t: Float, rows: Int, roles: Roles) -> None:
 def _sentence(
     table: Table, taken: Sequence[Roles], times: Times, beside: str, turns: int, n_runs: int
 ) -> str:
-    """Say what was taken from a table."""
+    """Return a sentence on what was read from a table."""
     roles = taken[0]
     parts = [f"{role} from {table.label(name)!r}" for role, name in roles.items() if role not in ("run", "u")]
     if times.form:
@@ -163,8 +165,8 @@ def _sentence(
 
 
 def _unused(table: Table, taken: Sequence[Roles], beside: str) -> str:
-    """Say which columns were not used, and how they could be."""
-    left = _left(table, taken, beside)
+    """Return which columns were not used, and how to use them."""
+    left = _unassigned(table, taken, beside)
     if not left:
         return ""
     numeric = [name for name in left if table.is_numeric(name)]
@@ -177,7 +179,7 @@ def _unused(table: Table, taken: Sequence[Roles], beside: str) -> str:
     return f"; not used: {listed(left)}{hint}"
 
 
-def _left(table: Table, taken: Sequence[Roles], beside: str) -> list[str]:
+def _unassigned(table: Table, taken: Sequence[Roles], beside: str) -> list[str]:
     """Return the columns that have no role."""
     names = {beside, *(name for roles in taken for _, name in roles.items())}
     return [name for name in table.names if name not in names]

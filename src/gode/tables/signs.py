@@ -1,4 +1,4 @@
-"""Which sign is the decimal one, and whether the other separates thousands: 1,067 may be 1.067 or 1067."""
+"""The decimal sign of a table, and whether the other separates thousands: 1,067 is 1.067 or 1067."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -17,12 +17,12 @@ def settle_signs(
 
     Args:
         rows: all lines of the table, its header apart.
-        delimiter: stands between the cells of a row.
+        delimiter: between the cells of a row.
         decimal: the sign under which most cells are numbers.
-        place: where a line stands, for the message.
+        place: names a line in messages.
 
     Raises:
-        DataError: if every comma could be either.
+        DataError: if every comma can be read either way.
     """
     if decimal == ".":
         return ".", any(GROUPED["."][1].fullmatch(cell) for _, cell in _cells(rows, delimiter, ","))
@@ -53,8 +53,7 @@ def _shows_decimals(cell: str) -> bool:
 def _mean_thousands(rows: Sequence[str], delimiter: str) -> bool:
     """Tell whether there are two commas in a number, or numbers below 1000 in a column with commas.
 
-    Decimals that are written as they come would not all have three digits, and those of a fixed number would
-    stand in every number.
+    Decimals have three digits everywhere only if their number is fixed, and then every number has them.
     """
     columns: dict[int, set[str]] = {}
     for row in rows:

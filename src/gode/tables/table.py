@@ -1,4 +1,4 @@
-"""A table of named columns; every complaint names the line and the column."""
+"""A table of named columns, whose error messages name line and column."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from gode.tables.times import Times, read_times
 
 @dataclass(frozen=True)
 class Table:
-    """Columns of numbers, times or words as they were read."""
+    """Columns of numbers, times or text as read."""
 
     source: str
     names: tuple[str, ...]
@@ -23,7 +23,7 @@ class Table:
     lines: Int  # the line of each row in the file, from 1; of a DataFrame the row, from 0
     decimal: str = "."
     grouped: bool = False  # whether the other sign separates thousands
-    notes: tuple[str, ...] = ()  # what was found out about the file
+    notes: tuple[str, ...] = ()  # on how the file was read
 
     @property
     def n_rows(self) -> int:
@@ -49,7 +49,7 @@ class Table:
         raise DataError(f"{self.source} has no column {name!r}; its columns are {listed(self.names)}")
 
     def place(self, row: int, name: str) -> str:
-        """Return where a cell stands, for a message."""
+        """Return line and column of a cell, for a message."""
         return f"{self.source}, line {self.lines[row]}, column {name!r}"
 
     def unit(self, name: str) -> str:
@@ -57,7 +57,7 @@ class Table:
         return "s" if self.is_timed(name) else self.units[self.names.index(name)]
 
     def label(self, name: str) -> str:
-        """Return name and unit, for people."""
+        """Return name and unit, for display."""
         unit = self.unit(name)
         return f"{name} [{unit}]" if unit else name
 
@@ -100,7 +100,7 @@ class Table:
         """Return a column of times: numbers as they are, times of day and dates in seconds.
 
         Args:
-            unit: says what 1:45 is, where the column does not.
+            unit: of the first part of times such as 1:45, if the column has none.
         """
         if not self.is_timed(name):
             return Times(self.numbers(name), "")
@@ -155,6 +155,6 @@ def frame_table(frame: pd.DataFrame, source: str = "the DataFrame") -> Table:
 
 
 def listed(names: Sequence[str]) -> str:
-    """Return names for a message, not too many of them."""
+    """Return names for a message, shortened if there are many."""
     shown = ", ".join(repr(name[:40]) for name in names[:12])
     return shown + (f" and {len(names) - 12} more" if len(names) > 12 else "")

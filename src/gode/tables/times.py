@@ -1,4 +1,4 @@
-"""Times of day, durations and dates to seconds; what is not certain is decided by the whole column."""
+"""Times of day, durations and dates to seconds; the whole column resolves what a cell leaves ambiguous."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -17,7 +17,7 @@ MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", 
 HOURS = {"h", "hr", "hour", "hours", "h:mm", "hh:mm", "hh:mm:ss", "h:mm:ss"}  # units of a column of 1:45
 MINUTES = {"min", "mins", "minutes", "m:ss", "mm:ss", "mm:ss.f", "mm:ss.fff"}
 
-Place = Callable[[int], str]  # where a row stands, for a message
+Place = Callable[[int], str]  # names a row in messages
 
 
 @dataclass(frozen=True)
@@ -25,8 +25,8 @@ class Times:
     """Times in seconds, NaN where one is missing, and how they were read."""
 
     seconds: Float
-    form: str  # for people
-    period: float = np.inf  # after which a clock begins again
+    form: str  # for display
+    period: float = np.inf  # of a clock that wraps around
 
 
 def read_times(words: Sequence[str], unit: str, place: Place) -> Times:
@@ -56,7 +56,7 @@ def joined(days: Times, clock: Times) -> Times | None:
 
 
 def unrolled(seconds: Float, period: float) -> tuple[Float, int]:
-    """Return the times of one run, a day or hour more wherever its clock began again, and how often."""
+    """Return the times of one run with a period added at each wrap of its clock, and the number of wraps."""
     seen = np.flatnonzero(np.isfinite(seconds))
     if not np.isfinite(period) or not len(seen) or np.max(seconds[seen]) >= period:
         return seconds, 0
@@ -139,7 +139,7 @@ def _dates(words: Sequence[str], place: Place) -> tuple[Float, str]:
 
 
 def _parts(word: str, place: Place, row: int) -> tuple[str, float]:
-    """Return the day in a cell, as it is written, and the seconds since it began."""
+    """Return the day in a cell, as text, and the seconds since midnight."""
     found = DATE.fullmatch(word)
     if found is None:
         raise DataError(
@@ -178,9 +178,9 @@ def _month(text: str) -> int:
 
 
 def _day_first(found: dict[bool, Float], day: str, place: Place) -> bool:
-    """Choose between two readings of all dates: the one in which time goes on."""
+    """Return whether the day comes before the month: the reading in which time increases."""
     forms = list(found)
-    if len(forms) == 1 or "." in day:  # nobody writes 12.31.2024
+    if len(forms) == 1 or "." in day:  # with dots the day is always first
         return forms[0]
     rising = [form for form in forms if _rises(found[form])]
     if len(rising) == 1:
