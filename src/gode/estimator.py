@@ -1,4 +1,4 @@
-"""ODERegressor: discover() and fit() behind the conventions of scikit-learn, which need not be installed."""
+"""ODERegressor: discover() and fit() with the interface of scikit-learn, which need not be installed."""
 
 from collections.abc import Callable, Sequence
 from inspect import signature
@@ -20,25 +20,24 @@ from gode.search.settings import INPUT
 from gode.tables.rows import Rows, rows_of, target_of
 
 WEIGHT = "sample_weight"
-SIGNALS = {"u": "u", "velocity": "du", "acceleration": "d2u"}  # of a measurement -> of a solution
+SIGNALS = {"u": "u", "velocity": "du", "acceleration": "d2u"}  # argument of discover -> field of a solution
 
 
 class ODERegressor:
-    """The equation behind a signal, as a regressor: times in, values of its solution out.
+    """A regressor that finds the equation of a signal and predicts by solving it.
 
-    X holds times, as (n,) or (n, 1), and the samples of a known input in a second column if there is one; or
-    it is a DataFrame with a column called t or time and perhaps one called force. y is the signal; NaN where
-    nothing was observed. The rows of one run may come in any order. Dates count in seconds from
-    the first of `fit`.
+    X holds the times, (n,) or (n, 1), and in a second column the samples of a known input if there is one; or
+    it is a DataFrame with a column t or time, and optionally force. y is the signal, NaN where it was not
+    observed. Rows may come in any order. Dates become seconds since the first one given to `fit`.
 
     Args:
         order: of the equation, 1, 2 or auto.
-        equation: one whose constants C are to be fitted; None to discover it.
-        signal: what y is, u, velocity or acceleration.
+        equation: an equation whose constants C are fitted; None to discover one.
+        signal: the meaning of y: u, velocity or acceleration.
         force: a known input as a formula in t or a callable; samples are a column of X.
         initial: known initial values, [u(t0)] or [u(t0), u'(t0)].
         hold, interpolation, grammar, preset, effort, start, without, n_jobs: as in `gode.discover`.
-        random_state: a whole number or a generator; None is 0, so that every fit repeats.
+        random_state: an integer or a generator; None is 0, so that fits are reproducible.
 
     After `fit`, `equation_` is the equation with its error bars, `discovery_` all that `gode.discover`
     returns, `n_features_in_` the number of columns of X.
@@ -84,7 +83,7 @@ class ODERegressor:
         self.random_state = random_state
 
     def fit(self, X: "ArrayLike | pd.DataFrame", y: ArrayLike) -> Self:
-        """Find the equation, or the constants of the one given; returns itself.
+        """Find the equation, or fit the constants of the given one; return the estimator.
 
         Raises:
             DataError, ConfigError: with a sentence that says what to do.
@@ -108,10 +107,10 @@ class ODERegressor:
         return self
 
     def predict(self, X: "ArrayLike | pd.DataFrame", initial: Sequence[float] | None = None) -> Float:
-        """Return the signal at the times of X, also beyond the data; NaN where the solution has failed.
+        """Return the signal at the times of X, also outside the data; NaN where there is no solution.
 
-        The solution starts where the data of `fit` do, or at the first of these times if `initial` is given.
-        Samples of the input in X replace those of `fit` over the span of X.
+        The solution starts with the data of `fit`, or at the first time of X if `initial` is given.
+        Samples of the input in X replace those of `fit` in the span of X.
 
         Raises:
             DataError: if X does not have the columns that `fit` was given.
@@ -132,7 +131,7 @@ class ODERegressor:
     def score(
         self, X: "ArrayLike | pd.DataFrame", y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> float:
-        """Return R² of the prediction, 1 at best, over what was observed; -inf where the solution fails."""
+        """Return R² of the prediction over the observed values; -inf if the solution fails."""
         true, guess = target_of(y), self.predict(X)
         weight = np.ones(len(true)) if sample_weight is None else np.ravel(as_numbers(sample_weight, WEIGHT))
         if not len(true) == len(guess) == len(weight):
@@ -150,11 +149,11 @@ class ODERegressor:
         return 1.0 - missed / total
 
     def get_params(self, deep: bool = True) -> dict[str, object]:
-        """Return the arguments of the constructor; `deep` is there for scikit-learn."""
+        """Return the arguments of the constructor; `deep` is required by scikit-learn."""
         return {name: getattr(self, name) for name in signature(type(self)).parameters}
 
     def set_params(self, **params: object) -> Self:
-        """Change arguments of the constructor; returns itself.
+        """Change arguments of the constructor; return the estimator.
 
         Raises:
             ConfigError: if there is no such argument.
@@ -175,7 +174,7 @@ class ODERegressor:
         return "discovery_" in vars(self)
 
     def __sklearn_tags__(self) -> object:
-        """Return what scikit-learn wants to know of an estimator; only it calls this."""
+        """Return the tags of the estimator for scikit-learn."""
         from sklearn.utils import InputTags, RegressorTags, Tags, TargetTags
 
         return Tags(
@@ -211,7 +210,7 @@ class ODERegressor:
         return self.discovery_
 
     def _force(self, rows: Rows, from_start: bool) -> tuple[Float, Float] | None:
-        """Return the samples of the input: those of X, before them those of `fit`."""
+        """Return the samples of the input: those of X, preceded by those of `fit`."""
         if rows.force is None:
             return None
         t, first = np.unique(rows.t, return_index=True)
@@ -234,7 +233,7 @@ def _check_gap(known: Float, first: float, most: float) -> None:
 
 
 def _seed(random_state: object) -> int:
-    """Return a seed; a generator gives another one each time it is asked."""
+    """Return a seed; a generator gives a new one at each call."""
     if random_state is None:
         return 0
     if isinstance(random_state, Integral) and not isinstance(random_state, bool):

@@ -59,11 +59,11 @@ def test_error_bars_agree_with_drawing_the_constants(pendulum, rng):
         ("u'' = 0.1*u' - 4*u", "unstable (motions grow)"),
         ("u'' = -9*u' - 4*u", "stable, without oscillation"),
         ("u'' = 4*u", "unstable (a saddle)"),
-        ("u'' = -u' - u^3", "nothing pulls back"),
+        ("u'' = -u' - u^3", "no restoring force"),
         ("u' = -2*u", "stable"),
         ("u' = 2*u", "unstable"),
         ("u' = -u^3", "neutral within the error bar"),
-        ("u'^2 = u^2", "its stability does not follow from small motions"),
+        ("u'^2 = u^2", "stability not decided by the linear part"),
     ],
 )
 def test_stability_is_named(text, stability):

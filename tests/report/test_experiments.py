@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from gode.discovery import fit
+from gode.report.equilibria import extent
 from gode.report.experiments import _experiments, separations
-from gode.report.extent import extent
 from gode.selection import SelectionConfig, ranked
 
 
@@ -18,7 +18,7 @@ def test_a_source_term_shows_when_starting_from_nothing(growth):
     assert source.words.startswith("They would differ by")
     power = next(s for name, s in advice.items() if "^C" in name)
     assert not power.decisive
-    assert "either will do" in power.words
+    assert "they are equivalent" in power.words
 
 
 def test_one_experiment_for_all_is_no_stronger_than_each(growth):

@@ -1,4 +1,4 @@
-"""What the user sees."""
+"""Reports, figures, records and exported programs."""
 
 from gode.report.answers import Answers, answer
 from gode.report.code import LANGUAGES, code

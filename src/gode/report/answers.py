@@ -10,8 +10,7 @@ from gode.equation.text import to_text
 from gode.equation.tree import TIME, depends_on, variables, walk
 from gode.fitting import fit_constants
 from gode.fitting.shooting import Shot, shoot
-from gode.report.equilibria import Equilibrium, find_equilibria
-from gode.report.extent import extent
+from gode.report.equilibria import Equilibrium, extent, find_equilibria
 from gode.report.naming import Units
 from gode.search.zero_starts import fitted_target
 
@@ -21,7 +20,7 @@ LINEAR = {1: "u' = C*u + C", 2: "u'' = C*u' + C*u + C"}
 
 @dataclass(frozen=True)
 class Answers:
-    """What the equation means for the system; empty where a question does not apply, and `notes` say why."""
+    """What the equation says about the system; `notes` say why an answer is missing."""
 
     equilibria: tuple[Equilibrium, ...]
     linear: str | None  # the best linear model
@@ -33,7 +32,7 @@ class Answers:
 
 
 def answer(discovery: Discovery) -> Answers:
-    """Return what can be said about the system from its equation."""
+    """Return equilibria, stability and the gain over a linear model."""
     equilibria, notes = _equilibria(discovery)
     linear, gain, comparison = _gain(discovery)
     return Answers(tuple(equilibria), linear, gain, (*notes, comparison))
@@ -50,7 +49,7 @@ def _equilibria(discovery: Discovery) -> tuple[list[Equilibrium], list[str]]:
     if found and skeleton.inputs:
         notes.append("Equilibria are those without the force.")
     if found and any(node.op in ("sign", "abs") for node in walk(skeleton.normal)):
-        notes.append("Kinks (sign, abs) do not enter what holds for small motions.")
+        notes.append("Terms with sign or abs are not part of the linear motion.")
     return found, notes
 
 
@@ -61,7 +60,7 @@ def _gain(discovery: Discovery) -> tuple[str | None, float | None, str]:
     given = [f" + C*({to_text(term.body)})" for term in best.equation.skeleton.terms if _is_given(term)]
     text = LINEAR[best.equation.order] + "".join(given)
     shot = _fitted(parse_skeleton(text, inputs=best.equation.skeleton.inputs), discovery)
-    same = [c for c in discovery.order if c.n_values == best.n_values]  # fitted to the same data
+    same = [c for c in discovery.order if c.n_values == best.n_values]  # fitted to the same values
     tried = [(c.rms, c.equation) for c in same if _is_linear(c.equation.skeleton)]
     if shot is not None and shot.equation is not None:
         tried.append((float(np.sqrt(shot.sse / shot.n_values)), shot.equation))
@@ -79,12 +78,12 @@ def _is_linear(skeleton: Skeleton) -> bool:
 
 
 def _is_given(term: Term) -> bool:
-    """Tell whether a term depends on time and inputs alone, so that a linear model may have it too."""
+    """Tell whether a term depends on time and inputs only; linear models have these, too."""
     return not variables(term.body) & STATES
 
 
 def _fitted(skeleton: Skeleton, discovery: Discovery) -> Shot | None:
-    """Return the best fit of a form to what the equation found was fitted to."""
+    """Return the best fit of a skeleton to the same target as the equation found."""
     prepared, settings = discovery.prepared, discovery.settings
     target = fitted_target(discovery.order[0], prepared)
     best: Shot | None = None

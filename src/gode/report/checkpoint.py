@@ -1,8 +1,8 @@
-"""A memo of finished fits in a file, so that a discovery that was killed goes on where it stopped.
+"""Checkpoint: a file of finished fits, with which a discovery that was killed continues.
 
-A discovery repeats itself exactly, and nearly all its time goes into fits to the trajectory. So each
-finished fit is appended to the file as one line, and the same discovery started again looks its fits up.
-A file that belongs to other data or settings is written anew.
+A discovery is reproducible and spends nearly all its time on fits to the trajectory. Each finished fit is
+appended as one line; the same discovery, started again, looks its fits up. A file that belongs to other
+data or settings is overwritten.
 """
 
 import hashlib
@@ -25,14 +25,14 @@ from gode.selection import Candidate
 
 
 class Checkpoint(MutableMapping[Scored, Candidate | None]):
-    """The fits that are known, in memory and at `path`."""
+    """The finished fits, in memory and at `path`."""
 
     def __init__(self, path: Path, dataset: Dataset, options: Mapping[str, object]) -> None:
         self.path = path
         self.dataset = dataset
         self.head = {"gode": __version__, "of": _fingerprint(dataset, options)}
         self.known = self._read()
-        self._write_anew()
+        self._rewrite()
         self.n_recalled = len(self.known)
 
     def __getitem__(self, scored: Scored) -> Candidate | None:
@@ -61,17 +61,17 @@ class Checkpoint(MutableMapping[Scored, Candidate | None]):
         return isinstance(scored, Scored) and _key(scored) in self.known
 
     def __iter__(self) -> Iterator[Scored]:
-        raise FileError("a checkpoint knows fits by their text alone; ask for one")
+        raise FileError("a checkpoint cannot list its fits; look one up")
 
     def __len__(self) -> int:
         return len(self.known)
 
     def remove(self) -> None:
-        """Delete the file; the work is done."""
+        """Delete the file."""
         self.path.unlink(missing_ok=True)
 
     def _read(self) -> dict[str, object]:
-        """Return the fits of the same discovery; a line that a kill cut short is left out."""
+        """Return the fits of the same discovery; an incomplete last line is left out."""
         try:
             lines = self.path.read_text(encoding="utf-8", errors="replace").splitlines()
         except FileNotFoundError:
@@ -88,20 +88,20 @@ class Checkpoint(MutableMapping[Scored, Candidate | None]):
             known[entry[0]] = entry[1]  # type: ignore[index]
         return known
 
-    def _write_anew(self) -> None:
+    def _rewrite(self) -> None:
         lines = [json.dumps(self.head), *(json.dumps([k, v]) for k, v in self.known.items())]
         with replacing(self.path) as draft:
             draft.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def _fingerprint(dataset: Dataset, options: Mapping[str, object]) -> str:
-    """Return a hash of everything that decides how a discovery goes."""
+    """Return a hash of the data and options that determine the result."""
     runs = [[encode(r.t), encode(r.observed), encode(r.initial), _inputs(r)] for r in dataset.runs]
     return hashlib.sha256(json.dumps([runs, encode(options)], sort_keys=True).encode()).hexdigest()
 
 
 def _inputs(run: Run) -> Json:
-    """Return the inputs, with what they are between the samples: a formula, a callable, or samples joined."""
+    """Return the inputs: their values, and whether they are a formula, a callable or interpolated samples."""
     values = input_values(run, run.t)
     return {
         name: [
@@ -113,7 +113,7 @@ def _inputs(run: Run) -> Json:
 
 
 def _key(scored: Scored) -> str:
-    """Return the skeleton, its score and the constants that a fit started from, every digit of them."""
+    """Return the skeleton, its score and the start values of its constants, with all digits."""
     start = " ".join(float(c).hex() for c in (scored.score, *scored.equation.constants))
     return f"{to_text(scored.skeleton.normal, exact)} = 0 from {start}"
 

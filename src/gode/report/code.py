@@ -1,4 +1,4 @@
-"""An equation found as a program: Python, C, Julia, MATLAB (and Octave), Modelica."""
+"""Export as a program: Python, C, Julia, MATLAB (and Octave), Modelica."""
 
 from collections.abc import Callable, Mapping
 
@@ -6,8 +6,7 @@ from gode import __version__
 from gode.discovery import Discovery
 from gode.errors import ConfigError, EquationError
 from gode.report.languages import JULIA, MATLAB, MODELICA, PYTHON, C, Language
-from gode.report.pieces import piece
-from gode.report.program import ROWS, Program, make_program
+from gode.report.program import ROWS, Program, make_program, piece
 
 LANGUAGES: Mapping[str, Language] = {
     "python": PYTHON,
@@ -22,10 +21,10 @@ OTHER_NAMES = {"py": "python", "jl": "julia", "octave": "matlab", "m": "matlab",
 def code(discovery: Discovery, language: str, *, run: int = 0) -> str:
     """Return a program that simulates the equation found, over one run of the data.
 
-    Constants are named, with their standard errors as comments; a known input is written in as formula or
-    table, and may be replaced by the caller: a function of time, or samples. Steps end where a held input
-    jumps. An equation that cannot be solved for its highest derivative becomes a residual where the
-    language has a solver for that (Julia, MATLAB, Modelica).
+    Constants are named, with their standard errors as comments. A known input is included as a formula or a
+    table; the caller may replace it by a function of time or by samples. Steps end where a held input jumps.
+    An equation that cannot be solved for its highest derivative is exported as a residual, to languages with
+    a solver for it (Julia, MATLAB, Modelica).
 
     Raises:
         ConfigError: for a language that is not known.
@@ -73,7 +72,7 @@ def _shared(program: Program, language: Language) -> dict[str, str]:
 
 
 def _tidy(text: str) -> str:
-    """Return `text` without spaces at the ends of lines and without more than two empty lines in a row."""
+    """Return `text` without trailing spaces and with at most two empty lines in a row."""
     lines = [line.rstrip() for line in text.splitlines()]
     kept = [line for i, line in enumerate(lines) if line or any(lines[max(i - 2, 0) : i])]
     return "\n".join(kept) + "\n"

@@ -1,7 +1,7 @@
-"""Dataclasses to plain JSON values and back: every digit kept, every type checked, nothing evaluated.
+"""Dataclasses to JSON values and back: all digits are kept, all types checked, nothing is evaluated.
 
-The type hints of a dataclass are its schema, so a field that is added to one is saved and checked at once.
-NaN is null and an infinity a word, since JSON has neither; an array is its shape and its numbers.
+The type hints of a dataclass are its schema. JSON has neither NaN nor infinity: they become null and words.
+An array is its shape and its values.
 """
 
 import math
@@ -36,7 +36,7 @@ KINDS: dict[type, str] = {
 
 
 def encode(value: object) -> Json:
-    """Return `value`, made of dataclasses, tuples, arrays and numbers, as JSON."""
+    """Return dataclasses, tuples, arrays and numbers as JSON values."""
     if isinstance(value, Equation):
         return _equation_json(value)
     if isinstance(value, np.ndarray):
@@ -55,7 +55,7 @@ def encode(value: object) -> Json:
 
 
 def decode(kind: type[T], data: object, where: str, *, inputs: tuple[str, ...] = ()) -> T:
-    """Return the `kind` that `data` encodes; `where` names the place for a message.
+    """Return the `kind` that `data` encodes; `where` names it in messages.
 
     Raises:
         FileError: if anything is missing, unknown, or of another type.
@@ -81,7 +81,7 @@ def member(data: object, name: str, where: str) -> object:
 
 
 class _Decoder:
-    """Reads JSON by the type hints of what it stands for."""
+    """Decodes JSON values by type hints."""
 
     def __init__(self, inputs: tuple[str, ...]) -> None:
         self.inputs = inputs
@@ -164,7 +164,7 @@ def _is_required(field: "Field[object]") -> bool:
 
 
 def _equation_json(equation: Equation) -> Json:
-    """Return the residual of the normal form, whose constants are numbered as they are written."""
+    """Return the residual in normal form, whose constants are numbered in the order of the text."""
     return {
         "residual": to_text(equation.skeleton.normal, exact),
         "constants": [_number_json(c) for c in equation.constants],

@@ -1,7 +1,7 @@
-"""Where a system stays, and how it moves nearby.
+"""Equilibria and the linear motion near them.
 
-Near an equilibrium the equation R(t, u, u', u'') = 0 is a u'' + b u' + k u = 0 with the partial derivatives
-of R as coefficients; that also holds where R cannot be solved for its highest derivative. Standard errors
+Near an equilibrium the equation R(t, u, u', u'') = 0 becomes a u'' + b u' + k u = 0, with the partial
+derivatives of R as coefficients, also where R cannot be solved for its highest derivative. Standard errors
 follow from the covariance of the constants by the delta method.
 """
 
@@ -11,38 +11,39 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gode.arrays import Float
+from gode.discovery import Discovery
 from gode.equation import Equation
 from gode.equation.tape import COLUMNS, Tape, compile_tape, evaluate
 from gode.report.naming import TINY, Units, Value, share
 
-GRID = 2001  # points at which equilibria are looked for
+GRID = 2001  # points of the grid on which sign changes of R are sought
 MARGIN = 0.5  # of the observed range, on either side
-SLACK = 0.05  # of the observed range by which an equilibrium may lie outside and still count as observed
+SLACK = 0.05  # of the observed range: an equilibrium this far outside still counts as observed
 MAX_EQUILIBRIA = 9
 NO_UNITS = Units()
 NO_COVARIANCE = np.zeros((0, 0))
 LOG_TWO = float(np.log(2.0))
-SURE = 2.0  # standard errors by which a sign is told
+SURE = 2.0  # a sign is certain if the value exceeds this many standard errors
 
 
 @dataclass(frozen=True)
 class Equilibrium:
-    """A state in which the system stays, without force, and how it moves nearby.
+    """An equilibrium without force, and the linear motion near it.
 
-    Second order has `frequency` (natural, in radians per unit of time) and `damping` (ratio) where the
-    force pulls back; first order has a `time_constant`, and so has a saddle, for its growth.
+    Second order has the natural `frequency` (radians per unit of time) and the `damping` ratio where the
+    stiffness is positive; first order and saddles have a `time_constant`.
     """
 
     u: Value
     stability: str
-    observed: bool  # whether the data came this far
+    observed: bool  # whether it lies in the range of the data
     frequency: Value | None = None
     damping: Value | None = None
     time_constant: Value | None = None
     units: Units = NO_UNITS
 
     def motion(self) -> dict[str, str]:
-        """Return how it moves nearby, in words and with units; what does not apply is left out."""
+        """Return the quantities of the motion nearby with units; those that do not apply are left out."""
         out = {}
         if self.frequency is not None:
             out["natural frequency"] = self.units.rate(self.frequency)
@@ -63,26 +64,44 @@ class Equilibrium:
         return ", ".join(parts) + ("" if self.observed else " (outside the data)")
 
 
+def extent(discovery: Discovery, order: int = 0) -> tuple[float, float]:
+    """Return the smallest and the largest u (order 0) or u' (1) along the data.
+
+    Where u was not measured, that of the solution: integrated accelerations drift.
+    """
+    values = np.concatenate([_states(discovery, i)[order] for i in range(len(discovery.prepared.smooths))])
+    values = values[np.isfinite(values)]
+    return (float(values.min()), float(values.max())) if len(values) else (0.0, 0.0)
+
+
+def _states(discovery: Discovery, run: int) -> tuple[Float, Float]:
+    smooth = discovery.prepared.smooths[run]
+    if np.isfinite(discovery.prepared.dataset.runs[run].observed[0]).any():
+        return smooth.values[0], smooth.values[1]
+    solved = discovery.simulate(run=run)
+    return solved.u, solved.du
+
+
 def find_equilibria(
     equation: Equation, covariance: Float, low: float, high: float, units: Units = NO_UNITS
 ) -> list[Equilibrium]:
     """Return the equilibria of the unforced equation between `low` and `high` and a little beyond."""
-    system = _System.of(equation, covariance)
-    roots = system.roots(_grid(low, high))[:MAX_EQUILIBRIA]
+    static = _StaticResidual.of(equation, covariance)
+    roots = static.roots(_grid(low, high))[:MAX_EQUILIBRIA]
     slack = SLACK * (high - low)
-    found = (system.equilibrium(u, low - slack <= u <= high + slack) for u in roots)
+    found = (static.equilibrium(u, low - slack <= u <= high + slack) for u in roots)
     return [replace(each, units=units) for each in found]
 
 
-def rests(equation: Equation, low: float, high: float, inputs: Sequence[float]) -> list[float]:
-    """Return where the system stays under constant inputs, between `low` and `high` and a little beyond."""
-    return _System.of(equation, NO_COVARIANCE, inputs).roots(_grid(low, high))
+def equilibria_under(equation: Equation, low: float, high: float, inputs: Sequence[float]) -> list[float]:
+    """Return the equilibria under constant inputs, between `low` and `high` and a little beyond."""
+    return _StaticResidual.of(equation, NO_COVARIANCE, inputs).roots(_grid(low, high))
 
 
-def slopes_at_rest(equation: Equation, u: float, inputs: Sequence[float]) -> Float:
-    """Return the derivatives of R in t, u, u', u'' and each input, for rest at `u` under constant inputs."""
-    system = _System.of(equation, NO_COVARIANCE, inputs)
-    return system.evaluated(system.constants, np.array([u]))[1][:, 0]
+def slopes_at_equilibrium(equation: Equation, u: float, inputs: Sequence[float]) -> Float:
+    """Return the derivatives of R in t, u, u', u'' and each input at the equilibrium `u`."""
+    static = _StaticResidual.of(equation, NO_COVARIANCE, inputs)
+    return static.evaluated(static.constants, np.array([u]))[1][:, 0]
 
 
 def _grid(low: float, high: float) -> Float:
@@ -91,8 +110,8 @@ def _grid(low: float, high: float) -> Float:
 
 
 @dataclass(frozen=True)
-class _System:
-    """The residual R at rest."""
+class _StaticResidual:
+    """The residual R for u' = u'' = 0."""
 
     tape: Tape
     n_columns: int
@@ -102,7 +121,7 @@ class _System:
     inputs: tuple[float, ...] = ()  # constant; zero if none are given
 
     @classmethod
-    def of(cls, equation: Equation, covariance: Float, inputs: Sequence[float] = ()) -> "_System":
+    def of(cls, equation: Equation, covariance: Float, inputs: Sequence[float] = ()) -> "_StaticResidual":
         skeleton = equation.skeleton
         columns = (*COLUMNS, *skeleton.inputs)
         tape = compile_tape(skeleton.terms, columns, skeleton.n_constants)
@@ -110,24 +129,24 @@ class _System:
         return cls(tape, len(columns), skeleton.order, constants, covariance, tuple(inputs))
 
     def at(self, c: Float, u: Float) -> tuple[Float, Float]:
-        """Return R (n,) and its derivatives in t, u, u', u'' (4, n) for rest at `u`; NaN where undefined."""
+        """Return R (n,) and its derivatives in t, u, u', u'' (4, n) at constant `u`; NaN where undefined."""
         value, slopes = self.evaluated(c, u)
         return value, slopes[:4]
 
     def evaluated(self, c: Float, u: Float) -> tuple[Float, Float]:
-        """Return R (n,) and its derivatives in all columns (columns, n) for rest at `u`."""
+        """Return R (n,) and its derivatives in all columns (columns, n) at constant `u`."""
         x = np.zeros((self.n_columns, len(u)))
         x[1] = u
         x[len(COLUMNS) : len(COLUMNS) + len(self.inputs)] = np.reshape(self.inputs, (-1, 1))
         out = evaluate(self.tape, c, x)
         if out.finite or len(u) == 1:
             return out.value, out.in_columns
-        half = len(u) // 2  # one bad point spoils them all
+        half = len(u) // 2  # one undefined point invalidates the whole evaluation
         parts = [self.evaluated(c, part) for part in (u[:half], u[half:])]
         return np.concatenate([p[0] for p in parts]), np.hstack([p[1] for p in parts])
 
     def roots(self, grid: Float) -> list[float]:
-        """Return where R changes its sign or vanishes on the grid; poles are no roots."""
+        """Return the roots of R from its sign changes on the grid, by bisection; poles are excluded."""
         value, _ = self.at(self.constants, grid)
         found = grid[value == 0].tolist()
         for i in np.flatnonzero(value[:-1] * value[1:] < 0):
@@ -142,7 +161,7 @@ class _System:
         return sorted(found)
 
     def near(self, c: Float, u: float) -> Float:
-        """Return the equilibrium near `u` for other constants, then k, b, a there."""
+        """Return the equilibrium near `u` for constants `c`, and k, b, a there."""
         for _ in range(20):
             value, slopes = self.at(c, np.array([u]))
             if not value[0] or not slopes[1, 0]:
@@ -151,7 +170,7 @@ class _System:
         return np.array([u, *self.at(c, np.array([u]))[1][1:, 0]])
 
     def with_error(self, u: float, what: Callable[[Float], float]) -> Value:
-        """Return a function of equilibrium and coefficients, with its standard error."""
+        """Return a function of (u, k, b, a) with its standard error."""
         c = self.constants
         slopes = np.zeros(len(c))
         for i in range(len(c)):
@@ -169,7 +188,7 @@ class _System:
         k, b, a = (float(x) for x in self.near(self.constants, u)[1:])
         lead = a if self.order == 2 else b
         if not abs(lead) > TINY * max(abs(k), abs(b), abs(a)):
-            return Equilibrium(place, "its stability does not follow from small motions", observed)
+            return Equilibrium(place, "stability not decided by the linear part", observed)
         if self.order == 1:
             return self._first_order(u, place, observed)
         return self._second_order(u, place, observed, k / a)
@@ -188,7 +207,7 @@ class _System:
             growth = self.with_error(u, lambda x: float(1 / _growth(x[2] / x[3], x[1] / x[3])))
             return Equilibrium(place, "unstable (a saddle)", observed, time_constant=growth)
         if q == 0:
-            return Equilibrium(place, "nothing pulls back", observed)
+            return Equilibrium(place, "no restoring force", observed)
         drag = self.with_error(u, lambda x: float(x[2] / x[3]))
         frequency = self.with_error(u, lambda x: float(np.sqrt(x[1] / x[3])))
         damping = self.with_error(u, lambda x: float(x[2] / x[3] / 2 / np.sqrt(x[1] / x[3])))
@@ -202,5 +221,5 @@ class _System:
 
 
 def _growth(p: float, q: float) -> float:
-    """Return the growing rate of u'' + p u' + q u = 0 with q < 0."""
+    """Return the positive exponent of u'' + p u' + q u = 0 with q < 0."""
     return float(-p / 2 + np.sqrt(p**2 / 4 - q))

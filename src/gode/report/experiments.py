@@ -1,8 +1,8 @@
-"""What experiment would tell equations apart that the data cannot.
+"""The experiment that would distinguish near ties.
 
-Each near tie is simulated in experiments that could be made next: measuring longer, starting elsewhere,
-another strength of the force. What counts is the largest distance of two solutions in units of what a
-measurement there could resolve: the noise and the uncertainty of both solutions together.
+The near ties are simulated in possible experiments: a longer record, other initial values, another
+amplitude of the force. The separation of two solutions is their largest distance in standard deviations,
+which combine the noise and the uncertainties of both solutions.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -16,7 +16,7 @@ from gode.data.runs import Input, Run
 from gode.discovery import Discovery
 from gode.discovery.simulate import Scenario, propagated_error, simulate
 from gode.fitting.shooting import joint_covariance
-from gode.report.extent import extent
+from gode.report.equilibria import extent
 from gode.report.naming import Units
 from gode.search.zero_starts import fitted_target
 from gode.selection import Candidate, ties
@@ -26,16 +26,16 @@ POINTS = 200
 LONGER = (2.0, 4.0)
 STRONGER = (0.0, 0.5, 2.0, 3.0)
 STARTS = 7
-REACH = 0.5  # of the observed range: how far beyond it a start may lie
-SIGHT = 2.0  # of the observed range: how far beyond it a solution is still believed
+REACH = 0.5  # of the observed range: how far outside it an initial value may lie
+TRUSTED = 2.0  # of the observed range: how far outside it a solution is compared
 MAX_RIVALS = 6
-ENOUGH = 3.0  # a distance that a measurement would show
-MOST = 100.0  # beyond which the figure says nothing more
+DECISIVE = 3.0  # separation that a measurement would show
+MOST = 100.0  # larger separations are not given as numbers
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """Something that could be measured next, in words that follow "if you"."""
+    """A possible experiment; its words follow "if you"."""
 
     words: str
     scenario: Scenario
@@ -43,7 +43,7 @@ class Experiment:
 
 @dataclass(frozen=True)
 class Separation:
-    """The experiment that separates some rivals from the best equation, how far, and when."""
+    """The experiment that best separates rivals from the best equation, by how much, and at which time."""
 
     experiment: Experiment
     rivals: tuple[Candidate, ...]
@@ -53,16 +53,16 @@ class Separation:
     @property
     def decisive(self) -> bool:
         """Whether a measurement would show the difference."""
-        return self.strength >= ENOUGH
+        return self.strength >= DECISIVE
 
     @property
     def words(self) -> str:
         """The advice as a sentence."""
         if not self.decisive:
             return (
-                "No experiment that was looked at (longer, from other starts, with another force if there "
+                "No experiment that was simulated (longer, other initial values, another force if there "
                 f"is one) separates them by more than {max(self.strength, 0.0):.1f} standard deviations: "
-                "in this range either will do."
+                "in this range they are equivalent."
             )
         return (
             f"They would differ by {_strength(self.strength)} standard deviations (noise and error bars "
@@ -75,13 +75,13 @@ def _strength(value: float) -> str:
 
 
 def separations(discovery: Discovery) -> tuple[list[Separation], Separation | None]:
-    """Return the best experiment for each near tie, and the one that is best for all if there are several."""
+    """Return the best experiment for each near tie, and the best for all of them if there are several."""
     close = ties(discovery.order, discovery.settings.selection)[: MAX_RIVALS + 1]
     experiments = list(_experiments(discovery))
     if len(close) < 2 or not experiments:
         return [], None
-    view = _View(discovery, close)
-    table = [view.distances(experiment) for experiment in experiments]  # (rivals, 2) of each
+    rivals = _Rivals(discovery, close)
+    table = [rivals.distances(experiment) for experiment in experiments]  # (rivals, 2) of each
     strength = np.array([[row[0] for row in rows] for rows in table])
     single = [
         Separation(experiments[i], (rival,), float(strength[i, j]), table[i][j][1])
@@ -95,8 +95,8 @@ def separations(discovery: Discovery) -> tuple[list[Separation], Separation | No
     return single, Separation(experiments[i], tuple(close[1:]), float(strength[i, j]), table[i][j][1])
 
 
-class _View:
-    """The equations that compete, with what is needed to simulate and compare them."""
+class _Rivals:
+    """The near ties with their covariances, to be simulated and compared."""
 
     def __init__(self, discovery: Discovery, close: Sequence[Candidate]) -> None:
         self.prepared, self.close = discovery.prepared, close
@@ -108,7 +108,7 @@ class _View:
         self.channel = int(np.flatnonzero(np.isfinite(discovery.noise))[0])
         self.noise = float(discovery.noise[self.channel])
         low, high = extent(discovery)
-        self.low, self.high = low - SIGHT * (high - low), high + SIGHT * (high - low)
+        self.low, self.high = low - TRUSTED * (high - low), high + TRUSTED * (high - low)
 
     def distances(self, experiment: Experiment) -> list[tuple[float, float]]:
         """Return, for each rival, its largest distance from the best equation and the time of that."""
@@ -123,7 +123,7 @@ class _View:
         return out
 
     def _solved(self, i: int, scenario: Scenario) -> tuple[Float, Float, Bool]:
-        """Return the observed channel, its uncertainty, and where the solution is believed."""
+        """Return the observed channel, its uncertainty, and a mask of values near enough to the data."""
         solved = simulate(self.close[i], self.prepared, scenario, sensitivities=True)
         error = propagated_error(self.joint[i], scenario, solved, self.channel)
         inside = np.logical_and.accumulate((solved.u >= self.low) & (solved.u <= self.high))
@@ -151,22 +151,22 @@ def _experiments(discovery: Discovery) -> Iterator[Experiment]:
 def _other_starts(discovery: Discovery, t: Float) -> Iterator[Experiment]:
     low, high = extent(discovery)
     reach = REACH * (high - low)
-    first = 0.2 * low if low > 0 else low - reach  # what is always positive stays so
+    first = 0.2 * low if low > 0 else low - reach  # positive signals stay positive
     last = 0.2 * high if high < 0 else high + reach
     slopes = extent(discovery, 1)
     units = Units.of(discovery.prepared.dataset)
     per_time = units.derived("u'")
-    for u in _short(np.linspace(first, last, STARTS), high - low):
+    for u in _rounded_to(np.linspace(first, last, STARTS), high - low):
         where = f"start from u = {units.length(u)}"
         if discovery.settings.order == 1:
             yield Experiment(where, Scenario(t, [u]))
         else:
-            for v in (0.0, *_short(np.array(slopes), slopes[1] - slopes[0])):
+            for v in (0.0, *_rounded_to(np.array(slopes), slopes[1] - slopes[0])):
                 yield Experiment(f"{where}, u' = {v:.4g} {per_time}".rstrip(), Scenario(t, [u, v]))
 
 
-def _short(values: Float, size: float) -> list[float]:
-    """Return numbers that can be set on an instrument: two digits of their range."""
+def _rounded_to(values: Float, size: float) -> list[float]:
+    """Return the values rounded to two digits of their range, as set on an instrument."""
     unit = 10.0 ** (np.floor(np.log10(size or 1.0)) - 1)
     return [float(x) for x in np.round(values / unit) * unit]
 
@@ -178,8 +178,8 @@ def _scaled(signal: Input, factor: float, run: Run) -> Signal:
         signal = Samples(run.t, signal, run.interpolation)
     if isinstance(signal, Samples):
         return replace(signal, values=factor * signal.values)
-    return _times(factor, signal)
+    return _amplified(factor, signal)
 
 
-def _times(factor: float, signal: Callable[[float], float]) -> Callable[[float], float]:
+def _amplified(factor: float, signal: Callable[[float], float]) -> Callable[[float], float]:
     return lambda t: factor * signal(t)

@@ -1,4 +1,4 @@
-"""Pictures of a discovery: returns figures, never shows them."""
+"""Figures of a discovery; they are returned, never shown."""
 
 import textwrap
 from collections.abc import Callable
@@ -22,9 +22,9 @@ from gode.report.panels import (
     draw_quantiles,
     draw_residuals,
     draw_run,
+    escaped,
+    has_many_cycles,
     label,
-    plain,
-    swings,
 )
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ __all__ = [
     "to_svg",
 ]
 
-INK = "#1c1e21"  # of text and axes; the page lets it follow light and dark
+INK = "#1c1e21"  # of text and axes; the page replaces it by its own text colour
 STYLE = {
     "font.size": 10.0,
     "text.color": INK,
@@ -60,14 +60,14 @@ STYLE = {
     "svg.fonttype": "none",
     "svg.hashsalt": "gode",
 }
-RED = "#C0182D"  # of results that should not be relied on
-MAX_TITLE = 90  # characters of an equation that fit over a picture
-RASTER = 150  # dots per inch of what is too dense for lines
+RED = "#C0182D"  # title of a poor result
+MAX_TITLE = 90  # characters of a line of the title
+RASTER = 150  # dots per inch of rasterised curves
 Channels = tuple[Channel, ...]
 
 
 class Picture(Figure):
-    """A figure that a notebook shows without further ado."""
+    """A figure that a notebook displays as PNG."""
 
     def _repr_png_(self) -> bytes:
         buffer = BytesIO()
@@ -76,7 +76,7 @@ class Picture(Figure):
 
 
 def overview(discovery: Discovery) -> Figure:
-    """Return data and fit, residuals, phase portrait, and the front, or the autocorrelation of a lone fit."""
+    """Return fit, residuals, phase portrait, and the front (for a single fit the autocorrelation)."""
     with _style():
         figure = Picture(figsize=(10.0, 6.8), layout="constrained")
         axes = figure.subplots(2, 2)
@@ -102,14 +102,14 @@ def data_and_fit(discovery: Discovery) -> Figure:
 
 
 def _measured(discovery: Discovery) -> Channels:
-    """Return the channels as measured, where dense records were averaged to be fitted."""
+    """Return the channels as measured, also where averages were fitted."""
     if discovery.quality.averaged == 1:
         return discovery.quality.channels
     return channels(discovery.order[0], discovery.prepared, discovery.prepared.dataset)
 
 
 def _over_time(discovery: Discovery, seen: Channels) -> Figure:
-    close = [swings(discovery, channel) for channel in seen]
+    close = [has_many_cycles(discovery, channel) for channel in seen]
     n = len(seen) + sum(close)
     figure = Picture(figsize=(8.0, 3.2 * n), layout="constrained")
     axes = iter(np.atleast_1d(figure.subplots(n, 1)))
@@ -186,7 +186,7 @@ def _title(discovery: Discovery) -> str:
     text = str(discovery.equation)
     title = f"${discovery.equation.latex()}$"
     if len(text) > MAX_TITLE:
-        title = plain("\n".join(textwrap.wrap(text, MAX_TITLE)))
+        title = escaped("\n".join(textwrap.wrap(text, MAX_TITLE)))
     if discovery.quality.verdict.is_failure:
-        title += "\n" + plain("\n".join(textwrap.wrap(discovery.quality.words, MAX_TITLE)))
+        title += "\n" + escaped("\n".join(textwrap.wrap(discovery.quality.words, MAX_TITLE)))
     return title

@@ -6,7 +6,10 @@ from dataclasses import dataclass, replace
 from gode.data import Interpolation
 from gode.equation.tree import variables, walk
 from gode.report.expressions import Dialect, write
-from gode.report.pieces import (
+from gode.report.program import (
+    ROWS,
+    Known,
+    Program,
     formulas,
     function_name,
     number_list,
@@ -14,7 +17,6 @@ from gode.report.pieces import (
     piece,
     table_fields,
 )
-from gode.report.program import ROWS, Known, Program
 
 STATES = {"u": "u", "u'": "v"}  # the names of the state's parts in every language
 JOINED = {

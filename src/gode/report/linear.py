@@ -1,6 +1,6 @@
-"""The linear model of small motions about an equilibrium: state space, transfer function, discrete time.
+"""Linearisation about an equilibrium: state space, transfer function, discrete time.
 
-With the residual R(t, u, u', u'', F) = 0 of the equation, small motions x = (u, u') about a state of rest
+For the residual R(t, u, u', u'', F) = 0 of the equation, small deviations x = (u, u') from an equilibrium
 follow a u'' + b u' + k u + f F = 0, where a, b, k, f are the partial derivatives of R.
 """
 
@@ -16,8 +16,7 @@ from gode.discovery import Discovery
 from gode.equation.tape import COLUMNS
 from gode.equation.tree import TIME, depends_on
 from gode.errors import ConfigError, EquationError
-from gode.report.equilibria import rests, slopes_at_rest
-from gode.report.extent import extent
+from gode.report.equilibria import equilibria_under, extent, slopes_at_equilibrium
 from gode.report.naming import TINY
 
 if TYPE_CHECKING:
@@ -30,7 +29,7 @@ STATES = ("u", "u'")
 class Linear:
     """x' = A x + B w, y = C x + D w for small deviations x of the state, w of the input, y of the output u.
 
-    With a sample time `dt` the first is x(t + dt) = A x(t) + B w(t), for an input that is held in between.
+    With a sample time `dt` the first is x(t + dt) = A x(t) + B w(t), the input held between samples.
     """
 
     a: Float  # (states, states)
@@ -40,7 +39,7 @@ class Linear:
     states: tuple[str, ...]
     inputs: tuple[str, ...]
     equilibrium: Float  # (states,)
-    input: Float  # (inputs,) constant, under which it is one
+    input: Float  # (inputs,) constant, of the equilibrium
     dt: float | None = None
 
     @property
@@ -115,10 +114,10 @@ def linearise(discovery: Discovery, u: float | None, *, force: float) -> Linear:
     """Return the linear model about an equilibrium under a constant force.
 
     Args:
-        u: near which equilibrium; by default a stable one that was observed.
+        u: near the equilibrium wanted; by default a stable one in the range of the data.
 
     Raises:
-        EquationError: if there is none, or nothing linear holds near it.
+        EquationError: if there is none, or the equation is not linearisable there.
     """
     equation = discovery.order[0].equation
     skeleton = equation.skeleton
@@ -130,7 +129,9 @@ def linearise(discovery: Discovery, u: float | None, *, force: float) -> Linear:
     inputs = [float(force)] * len(skeleton.inputs)
     low, high = extent(discovery)
     ends = [low, high] if u is None else [low, high, u]
-    found = [_about(discovery, x, inputs) for x in rests(equation, min(ends), max(ends), inputs)]
+    found = [
+        _linear_about(discovery, x, inputs) for x in equilibria_under(equation, min(ends), max(ends), inputs)
+    ]
     models = [model for model in found if model is not None]
     if not models:
         where = "" if u is None else f" or near u = {u:g}"
@@ -144,11 +145,11 @@ def linearise(discovery: Discovery, u: float | None, *, force: float) -> Linear:
     return min(models, key=lambda m: (bool(np.any(m.poles.real > 0)), abs(m.equilibrium[0] - middle)))
 
 
-def _about(discovery: Discovery, u: float, inputs: list[float]) -> Linear | None:
-    """Return the model about rest at `u`; None where the slopes are not finite or the highest one is zero."""
+def _linear_about(discovery: Discovery, u: float, inputs: list[float]) -> Linear | None:
+    """Return the model about the equilibrium `u`; None if a slope is not finite or the leading one zero."""
     equation = discovery.order[0].equation
     order, names = equation.order, equation.skeleton.inputs
-    slopes = slopes_at_rest(equation, u, inputs)
+    slopes = slopes_at_equilibrium(equation, u, inputs)
     lead, own = slopes[1 + order], slopes[1 : 1 + order]
     if not np.all(np.isfinite(slopes)) or not abs(lead) > TINY * np.abs(slopes).max():
         return None
@@ -156,5 +157,5 @@ def _about(discovery: Discovery, u: float, inputs: list[float]) -> Linear | None
     a[-1] = -own / lead
     b[-1] = -slopes[len(COLUMNS) :] / lead
     c = np.eye(1, order)
-    rest = np.array([u, *[0.0] * (order - 1)])
-    return Linear(a, b, c, np.zeros((1, len(names))), STATES[:order], names, rest, np.array(inputs))
+    state = np.array([u, *[0.0] * (order - 1)])
+    return Linear(a, b, c, np.zeros((1, len(names))), STATES[:order], names, state, np.array(inputs))

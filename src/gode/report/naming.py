@@ -1,4 +1,4 @@
-"""What things are called on pages and pictures: columns with their units, runs, frequencies, times."""
+"""Names and units on pages and figures: columns, frequencies, times."""
 
 import re
 from dataclasses import dataclass
@@ -7,10 +7,10 @@ import numpy as np
 
 from gode.data import Dataset
 
-ROLES = {"t": "time", "u'": "velocity", "u''": "acceleration"}  # under which the labels are kept
+ROLES = {"t": "time", "u'": "velocity", "u''": "acceleration"}  # column -> key of its label
 UNIT = re.compile(r"\[([^\[\]]+)\]\s*$")  # as in `force [N]`
-NO_UNIT = {"1", "-", "–", "—"}  # what people write for a pure number
-TINY = 1e-8
+NO_UNIT = {"1", "-", "–", "—"}  # written for a pure number
+TINY = 1e-8  # relative size of a number that counts as zero
 CYCLES = {"s": "Hz", "sec": "Hz", "second": "Hz", "seconds": "Hz", "ms": "kHz", "us": "MHz", "µs": "MHz"}
 
 
@@ -31,33 +31,33 @@ class Value:
 
 @dataclass(frozen=True)
 class Units:
-    """The units of time and of u, empty where the data do not say."""
+    """The units of time and of u; empty where unknown."""
 
     time: str = ""
     u: str = ""
 
     @classmethod
     def of(cls, dataset: Dataset) -> "Units":
-        """Return the units that the labels of the columns carry."""
+        """Return the units in the labels of the columns."""
         return cls(_unit(dataset, "t"), _unit(dataset, "u"))
 
     def length(self, value: Value | float) -> str:
-        """Return a value of u."""
+        """Return a value of u with its unit."""
         return _with(value, self.u)
 
     def duration(self, value: Value | float) -> str:
-        """Return a time."""
+        """Return a time with its unit."""
         return _with(value, self.time)
 
     def rate(self, value: Value) -> str:
-        """Return an angular frequency, and what it is in cycles."""
+        """Return an angular frequency, and the same in cycles and as a period."""
         per = f"rad/{self.time}" if self.time else "rad per unit of time"
         cycles = value * (0.5 / np.pi)
         unit = CYCLES.get(self.time, f"cycles/{self.time}" if self.time else "cycles per unit of time")
         return f"{value} {per} ({cycles} {unit}, period {self.duration(1 / cycles.value)})"
 
     def derived(self, column: str) -> str:
-        """Return the unit of u, u' or u'', which follows from those of u and t."""
+        """Return the unit of u, u' or u'' from those of u and t."""
         order = column.count("'")
         if not self.u or (order and not self.time):
             return ""
@@ -72,11 +72,11 @@ def share(value: Value) -> str:
 
 
 def axis_label(dataset: Dataset, column: str) -> str:
-    """Return what a column is called: its letter, and its name and unit as far as the data say."""
+    """Return the label of a column: its letter, with name and unit where they are known."""
     label = dataset.labels.get(ROLES.get(column, column), "")
-    if column == "u" and label == ",".join(dataset.names):  # columns as runs: each has its name by itself
+    if column == "u" and label == ",".join(dataset.names):  # each column is a run, with its own name
         label = ""
-    if label.removesuffix(f" [{_unit(dataset, column)}]") == column:  # says no more than the letter
+    if label.removesuffix(f" [{_unit(dataset, column)}]") == column:  # the label is only the letter
         label = ""
     if label:
         return f"{column} ({label})"

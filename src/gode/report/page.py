@@ -1,4 +1,4 @@
-"""One self-contained HTML page about a discovery, and the short form that notebooks show."""
+"""The HTML page about a discovery, and its short form for notebooks."""
 
 from os import PathLike
 from pathlib import Path
@@ -25,10 +25,10 @@ from gode.report.sections import (
     residuals_section,
     rivals_section,
     smoothing_section,
+    verdict_box,
 )
-from gode.report.verdict import verdict_box
 
-STRONG = 0.95  # a correlation worth a remark
+STRONG = 0.95  # correlation of two constants that gets a remark
 
 
 def write_page(
@@ -57,7 +57,7 @@ def discovery_page(discovery: Discovery, *, title: str) -> str:
     return page(
         title,
         Markup(header),
-        section("In short", bullets(_summary(discovery))),
+        section("In short", bullets(_overview(discovery))),
         section("Constants", *_constants(discovery.equation), *_initial(discovery)),
         section("Data and solution", *fit_section(discovery)),
         section("What the data cannot decide", *rivals_section(discovery)),
@@ -83,7 +83,7 @@ def notebook_summary(discovery: Discovery) -> str:
     return f"<div>{''.join(html(part) for part in parts)}</div>"
 
 
-def _summary(discovery: Discovery) -> list[str]:
+def _overview(discovery: Discovery) -> list[str]:
     dataset = discovery.prepared.dataset
     runs = f"{len(dataset.runs)} runs" if len(dataset.runs) > 1 else "one run"
     spans = ", ".join(dict.fromkeys(f"{run.t[0]:g} to {run.t[-1]:g}" for run in dataset.runs[:5]))
@@ -146,7 +146,7 @@ def _figures(value: float, error: float) -> str:
 
 
 def _place(place: str) -> object:
-    """Return what a constant multiplies as a formula, or the words that say where it stands."""
+    """Return the factor of a constant as a formula, or its place in words."""
     if place == "1":
         return "the constant term"
     try:

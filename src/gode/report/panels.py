@@ -1,4 +1,4 @@
-"""Single panels of the pictures: each draws one thing on given axes."""
+"""Panels of the figures: each function draws one thing on given axes."""
 
 from typing import TYPE_CHECKING
 
@@ -18,29 +18,29 @@ if TYPE_CHECKING:
 
 BLUE, ORANGE, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#808080"  # safe for the colour-blind
 PALETTE = (BLUE, ORANGE, GREEN, "#CC79A7", "#E69F00", "#56B4E9", "#7B5EA7", "#8A6D3B")
-MAX_MARKS = 2000  # points drawn of all runs together; more are drawn as their extremes in each pixel
-MAX_CURVE = 20_000  # points of a curve in the plane of u and u' that are drawn as lines
-FINE = 400  # times at which a solution is drawn at least
-PIXELS = 1000  # across a picture
-BEYOND = 0.35  # share of the record by which the picture of the fit looks ahead
+MAX_MARKS = 2000  # points of all runs together; more are drawn as minimum and maximum per pixel
+MAX_CURVE = 20_000  # points of a phase curve that is drawn as vectors; longer ones are rasterised
+FINE = 400  # least number of times at which a solution is drawn
+PIXELS = 1000  # width of a figure
+BEYOND = 0.35  # length of the prediction after the data, relative to the record
 MAX_PANELS = 12  # runs that get a panel of their own
-MANY_CYCLES = 30.0  # beyond which swings cannot be told apart on one panel
-WIDE = 3.0  # ratio of residuals from which their axis is logarithmic
-LOOK = 8.0  # cycles in the closer look
+MANY_CYCLES = 30.0  # more cannot be distinguished on one panel
+WIDE = 3.0  # ratio of the largest to the smallest residual from which the axis is logarithmic
+LAST_CYCLES = 8.0  # shown in the close-up
 
 
-def plain(text: str) -> str:
-    """Return `text` so that no dollar in it starts a formula."""
+def escaped(text: str) -> str:
+    """Return `text` with dollars escaped, which would start a formula."""
     return text.replace("$", r"\$")
 
 
 def label(discovery: Discovery, column: str) -> str:
     """Return the label of an axis."""
-    return plain(axis_label(discovery.prepared.dataset, column))
+    return escaped(axis_label(discovery.prepared.dataset, column))
 
 
 def run_colours(n: int) -> list[str]:
-    """Return a colour for each run: distinct ones for a few, from dark to light for many."""
+    """Return a colour for each run: distinct for few runs, dark to light for many."""
     if n <= len(PALETTE):
         return list(PALETTE[:n])
     shades = mpl.colormaps["viridis"](np.linspace(0.0, 0.9, n))
@@ -48,39 +48,39 @@ def run_colours(n: int) -> list[str]:
 
 
 def chosen_runs(channel: Channel) -> list[Series]:
-    """Return the runs that get a panel: all of a few, of many those with the largest residuals, in order."""
+    """Return the runs that get a panel: all, or if they are many those with the largest residuals."""
     size = [float(np.mean(series.residual**2)) for series in channel.series]
     worst = sorted(np.argsort(size)[::-1][:MAX_PANELS].tolist())
     return [channel.series[i] for i in worst]
 
 
-def swings(discovery: Discovery, channel: Channel) -> bool:
-    """Tell whether a single record makes so many cycles that a closer look is needed."""
+def has_many_cycles(discovery: Discovery, channel: Channel) -> bool:
+    """Tell whether a single record has so many cycles that it needs a close-up."""
     runs = discovery.prepared.dataset.runs
     return len(runs) == 1 and len(channel.series) == 1 and cycles(runs[0]) > MANY_CYCLES
 
 
 def draw_fit(axes: "Axes", discovery: Discovery, channel: Channel) -> None:
-    """Draw the data of all runs with the solution; of a single one with noise and prediction, too."""
+    """Draw the data and the solution of all runs; for a single run also the noise band and a prediction."""
     if len(channel.series) > 1:
         _draw_together(axes, discovery, channel)
     else:
         _draw_one(axes, discovery, channel, channel.series[0])
-        _draw_ahead(axes, discovery, channel)
+        _draw_prediction(axes, discovery, channel)
     axes.set(xlabel=label(discovery, "t"), ylabel=label(discovery, channel.name), title="solution")
     legend(axes)
 
 
 def draw_run(axes: "Axes", discovery: Discovery, channel: Channel, series: Series) -> None:
-    """Draw one run of several under its name."""
+    """Draw one of several runs, with its name as title."""
     _draw_one(axes, discovery, channel, series)
-    axes.set_title(plain(_short(discovery.prepared.dataset.name_of(series.run), 30)), fontsize=9)
+    axes.set_title(escaped(_truncated(discovery.prepared.dataset.name_of(series.run), 30)), fontsize=9)
 
 
 def draw_closely(axes: "Axes", discovery: Discovery, channel: Channel) -> None:
-    """Draw the last cycles of a long record, where errors of phase have grown."""
+    """Draw the last cycles of a long record, where phase errors are largest."""
     series = channel.series[0]
-    span = float(series.t[-1] - series.t[0]) * LOOK / cycles(discovery.prepared.dataset.runs[0])
+    span = float(series.t[-1] - series.t[0]) * LAST_CYCLES / cycles(discovery.prepared.dataset.runs[0])
     late = series.t >= series.t[-1] - span
     _draw_one(axes, discovery, channel, Series(series.t[late], series.observed[late], series.fit[late]))
     axes.set(xlabel=label(discovery, "t"), ylabel=label(discovery, channel.name), title="its last cycles")
@@ -88,7 +88,7 @@ def draw_closely(axes: "Axes", discovery: Discovery, channel: Channel) -> None:
 
 
 def _draw_one(axes: "Axes", discovery: Discovery, channel: Channel, series: Series) -> None:
-    times, values = _curve(discovery, channel, series)
+    times, values = _solution_curve(discovery, channel, series)
     t, low, high = _extremes(times, values)
     noise = channel.noise
     axes.fill_between(t, low - 2 * noise, high + 2 * noise, color=ORANGE, alpha=0.18, lw=0)
@@ -96,8 +96,8 @@ def _draw_one(axes: "Axes", discovery: Discovery, channel: Channel, series: Seri
     _line(axes, times, values, ORANGE, "equation, ±2 noise")
 
 
-def _curve(discovery: Discovery, channel: Channel, series: Series) -> tuple[Float, Float]:
-    """Return the solution along a run, also between samples where they are few."""
+def _solution_curve(discovery: Discovery, channel: Channel, series: Series) -> tuple[Float, Float]:
+    """Return the solution along a run; on a finer grid if there are few samples."""
     if len(series.t) > FINE:
         return series.t, series.fit
     solved = discovery.simulate(_fine(series.t), run=series.run)
@@ -115,14 +115,14 @@ def _draw_together(axes: "Axes", discovery: Discovery, channel: Channel) -> None
     for series in channel.series:
         colour = colours[series.run]
         _marks(axes, series.t, series.observed, colour, len(channel.series), None)
-        text = plain(_short(dataset.name_of(series.run), 16)) if named else None
-        _line(axes, *_curve(discovery, channel, series), colour, text)
+        text = escaped(_truncated(dataset.name_of(series.run), 16)) if named else None
+        _line(axes, *_solution_curve(discovery, channel, series), colour, text)
     if not named:
         axes.plot([], [], ".-", color=colours[0], label=f"{n_runs} runs, the first dark, the last light")
 
 
 def _marks(axes: "Axes", t: Float, values: Float, colour: str, n_runs: int, name: str | None) -> None:
-    """Draw samples as points, or as the range that they fill where there are too many."""
+    """Draw samples as points, or as the band between their extremes if there are too many."""
     if len(t) <= max(MAX_MARKS // n_runs, 100):
         axes.plot(t, values, ".", color=colour, ms=4 if n_runs == 1 else 3, label=name)
     else:
@@ -138,9 +138,9 @@ def _line(axes: "Axes", t: Float, values: Float, colour: str, name: str | None) 
 
 
 def _extremes(t: Float, values: Float) -> tuple[Float, Float, Float]:
-    """Return times with the least and the largest value around each: one for each pixel, or all if few.
+    """Return times with minimum and maximum per pixel, or all values if they are few.
 
-    Pixels without a sample hold NaN, so that gaps stay gaps.
+    Pixels without a sample are NaN, so that gaps stay visible.
     """
     if len(t) <= 2 * PIXELS:
         return t, values, values
@@ -152,23 +152,23 @@ def _extremes(t: Float, values: Float) -> tuple[Float, Float, Float]:
     return 0.5 * (edges[1:] + edges[:-1]), low, high
 
 
-def _short(text: str, most: int) -> str:
+def _truncated(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def legend(axes: "Axes") -> None:
-    """Put the legend between title and axes, where it hides no data."""
+    """Put the legend between title and axes, where it covers no data."""
     shown = axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=4)
     rows = -(-len(shown.get_texts()) // 4)
     axes.set_title(axes.get_title(loc="left"), pad=4 + 14 * rows)
-    axes.yaxis.set_offset_position("right")  # a power of ten would stand in the legend
+    axes.yaxis.set_offset_position("right")  # otherwise the power of ten overlaps the legend
 
 
-def _draw_ahead(axes: "Axes", discovery: Discovery, channel: Channel) -> None:
-    """Draw what the equation predicts after the data, where no unknown force is needed."""
+def _draw_prediction(axes: "Axes", discovery: Discovery, channel: Channel) -> None:
+    """Draw the prediction after the data, unless it would need an unknown force."""
     run = discovery.prepared.dataset.runs[0]
     sampled = any(isinstance(signal, np.ndarray) for signal in run.inputs.values())
-    if sampled or channel.name != "u" or swings(discovery, channel):
+    if sampled or channel.name != "u" or has_many_cycles(discovery, channel):
         return
     t = np.linspace(run.t[-1], run.t[-1] + BEYOND * (run.t[-1] - run.t[0]), 120)
     ahead = discovery.predict(t)
@@ -195,7 +195,7 @@ def draw_residuals(axes: "Axes", discovery: Discovery, channel: Channel) -> None
 
 
 def draw_autocorrelation(axes: "Axes", channel: Channel) -> None:
-    """Draw the correlation of residuals some samples apart."""
+    """Draw the autocorrelation of the residuals."""
     lags = np.arange(1, len(channel.autocorrelation) + 1)
     bound = 1.96 / np.sqrt(channel.n)
     axes.axhspan(-bound, bound, color=GREY, alpha=0.15, lw=0)
@@ -209,7 +209,7 @@ def draw_autocorrelation(axes: "Axes", channel: Channel) -> None:
 
 
 def draw_quantiles(axes: "Axes", channel: Channel) -> None:
-    """Draw the residuals in order against those of a normal distribution."""
+    """Draw a normal quantile plot of the residuals."""
     values, normal = channel.quantiles
     some = np.unique(np.linspace(0, len(values) - 1, min(len(values), MAX_MARKS // 2)).astype(int))
     axes.plot(normal[[0, -1]], normal[[0, -1]], color=GREY, lw=0.8)
@@ -220,7 +220,7 @@ def draw_quantiles(axes: "Axes", channel: Channel) -> None:
 def draw_phase(axes: "Axes", discovery: Discovery) -> None:
     """Draw u' over u: the solution, and the smoothed data where u was measured.
 
-    Integrated velocities or accelerations would show their drift instead.
+    Integrated velocities or accelerations would only show drift.
     """
     dataset = discovery.prepared.dataset
     colours = run_colours(len(dataset.runs)) if len(dataset.runs) > 1 else [ORANGE]
@@ -229,13 +229,13 @@ def draw_phase(axes: "Axes", discovery: Discovery) -> None:
     ):
         solved = discovery.simulate(_fine(run.t), run=i)
         names = ("smoothed data", "equation", "start") if i == 0 else (None, None, None)
-        dense = max(len(solved.u), len(smooth.t)) > MAX_CURVE  # then a drawing of dots, not of lines
+        dense = max(len(solved.u), len(smooth.t)) > MAX_CURVE  # rasterised
         if np.isfinite(run.observed[0]).any():
             data = BLUE if len(dataset.runs) == 1 else colour
             axes.plot(*smooth.values[:2], color=data, lw=3.5, alpha=0.4, label=names[0], rasterized=dense)
         axes.plot(solved.u, solved.du, color=colour, lw=1.6, label=names[1], rasterized=dense)
         axes.plot(solved.u[:1], solved.du[:1], "o", color=colour, ms=5, label=names[2])
-    _frame(axes, np.concatenate([line.get_ydata() for line in axes.get_lines() if line.get_alpha() is None]))
+    _limit(axes, np.concatenate([line.get_ydata() for line in axes.get_lines() if line.get_alpha() is None]))
     seen = "u" in dataset.channels
     title = "phase portrait" if seen else "phase portrait of the equation (u was not measured)"
     axes.set(xlabel=label(discovery, "u"), ylabel=label(discovery, "u'"), title=title)
@@ -243,8 +243,8 @@ def draw_phase(axes: "Axes", discovery: Discovery) -> None:
     legend(axes)
 
 
-def _frame(axes: "Axes", values: Float) -> None:
-    """Look at these values: derivatives of few points swing wildly at the ends of a record."""
+def _limit(axes: "Axes", values: Float) -> None:
+    """Limit the axis to about these values: smoothed derivatives are wild at the ends of a record."""
     low, high = np.nanmin(values), np.nanmax(values)
     wide = 0.4 * (high - low)
     if wide > 0:
@@ -266,7 +266,7 @@ def draw_front(axes: "Axes", discovery: Discovery) -> None:
         seen = [c for c in candidates if np.isfinite(c.rms)]
         x, y = [c.complexity for c in seen], [unit * c.rms for c in seen]
         if seen:
-            fill = "none" if mark == "s" else colour  # what lies below stays in sight
+            fill = "none" if mark == "s" else colour  # so that markers below stay visible
             axes.plot(x, y, mark, color=colour, ms=size, mfc=fill, mew=1.5, lw=1, label=name)
     axes.axhline(1.0, color=GREY, lw=0.8, ls=":")
     axes.set(xlabel="complexity", ylabel="rms residual / noise", title="front")

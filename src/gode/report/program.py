@@ -1,8 +1,10 @@
-"""What a program that simulates the equation needs, the same for every language."""
+"""The contents of an exported program, and text pieces that all languages share."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.resources import files
 from itertools import count
+from string import Template
 from typing import NamedTuple
 
 import numpy as np
@@ -18,6 +20,7 @@ from gode.errors import DataError
 from gode.solve import Interpolation, Signal
 from gode.solve.signals import make_signals, split_formulas
 
+LINE = 100  # characters of a row of numbers
 ROWS = 200  # of the table a program prints
 MIN_STEPS, MAX_STEPS = 2_000, 1_000_000
 STEPS_PER_TIME_CONSTANT = 50  # of a classical Runge-Kutta method: errors about 1e-7
@@ -42,7 +45,7 @@ class Known:
 
     @property
     def kind(self) -> Interpolation:
-        """How the samples are joined; those of a formula would be joined by a spline."""
+        """The interpolation between samples; cubic for a formula."""
         if self.formula is not None or self.pieces[:, :2].any():
             return Interpolation.CUBIC
         return Interpolation.LINEAR if self.pieces[:, 2].any() else Interpolation.HOLD
@@ -61,8 +64,8 @@ class Program:
     title: str
     order: int
     parameters: tuple[Parameter, ...]
-    rhs: Node | None  # what the highest derivative equals; None if it cannot be isolated
-    residual: Node  # what vanishes
+    rhs: Node | None  # right-hand side; None if the highest derivative cannot be isolated
+    residual: Node
     inputs: tuple[Known, ...]
     initial: tuple[float, ...]
     slope: float  # the highest derivative at the start
@@ -78,7 +81,7 @@ class Program:
 
 
 def make_program(discovery: Discovery, run: int) -> Program:
-    """Return the program of the equation found, over one run of the data.
+    """Return the contents of a program that simulates one run.
 
     Raises:
         DataError: if there is no such run.
@@ -120,7 +123,7 @@ def _named(terms: Sequence[Term], equation: Equation, errors: Float) -> tuple[No
         return var(name)
 
     nodes = []
-    for term in sorted(terms, key=lambda term: display_order(term.body)):  # as they are written
+    for term in sorted(terms, key=lambda term: display_order(term.body)):  # as printed
         own = None if term.constant is None else named(term.constant, term.multiplier)
         body = replace_constants(term.body, lambda i: named(i, 1.0))
         nodes.append(mul(own, body) if own else term_node(Term(term.multiplier, None, body)))
@@ -138,7 +141,7 @@ def _inputs(names: tuple[str, ...], given: Mapping[str, Signal], t: Float) -> tu
 
 
 def _steps(equation: Equation, x: Float) -> int:
-    """Return the number of fixed steps that resolves the fastest motion along the data."""
+    """Return the number of fixed steps that resolves the fastest motion."""
     skeleton = equation.skeleton
     x = x[:, np.all(np.isfinite(x[: skeleton.order + 2]), axis=0)]
     x = np.vstack([np.nan_to_num(x), np.zeros((len(skeleton.inputs), x.shape[1]))])
@@ -150,3 +153,55 @@ def _steps(equation: Equation, x: Float) -> int:
     fast = fast[np.isfinite(fast)]
     wanted = (x[0, -1] - x[0, 0]) * float(fast.max(initial=0.0)) * STEPS_PER_TIME_CONSTANT
     return int(min(max(wanted, MIN_STEPS), MAX_STEPS))
+
+
+def piece(name: str, fields: Mapping[str, str]) -> str:
+    """Return the template `name` of a program, or of a part of one, with its fields filled in."""
+    template = files("gode.report") / "templates" / f"{name}.txt"
+    return Template(template.read_text(encoding="utf-8")).substitute(fields)
+
+
+def function_name(known: Known) -> str:
+    """Return the name of an input in a program."""
+    return "force" if known.name == "F" else "input_" + "".join(c if c.isascii() else "_" for c in known.name)
+
+
+def formulas(program: Program) -> list[Node]:
+    """Return the inputs that are formulas."""
+    return [known.formula for known in program.inputs if known.formula is not None]
+
+
+def parameter_lines(parameters: Sequence[Parameter], form: str, number: Callable[[float], str]) -> str:
+    """Return the constants with their errors, one per line."""
+    errors = [f"{p.error:.2g}" if np.isfinite(p.error) else "unknown" for p in parameters]
+    return "\n".join(form.format(p.name, number(p.value), e) for p, e in zip(parameters, errors, strict=True))
+
+
+def number_list(values: Float, brackets: str, indent: int = 4, end: str = "") -> str:
+    """Return a list of numbers between brackets, wrapped to lines."""
+    lines, line = [], ""
+    for text in (repr(float(x)) for x in values):
+        if line and len(line) + len(text) > LINE:
+            lines.append(line.rstrip() + end)
+            line = ""
+        line += f"{text}, "
+    lines.append(line.removesuffix(", "))
+    return brackets[0] + ("\n" + " " * indent).join(lines) + brackets[1]
+
+
+def number_rows(table: Float, brackets: str, indent: int = 4) -> str:
+    """Return the rows of a table, each between brackets."""
+    rows = [brackets[0] + ", ".join(repr(float(x)) for x in row) + brackets[1] for row in np.asarray(table)]
+    return ",\n".join(" " * indent + row for row in rows)
+
+
+def table_fields(known: Known, brackets: str, rows: str, indent: int = 4) -> dict[str, str]:
+    """Return the fields of the template for an input given as a table."""
+    return {
+        "name": function_name(known),
+        "known": known.name,
+        "n": str(len(known.knots)),
+        "last": str(len(known.knots) - 1),
+        "knots": number_list(known.knots, brackets, indent),
+        "pieces": number_rows(known.pieces, rows, indent),
+    }

@@ -25,16 +25,16 @@ from gode.search.settings import Settings
 from gode.selection import Candidate, front, ties
 
 FORMAT, VERSION = "gode record", 1
-KEPT = 50  # candidates, besides the near ties and the front
-MAX_BYTES = 500_000_000  # a million rows are half of it
-MAX_VALUES = 20_000_000  # and have twelve million numbers, of which each takes 32 bytes while it is read
+KEPT = 50  # candidates saved besides near ties and front
+MAX_BYTES = 500_000_000  # twice the size of a million rows
+MAX_VALUES = 20_000_000  # a million rows have 12 million; each takes 32 bytes while it is read
 MAX_LISTS = 1_000_000
 MAX_DEPTH = 50
 NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 
 
 def save(discovery: Discovery, path: str | os.PathLike[str]) -> None:
-    """Write `discovery` to `path`; an earlier file stays as it was until the new one is complete.
+    """Write `discovery` to `path`; an earlier file is replaced only when the new one is complete.
 
     Raises:
         FileError: if the file cannot be written.
@@ -45,10 +45,10 @@ def save(discovery: Discovery, path: str | os.PathLike[str]) -> None:
 
 
 def load(path: str | os.PathLike[str]) -> Discovery:
-    """Return the discovery that was saved at `path`; it can do all that a fresh one can.
+    """Return the discovery saved at `path`; it has all methods of a new one.
 
     Raises:
-        FileError: if the file is no record, or not a whole one.
+        FileError: if the file is not a complete record.
     """
     data = _read_json(Path(path))
     try:
@@ -66,7 +66,7 @@ def record_of(discovery: Discovery) -> dict[str, Json]:
         "format": FORMAT,
         "version": VERSION,
         "gode": __version__,
-        "equation": str(discovery.equation),  # for people, down to noise; loaded are the "candidates"
+        "equation": str(discovery.equation),  # up to "causes" for people; loading reads the candidates
         "verdict": discovery.quality.verdict.value,
         "misfit": f"{discovery.quality.misfit:.4g}",
         "causes": encode(discovery.causes),
@@ -88,7 +88,7 @@ def discovery_of(data: object) -> Discovery:
     """Return the discovery whose JSON form is `data`.
 
     Raises:
-        GodeError: if `data` is not the form of one.
+        GodeError: if `data` has another form.
     """
     _check_format(data)
     settings = decode(Settings, member(data, "settings", "record"), "settings")
@@ -149,7 +149,7 @@ def _read_json(path: Path) -> object:
     try:
         with path.open("rb") as file:
             content = file.read(1000)
-            if b"\0" not in content:  # else a device may have no end
+            if b"\0" not in content:  # otherwise it may be an endless device
                 content += file.read(MAX_BYTES)
     except OSError as error:
         name = shortened(str(path), 200)
@@ -164,7 +164,7 @@ def _read_json(path: Path) -> object:
 
 
 def _check_size(content: bytes, path: Path) -> None:
-    """Refuse what would take much memory to read, by its size and its brackets, before it is read."""
+    """Refuse files that would need much memory, by their size and brackets, before they are parsed."""
     brackets = content.translate(None, NO_BRACKETS)
     found = {
         f"is larger than {MAX_BYTES // 10**6} MB": len(content) > MAX_BYTES,
@@ -251,7 +251,7 @@ def _run(data: object, where: str) -> Run:
 
 
 def _smooth(data: object, runs: tuple[Run, Run], where: str) -> Smooth:
-    """Return a smoothed run at the times of one of `runs`: as fitted, or in older records as measured."""
+    """Return a smoothed run at the times of one of `runs`: the fitted one, in older records the raw one."""
     found = decode(Smooth, data, where)
     n = next((run.n_points for run in runs if run.n_points == len(found.t)), runs[0].n_points)
     shapes = {"t": (n,), "values": (3, n), "deviations": (3, n), "noise": (3,)}

@@ -1,7 +1,7 @@
-"""What the values of a record may be, field by field, so that one that was edited is refused by its name.
+"""Ranges of the values in a record, field by field: an edited record is refused with the name of the field.
 
-A type alone says too little: a noise of 1e300 is a number, but its square is none. Where an object has no
-rule for a field, that of the object itself holds (the empty name); what is not listed has no rules.
+A type check is not enough: a noise of 1e300 is a number, but its square overflows. A field without a range
+of its own has that of its object (the empty name); other objects are not checked.
 """
 
 import math
@@ -13,20 +13,20 @@ import numpy as np
 from gode.arrays import Float
 from gode.errors import FileError
 
-LARGE = 1e120  # its square is a number, with room for sums
+LARGE = 1e120  # sums of squares do not overflow
 
 
 @dataclass(frozen=True)
-class Rule:
-    """The least and the largest value, whether it may be unknown (NaN), and whether tiny ones may not be."""
+class Range:
+    """The smallest and largest value, whether NaN is allowed, and the smallest size other than zero."""
 
     low: float
     high: float
     unknown: bool = False
-    least: float = 0.0  # what is not zero must not be smaller
+    least: float = 0.0  # size below which only zero is allowed
 
-    def broken_by(self, values: Float) -> Float:
-        """Return those of the values that may not be."""
+    def outside(self, values: Float) -> Float:
+        """Return the values that are not in the range."""
         size = np.abs(values)
         fits = (values >= self.low) & (values <= self.high) & ((size == 0) | (size >= self.least))
         return np.asarray(values[~(fits | (np.isnan(values) & self.unknown))])
@@ -38,20 +38,24 @@ class Rule:
         return f"between {self.low:g} and {self.high:g}" + tiny
 
 
-SETTING = Rule(0, 1e6)  # prices, shares, numbers of steps
-FINITE = Rule(-LARGE, LARGE)
-POSITIVE = Rule(0, LARGE)
-COUNT = Rule(0, 1e9)
-ERROR = Rule(0, math.inf, unknown=True)  # of a constant that the data leave open
-COVARIANCE = Rule(-1e300, 1e300)
+SETTING = Range(0, 1e6)  # weights, shares, numbers of steps
+FINITE = Range(-LARGE, LARGE)
+POSITIVE = Range(0, LARGE)
+CONSTANT = Range(-1e300, 1e300, least=1e-300)
+COUNT = Range(0, 1e9)
+ERROR = Range(0, math.inf, unknown=True)  # infinite where the data do not determine a constant
+COVARIANCE = Range(-1e300, 1e300)
 
-RULES: Mapping[str, Mapping[str, Rule]] = {
-    "Settings": {"": SETTING, "seed": Rule(0, math.inf)},
+RANGES: Mapping[str, Mapping[str, Range]] = {
+    "Settings": {"": SETTING, "seed": Range(0, math.inf)},
     "LatentConfig": {"": SETTING},
     "ConstantsConfig": {"": SETTING},
     "ShootConfig": {"": SETTING},
     "SelectionConfig": {"": SETTING},
-    "Equation": {"constants": Rule(-1e300, 1e300, least=1e-300), "scale": Rule(-1e300, 1e300, least=1e-300)},
+    "Equation": {
+        "constants": Range(-1e300, 1e300, least=1e-300),
+        "scale": Range(-1e300, 1e300, least=1e-300),
+    },
     "Candidate": {
         "": FINITE,
         "errors": ERROR,
@@ -64,32 +68,32 @@ RULES: Mapping[str, Mapping[str, Rule]] = {
         "floor": POSITIVE,
         "forecast": ERROR,
     },
-    "Run": {"": FINITE, "initial": Rule(-LARGE, LARGE, unknown=True)},
-    "Smooth": {"": FINITE, "deviations": POSITIVE, "noise": Rule(0, LARGE, unknown=True)},
+    "Run": {"": FINITE, "initial": Range(-LARGE, LARGE, unknown=True)},
+    "Smooth": {"": FINITE, "deviations": POSITIVE, "noise": Range(0, LARGE, unknown=True)},
     "record": {"": COUNT},
 }
 
 
 def check_value(owner: str, name: str, value: object, where: str) -> None:
-    """See to it that a field of an object holds what it may.
+    """Check that the value of a field is in its range.
 
     Raises:
-        FileError: if it does not, with the place.
+        FileError: if it is not, naming the field.
     """
     texts = value if isinstance(value, tuple) else (value,)
     for text in texts:
         if isinstance(text, str) and text.encode("utf-8", "replace").decode("utf-8") != text:
             raise FileError(f"{where} must be text that can be written, got {text[:40]!a}")
-    rules = RULES.get(owner, {})
-    rule = rules.get(name, rules.get(""))
+    ranges = RANGES.get(owner, {})
+    allowed = ranges.get(name, ranges.get(""))
     numbers = _numbers(value)
-    wrong = np.zeros(0) if rule is None or numbers is None else rule.broken_by(numbers)
+    wrong = np.zeros(0) if allowed is None or numbers is None else allowed.outside(numbers)
     if len(wrong):
-        raise FileError(f"{where} must be {rule}, got {'null' if np.isnan(wrong[0]) else f'{wrong[0]:g}'}")
+        raise FileError(f"{where} must be {allowed}, got {'null' if np.isnan(wrong[0]) else f'{wrong[0]:g}'}")
 
 
 def _numbers(value: object) -> Float | None:
-    """Return a number, or all of several, as floats; None for what is no number."""
+    """Return numbers as an array; None for anything else."""
     if isinstance(value, np.ndarray):
         return value.ravel()
     several = value if isinstance(value, tuple) else (value,)
@@ -99,7 +103,7 @@ def _numbers(value: object) -> Float | None:
 
 
 def _float(value: int | float) -> float:
-    """Return a whole number of any length as a float; one that is too long is infinite."""
+    """Return an integer of any size as a float; infinite if it is too large."""
     try:
         return float(value)
     except OverflowError:

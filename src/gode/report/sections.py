@@ -1,9 +1,10 @@
-"""The sections of the page that need most words."""
+"""The verdict and the longer sections of the page about a discovery."""
 
 import numpy as np
 
 from gode.choices import Preset
 from gode.discovery import Discovery, Finding
+from gode.discovery.quality import Verdict
 from gode.errors import EquationError
 from gode.report.answers import answer
 from gode.report.code import code
@@ -16,16 +17,47 @@ from gode.report.repeat import command, python_call, settings_rows
 from gode.selection import front, ties
 
 MAX_ROWS = 30  # of a table
+MAX_ASSUMED = 5
 MAX_CODE = 20_000  # characters of a program shown on the page
+HEADS = {  # symbol, words, and a colour for light and dark pages
+    Verdict.GOOD: ("✓", "Good", "#009E73"),
+    Verdict.PATTERN: ("≈", "Use it with care", "#E69F00"),
+    Verdict.POOR: ("✗", "Do not rely on it", "#D6293E"),
+    Verdict.UNSUPPORTED: ("✗", "No finding", "#D6293E"),
+}
+
+
+def verdict_box(discovery: Discovery) -> Markup:
+    """Return the verdict in a coloured frame, with likely causes and assumptions."""
+    quality = discovery.quality
+    sign, words, colour = HEADS[quality.verdict]
+    mark = f'<strong><span style="color: {colour}">{sign}</span> {html(words)}.</strong>'
+    head = Markup(f"{mark} {html(quality.words)}")
+    parts = [paragraph(head)]
+    if quality.verdict is Verdict.UNSUPPORTED:
+        parts.append(paragraph("What follows is the best guess, not a finding."))
+    if discovery.causes:
+        causes = [f"{cause[0].upper()}{cause[1:]}." for cause in discovery.causes]
+        parts += [paragraph("What may be the cause, found by trying:"), bullets(causes)]
+    if quality.assumed:
+        assumed = list(quality.assumed[:MAX_ASSUMED])
+        more = f" and {len(quality.assumed) - MAX_ASSUMED} more" if len(quality.assumed) > MAX_ASSUMED else ""
+        parts.append(paragraph(f"Assumed, as the data allow it: {', '.join(assumed)}{more}."))
+    if discovery.interrupted:
+        parts.append(paragraph("The search was interrupted; a full one may find a better equation."))
+    frame = (
+        f"border: 1px solid {colour}; border-left-width: .5rem; border-radius: .4rem; padding: .1rem .8rem"
+    )
+    return Markup(f'<div class="verdict" role="note" style="{frame}">{"".join(parts)}</div>')
 
 
 def count_of(others: int) -> str:
-    """Return a number of others in words."""
+    """Return the number of others in words."""
     return {0: "no others", 1: "one other"}.get(others, f"{others} others")
 
 
 def rivals_section(discovery: Discovery) -> list[Markup]:
-    """Return near ties, each with the experiment that would tell it from the best equation."""
+    """Return the near ties, each with the experiment that would distinguish it from the best equation."""
     single, common = separations(discovery)
     others = discovery.ties[1:]
     if not others:
@@ -46,7 +78,7 @@ def rivals_section(discovery: Discovery) -> list[Markup]:
 
 def _rival(each: Separation, discovery: Discovery) -> Markup:
     rival = each.rivals[0]
-    worse = rival.criterion - _least(discovery)
+    worse = rival.criterion - _least_criterion(discovery)
     misfit = next(rms for c, rms in discovery.shown if c is rival)
     head = f"rms residual {misfit:.3f} noise, criterion {worse:+.1f}, complexity {rival.complexity}"
     return card(
@@ -54,13 +86,13 @@ def _rival(each: Separation, discovery: Discovery) -> Markup:
     )
 
 
-def _least(discovery: Discovery) -> float:
-    """Return the least criterion, which need not be that of the equation that is named."""
+def _least_criterion(discovery: Discovery) -> float:
+    """Return the least criterion; the equation named may have a larger one."""
     return min(c.criterion for c in discovery.order)
 
 
 def answers_section(discovery: Discovery) -> list[Markup]:
-    """Return equilibria, what happens near them, and the gain over a linear model."""
+    """Return equilibria, the motion near them, and the gain over a linear model."""
     found = answer(discovery)
     motions = [e.motion() for e in found.equilibria]
     names = list(dict.fromkeys(name for motion in motions for name in motion))
@@ -78,7 +110,7 @@ def _where(observed: bool) -> str:
 
 
 def fit_section(discovery: Discovery) -> list[Markup]:
-    """Return the data with the solution, one picture for each run."""
+    """Return figures of the data with the solution, and the phase portrait."""
     out = [picture(data_and_fit(discovery), "fit", "data and solution over time")]
     phase = picture(phase_portrait(discovery), "phase", "phase portrait")
     n_runs, n_shown = len(discovery.prepared.dataset.runs), len(chosen_runs(discovery.quality.channels[0]))
@@ -88,25 +120,25 @@ def fit_section(discovery: Discovery) -> list[Markup]:
 
 
 def residuals_section(discovery: Discovery) -> list[Markup]:
-    """Return the diagnosis of the residuals, in words and pictures."""
+    """Return the residual diagnostics, in words and figures."""
     quality = discovery.quality
     words = [sentence for channel in quality.channels for sentence in channel.words]
     if quality.averaged > 1:
         words.append(
-            f"The record is dense: what was fitted, and what is told here, are means of {quality.averaged} "
-            f"samples each, whose noise is {quality.averaged**0.5:.3g} times smaller than that of one sample."
+            f"The record is dense: fit and residuals are those of means of {quality.averaged} samples, whose "
+            f"noise is {quality.averaged**0.5:.3g} times smaller than that of one sample."
         )
     drawn = residual_plots(discovery)
     return [bullets(words), picture(drawn, "residuals", "residuals, autocorrelation, distribution")]
 
 
 def front_section(discovery: Discovery) -> list[Markup]:
-    """Return the front of accuracy and complexity, as picture and table; nothing if just one was tried."""
+    """Return the Pareto front of accuracy and complexity; nothing if only one equation was tried."""
     if len(discovery.order) == 1:
         return []
     close = {id(c) for c in ties(discovery.order, discovery.settings.selection)}
     best = {id(c) for c in front(discovery.order)}
-    least = _least(discovery)
+    least = _least_criterion(discovery)
     rows = [
         (
             c.complexity,
@@ -159,7 +191,7 @@ def smoothing_section(discovery: Discovery) -> list[Markup]:
 
 
 def repeat_section(discovery: Discovery) -> list[Markup]:
-    """Return what it takes to get the same result again."""
+    """Return calls, settings and code that reproduce the result."""
     parts = [
         Markup("<h3>In Python</h3>"),
         program(python_call(discovery)),
