@@ -1,28 +1,26 @@
 """Retrain all models that come with the package.
 
     python scripts/train_models.py prepare DIR             # libraries and corpora; processor only
-    python scripts/train_models.py train DIR NAME+VARIANT ...   # one after the other; ours
-    python scripts/train_models.py paper DIR NAME ...      # the paper's networks, all at once on one GPU
+    python scripts/train_models.py train DIR NAME+VARIANT ...   # one after the other
+    python scripts/train_models.py paper DIR NAME ...      # the same as train DIR NAME+paper ...
     python scripts/train_models.py ship DIR NAME+VARIANT ...    # check, write into the package
     python scripts/train_models.py table                   # the figures of the shipped models, for the docs
 
 Ours: one network per grammar, of the variant `behaviour` or `plain`. The paper's: its own network on the same
 libraries, `NAME+paper`, shipped as `NAME-paper`. DIR holds the libraries, --trained (by default DIR) what
-training writes: weights and logs, or for the paper's networks a state from which the same call goes on.
+training writes: weights and logs.
 """
 
 import argparse
 import json
 import sys
 import time
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
 
 WEIGHTS = ".weights.npz"
-STATE = ".state"  # of the paper's network under training
 MAX_CARD = 200_000  # bytes
 CHECK_SEED = 1
 
@@ -131,20 +129,30 @@ def prepare(folder: Path, names: list[str]) -> None:
 
 
 def train(folder: Path, labels: list[str], trained: Path, seconds: float, device: str) -> None:
-    """Train our networks NAME+VARIANT, one after the other."""
+    """Train the networks NAME+VARIANT, one after the other; write their weights and a log of the epochs."""
+    trained.mkdir(parents=True, exist_ok=True)
     for label in labels:
         name, _, variant = label.partition("+")
-        train_one(folder, name, variant, trained, seconds, device)
+        with (trained / f"{name}-{variant}.log").open("w") as log:
+
+            def show(record, _state=None) -> None:
+                print(json.dumps(asdict(record)), file=log, flush=True)
+
+            if variant == "paper":
+                done = train_published(folder, name, seconds, device, show)
+                best = min(done.epochs, key=lambda e: e.reconstruction)
+            else:
+                done = train_ours(folder, name, variant, seconds, device, show)
+                best = max(done.epochs, key=lambda e: e.exact)
+        np.savez(trained / f"{name}-{variant}{WEIGHTS}", **done.weights)
+        print(f"{label}: {len(done.epochs)} epochs, {done.epochs[-1].seconds:.0f} s, best {best}", flush=True)
 
 
-def train_one(
-    folder: Path, name: str, variant: str, trained_folder: Path, seconds: float, device: str
-) -> None:
+def train_ours(folder: Path, name: str, variant: str, seconds: float, device: str, show):
     """Train our network."""
     from gode.model.corpus import Corpus, load_corpus
     from gode.model.gvae import Sizes
-    from gode.model.training import TrainConfig
-    from gode.model.training import train as train_ours
+    from gode.model.training import TrainConfig, train
 
     corpus = load_corpus(folder / f"{name}.corpus.npz")
     spec = SPECS[name]
@@ -168,63 +176,15 @@ def train_one(
         enough=1.1,
         batch=BATCH,
     )
-    log = (trained_folder / f"{name}-{variant}.log").open("w")
-
-    def show(record, _state) -> None:
-        print(json.dumps(asdict(record)), file=log, flush=True)
-
-    trained = train_ours(corpus, sizes, config=config, device=device, on_step=show)
-    np.savez(trained_folder / f"{name}-{variant}{WEIGHTS}", **trained.weights)
-    best = max(trained.epochs, key=lambda e: e.exact)
-    print(
-        f"{name}+{variant}: exact {best.exact:.4f} at epoch {best.number}, "
-        f"{trained.epochs[-1].seconds:.0f} s, kl {best.kl:.1f}",
-        flush=True,
-    )
+    return train(corpus, sizes, config=config, device=device, on_step=show)
 
 
-def train_papers(folder: Path, names: list[str], trained: Path, seconds: float, device: str) -> None:
-    """Train the paper's networks side by side, each for `seconds` or to its stopping rule."""
-    import torch
-
-    torch.set_float32_matmul_precision("high")  # TF32 in all products, as cuDNN has it in its own
-    trained.mkdir(parents=True, exist_ok=True)
-    end = time.monotonic() + seconds
-    with ThreadPoolExecutor(len(names)) as pool:
-        jobs = [pool.submit(train_one_paper, folder, name, trained, end, device) for name in names]
-        for job in jobs:
-            job.result()
-
-
-def train_one_paper(folder: Path, name: str, trained: Path, end: float, device: str) -> None:
-    """Train the paper's network, from where its state is, until `end` of the monotonic clock."""
-    from gode.model.checkpoint import train_paper_resumable
-
-    rules, sizes, config = paper_inputs(folder, name)
-    config = replace(config, max_seconds=end - time.monotonic())
-    path = trained / f"{name}-paper{STATE}"
-
-    def show(epoch) -> None:
-        print(
-            f"{name}-paper: epoch {epoch.number}, {epoch.seconds:.0f} s, loss {epoch.loss:.6f}, "
-            f"validation {epoch.reconstruction:.6f}",
-            flush=True,
-        )
-
-    done = train_paper_resumable(rules, sizes, path, config=config, device=device, on_save=show)
-    last, best = done.epochs[-1], min(done.epochs, key=lambda e: e.reconstruction)
-    stopped = "stopped by its rule" if last.number - best.number >= config.stop_after else "not stopped yet"
-    show(last)
-    print(f"{name}-paper: best {best.reconstruction:.6f} at epoch {best.number}; {stopped}", flush=True)
-
-
-def paper_inputs(folder: Path, name: str):
-    """Return the padded rules, the sizes and the settings of the paper's network."""
+def train_published(folder: Path, name: str, seconds: float, device: str, show):
+    """Train the paper's network, for `seconds` or to its stopping rule."""
     from gode.library import load_library
     from gode.model.corpus import load_corpus
-    from gode.model.gvae import PaperSizes
-    from gode.model.paper_training import PaperTrainConfig
     from gode.model.plan import padded
+    from gode.paper.autoencoder_eq3 import PaperSizes, PaperTrainConfig, train_paper
 
     spec = SPECS[name].paper
     library = load_library(folder / f"{name}.library.npz")
@@ -236,7 +196,8 @@ def paper_inputs(folder: Path, name: str):
         n_rules=n_rules + 1, n_max=n_max, latent=spec["latent"], kernels=spec["kernels"], dense=spec["dense"]
     )
     steering = {key: spec[key] for key in ("kl_weight", "patience", "lowest_rate")}
-    return rules, sizes, PaperTrainConfig(**steering)
+    config = PaperTrainConfig(**steering, max_seconds=seconds)
+    return train_paper(rules, sizes, config=config, device=device, on_step=show)
 
 
 def ship(folder: Path, labels: list[str], trained: Path, out: Path) -> None:
@@ -252,13 +213,6 @@ def ship(folder: Path, labels: list[str], trained: Path, out: Path) -> None:
 
 def read_trained(name: str, variant: str, trained: Path) -> tuple[dict, list[dict]]:
     """Return the weights of a trained network and the records of its epochs."""
-    if variant == "paper":
-        from safetensors.numpy import load_file
-
-        state = load_file(trained / f"{name}-paper{STATE}")
-        keys = ("number", "loss", "reconstruction", "seconds")
-        records = [dict(zip(keys, row, strict=True), exact=np.nan) for row in state["records"].tolist()]
-        return {k.removeprefix("best."): v for k, v in state.items() if k.startswith("best.")}, records
     with np.load(trained / f"{name}-{variant}{WEIGHTS}", allow_pickle=False) as stored:
         weights = {key: stored[key] for key in stored.files}
     log = (trained / f"{name}-{variant}.log").read_text()
@@ -322,13 +276,12 @@ def facts_of(library, name: str, variant: str, epochs: list[dict]) -> dict[str, 
         "seed": 0,
         "max_rules": DRAWN_LIMIT if name in OURS else source.limit,
     }
-    call = f"paper DIR {name}" if variant == "paper" else f"train DIR {name}+{variant}"
     terms = make_book(library.grammar, library.derivations)
     while sum(len(json.dumps(text)) + 4 for text in terms) > MAX_CARD * 0.8:  # the rarest go first
         terms = terms[: int(0.95 * len(terms))]
     return {
         "recipe": recipe,
-        "command": f"python scripts/train_models.py {call}",
+        "command": f"python scripts/train_models.py train DIR {name}+{variant}",
         "training": training | ({"exact_held_out": max(exact)} if exact else {}),
         "terms": terms,
     }
@@ -380,8 +333,7 @@ if __name__ == "__main__":
         ship(given.folder, given.names, trained_in, given.out)
     elif given.stage == "table":
         table(given.out)
-    elif given.stage == "paper":
-        names = given.names or [name for name in SPECS if SPECS[name].paper]
-        train_papers(given.folder, names, trained_in, given.seconds, given.device)
     else:
-        train(given.folder, given.names, trained_in, given.seconds, given.device)
+        names = given.names or [name for name in SPECS if SPECS[name].paper]
+        labels = [f"{name}+paper" for name in names] if given.stage == "paper" else given.names
+        train(given.folder, labels, trained_in, given.seconds, given.device)

@@ -203,10 +203,11 @@ def test_built_pages_need_no_network(tmp_path: Path):
     assert "\\mathbb" not in re.sub(r"<annotation.*?</annotation>", "", method)
 
 
-def test_functions_of_the_method_page_exist():
-    text = (ROOT / "docs" / "method.md").read_text(encoding="utf-8")
+@pytest.mark.parametrize(("page", "least"), [("method.md", 25), ("method-paper.md", 15)])
+def test_functions_of_the_method_pages_exist(page: str, least: int):
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
     names = re.findall(r"`(gode(?:\.\w+)+)`", text)
-    assert len(names) > 25
+    assert len(names) > least
     for name in names:
         assert is_there(name), name
     assert not is_there("gode.selection.rank")

@@ -20,7 +20,8 @@ each_kind = pytest.mark.parametrize("kind", ["gode", "paper"])
 def twin_of(kind: str, weights: dict[str, np.ndarray], grammar):
     """Torch's network with these weights."""
     torch = pytest.importorskip("torch")
-    from gode.model.gvae import GrammarVAE, PaperSizes, PaperVAE, Sizes
+    from gode.model.gvae import GrammarVAE, Sizes
+    from gode.paper.autoencoder_eq3 import PaperSizes, PaperVAE
 
     n_rules = len(grammar.rules)
     sizes = {size: weights[name].shape[axis] for size, (name, axis) in SIZES[kind].items()}

@@ -23,7 +23,7 @@ def test_our_shapes_are_torch_s():
 
 def test_the_paper_s_shapes_are_torch_s():
     pytest.importorskip("torch")
-    from gode.model.gvae import PaperSizes, PaperVAE
+    from gode.paper.autoencoder_eq3 import PaperSizes, PaperVAE
 
     model = PaperVAE(PaperSizes(n_rules=FACTS[0] + 1, n_max=B1.limit))
     check_shapes("paper", {k: tuple(v.shape) for k, v in model.state_dict().items()}, *FACTS)

@@ -3,7 +3,6 @@
 from gode.data.columns import Columns, columns_of_run, join_runs
 from gode.data.gp import Smooth, smooth_gp
 from gode.data.joining import Interpolation, Samples
-from gode.data.mlp import MlpConfig, smooth_mlp
 from gode.data.runs import Dataset, Run, make_run
 from gode.data.smoothing import smooth
 
@@ -11,7 +10,6 @@ __all__ = [
     "Columns",
     "Dataset",
     "Interpolation",
-    "MlpConfig",
     "Run",
     "Samples",
     "Smooth",
@@ -20,5 +18,4 @@ __all__ = [
     "make_run",
     "smooth",
     "smooth_gp",
-    "smooth_mlp",
 ]

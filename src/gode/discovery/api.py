@@ -20,13 +20,13 @@ from gode.discovery.inputs import with_held_input
 from gode.discovery.notebook import shown_in_notebook
 from gode.discovery.options import Options
 from gode.discovery.orders import better_order
-from gode.discovery.paper import UNSOLVED, discover_by_paper
 from gode.discovery.residuals import lowest_series
 from gode.discovery.result import Discovery
 from gode.discovery.simulate import from_solvable, strain, tuning
 from gode.errors import DataError, GodeError
 from gode.fitting.prepare import Prepared, prepare, retraced
-from gode.model import load_model
+from gode.model import LatentSpace, Listing, load_model
+from gode.paper import discover_by_paper
 from gode.search import Scored
 from gode.search.explore import explore, make_regions, spaces_of
 from gode.search.interrupts import Interrupts
@@ -46,6 +46,7 @@ from gode.selection import (
 )
 
 RESCUED = (5, 40, 400)  # of the cheap search's best: solved in turn after an interruption, until one is
+UNSOLVED = "no equation of this grammar can be solved along these data; try another order or grammar"
 
 
 def discover(
@@ -170,7 +171,7 @@ def _search(
     """Find the equation of one order: smooth, search by cheap scores, decide on the trajectory."""
     spaces = spaces_of(settings, dataset.inputs)
     if settings.preset == Preset.PAPER:
-        return discover_by_paper(dataset, spaces[0], settings, interrupts, on_step)
+        return _by_paper(dataset, spaces[0], settings, interrupts, on_step)
     rng = np.random.default_rng(settings.seed)
     settings = replace(settings, listed=len(spaces[0].skeletons))
     prepared = with_held_input(prepare(dataset, settings.order, settings.selection.floor), settings)
@@ -208,6 +209,21 @@ def _search(
     return Discovery(
         found, prepared, settings, progress.n_fitted, interrupted and not timed_out, supported, timed_out
     )
+
+
+def _by_paper(
+    dataset: Dataset,
+    space: LatentSpace | Listing,
+    settings: Settings,
+    interrupts: Interrupts,
+    on_step: Callable[[Step], None] | None,
+) -> Discovery:
+    found = discover_by_paper(dataset, space, settings, interrupts, on_step)
+    if not found.candidates:
+        raise DataError(UNSOLVED)
+    late = found.interrupted and interrupts.timed_out
+    ended = found.interrupted and not late
+    return Discovery(found.candidates, found.prepared, found.settings, found.n_fitted, ended, timed_out=late)
 
 
 def _weighed(found: list[Candidate], prepared: Prepared, settings: Settings) -> list[Candidate]:

@@ -9,9 +9,9 @@ from typing import Literal
 
 from gode.choices import EffortName, Preset
 from gode.data import Dataset
-from gode.discovery.paper import paper_grammar
 from gode.equation import parse_skeleton
 from gode.errors import ConfigError
+from gode.paper import paper_grammar
 from gode.search.settings import AUTO, GRAMMARS, Settings, whole
 
 LATE = 1.1  # times what was asked for, above which more was needed for any answer

@@ -1,6 +1,5 @@
 """Resumable training: the state of every few epochs is saved, without pickle (torch)."""
 
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,16 +8,13 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
-from gode.arrays import Int
 from gode.errors import ConfigError, FileError
 from gode.files import replacing
 from gode.model.corpus import Corpus
-from gode.model.gvae import PaperSizes, Sizes
-from gode.model.paper_training import PaperTrainConfig, train_paper
-from gode.model.training import Epoch, TrainConfig, Trained, Weights, train
+from gode.model.gvae import Sizes
+from gode.model.training import Epoch, TrainConfig, Weights, train
 
 EVERY = 5  # epochs
-PAPER_EVERY = 60.0  # seconds: the paper's network takes thousands of short epochs
 BEHAVIOUR_WEIGHT = 2.0
 
 
@@ -56,35 +52,6 @@ def train_resumable(
         on_step=keep,
     )
     return trained.weights, trained.epochs
-
-
-def train_paper_resumable(
-    rules: Int,
-    sizes: PaperSizes,
-    path: Path,
-    *,
-    config: PaperTrainConfig,
-    device: str,
-    on_save: Callable[[Epoch], None] | None = None,
-) -> Trained:
-    """Train the paper's network, saving the state at `path`; resume from a saved state.
-
-    The state is saved every minute, when `on_save` gets the epoch's record, and at the end.
-    """
-    saved = time.monotonic()
-
-    def keep(epoch: Epoch, state: Callable[[], dict[str, Tensor]]) -> None:
-        nonlocal saved
-        if time.monotonic() - saved >= PAPER_EVERY:
-            _write(path, state())
-            saved = time.monotonic()
-            if on_save:
-                on_save(epoch)
-
-    resume = _read(path) if path.is_file() else None
-    trained = train_paper(rules, sizes, config=config, device=device, resume=resume, on_step=keep)
-    _write(path, trained.state)
-    return trained
 
 
 def _write(path: Path, state: dict[str, Tensor]) -> None:

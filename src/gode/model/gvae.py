@@ -1,4 +1,4 @@
-"""The networks, ours and the paper's (torch; to train only)."""
+"""The grammar variational autoencoder of our own models (torch; to train only)."""
 
 from dataclasses import dataclass
 
@@ -28,7 +28,7 @@ class Sizes:
 
 
 class GrammarVAE(nn.Module):
-    """Ours: the decoder predicts the next rule from z, the rules so far and the symbol to replace."""
+    """The decoder predicts the next rule from z, the rules so far and the symbol to replace."""
 
     def __init__(self, sizes: Sizes) -> None:
         super().__init__()
@@ -63,50 +63,5 @@ class GrammarVAE(nn.Module):
         wide = z.expand(before.shape[0], *z.shape)
         x = torch.cat([self.rule(before), self.head(heads), wide], dim=2)
         hidden, _ = self.decoder_gru(x, torch.tanh(self.first(z))[None])
-        logits: Tensor = self.out(hidden)
-        return logits
-
-
-@dataclass(frozen=True, kw_only=True)
-class PaperSizes:
-    """The dimensions of the paper's network; `n_rules` counts the padding rule, which is the last."""
-
-    n_rules: int
-    n_max: int
-    latent: int = 24
-    kernels: tuple[int, int, int] = (7, 8, 9)
-    dense: int = 80
-    hidden: int = 80
-
-
-class PaperVAE(nn.Module):
-    """The paper's: one-hot rules through three convolutions; z repeated through bidirectional GRUs."""
-
-    def __init__(self, sizes: PaperSizes) -> None:
-        super().__init__()
-        self.sizes = sizes
-        s = sizes
-        widths = (s.n_rules, *s.kernels)
-        self.convolutions = nn.ModuleList(nn.Conv1d(widths[i], k, k) for i, k in enumerate(s.kernels))
-        left = s.n_max - sum(k - 1 for k in s.kernels)
-        self.dense = nn.Linear(left * s.kernels[-1], s.dense)
-        self.mean = nn.Linear(s.dense, s.latent)
-        self.logvar = nn.Linear(s.dense, s.latent)
-        self.first = nn.Linear(s.latent, s.latent)
-        self.gru = nn.GRU(s.latent, s.hidden, num_layers=3, bidirectional=True, batch_first=True)
-        self.out = nn.Linear(2 * s.hidden, s.n_rules)
-
-    def encode(self, one_hot: Tensor) -> tuple[Tensor, Tensor]:
-        """Return mean and log-variance of one-hot rules (batch, time, rules)."""
-        x = one_hot.transpose(1, 2)
-        for convolution in self.convolutions:
-            x = torch.relu(convolution(x))
-        x = torch.relu(self.dense(x.flatten(1)))
-        return self.mean(x), nn.functional.softplus(self.logvar(x))
-
-    def decode(self, z: Tensor) -> Tensor:
-        """Return the logits (batch, time, rules)."""
-        x = nn.functional.elu(self.first(z))
-        hidden, _ = self.gru(x[:, None, :].expand(-1, self.sizes.n_max, -1))
         logits: Tensor = self.out(hidden)
         return logits

@@ -222,7 +222,7 @@ class _Written:
 
 
 class PaperNetwork:
-    """The paper's network; see `gode.model.gvae.PaperVAE`. Its sequences hold every rule."""
+    """The paper's network; see `gode.paper.autoencoder_eq3.PaperVAE`. Its sequences hold every rule."""
 
     def __init__(self, weights: Weights) -> None:
         w = {name: np.asarray(value, np.float32) for name, value in weights.items()}

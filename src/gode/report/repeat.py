@@ -8,7 +8,7 @@ import numpy as np
 
 from gode.choices import Preset
 from gode.discovery import Discovery
-from gode.discovery.paper import paper_grammar
+from gode.paper import paper_grammar
 from gode.search.settings import AUTO
 
 ARGUMENTS = (("u", "u"), ("u'", "velocity"), ("u''", "acceleration"))

@@ -1,13 +1,12 @@
 import numpy as np
 import pytest
 
-from gode.data import Dataset, Smooth, make_run
-from gode.discovery.paper import prepared_by
-from gode.discovery.paper_objective import FAILURE_COST, FIRST_THRESHOLD, PaperObjective
+from gode.data import Smooth, make_run
 from gode.equation import parse_skeleton
-from gode.fitting import PaperConfig
-from gode.fitting.losses import criterion, residual_loss, solution_loss
-from gode.search.settings import Settings
+from gode.paper import PaperObjective
+from gode.paper.discover import smoothed_columns
+from gode.paper.losses_eq4_to_9 import PaperConfig, criterion, residual_loss, solution_loss
+from gode.paper.objective_sec24 import FAILURE_COST, FIRST_THRESHOLD
 from gode.solve import solve
 
 T = np.linspace(0.0, 3.0, 61)
@@ -20,9 +19,15 @@ def objective(solving=True):
     u = np.vstack([np.sin(2 * T), 2 * np.cos(2 * T), -4 * np.sin(2 * T)])
     run = make_run(T, u=u[0], initial=[0.0, 2.0])
     smooth = Smooth(T, u, np.full_like(u, 0.01), np.array([0.01, np.nan, np.nan]), np.zeros(2))
-    settings = Settings(order=2, grammar="", preset="paper")
-    prepared = prepared_by((smooth,), Dataset((run,)), settings)
-    return PaperObjective(prepared, order=2, solving=solving, config=PaperConfig(max_iterations=500))
+    return PaperObjective(
+        [run],
+        [smooth],
+        smoothed_columns([run], [smooth]),
+        order=2,
+        solving=solving,
+        config=PaperConfig(max_iterations=500),
+        check=lambda: None,
+    )
 
 
 def test_a_true_equation_is_solved_and_scored_by_its_complexity():

@@ -1,7 +1,6 @@
 """Nelder & Mead's simplex search for the constants that make a residual small (compiled).
 
-Step for step the method of SciPy's `minimize`, which the paper calls; `tests/fitting/test_losses.py` holds it
-against that.
+Step for step the method of SciPy's `minimize`, which the paper calls; a test compares the two.
 """
 
 import math

@@ -1,20 +1,26 @@
-"""PaperObjective: the paper's losses of a skeleton, in its order; nothing is fitted twice.
+"""The losses of a skeleton, in the paper's order; no skeleton is fitted twice (sec. 2.4).
 
 Constants by residual loss, the test for triviality, then, for second order, the solution if the residual
-loss is below a threshold that follows the search.
+loss is below a threshold that follows the search (sec. 3.2).
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
 import numpy as np
 
 from gode.arrays import Float
-from gode.data import Columns
+from gode.data import Columns, Run, Smooth
 from gode.equation import Equation, Skeleton
-from gode.fitting import PaperConfig, fit_by_simplex
-from gode.fitting.losses import criterion, has_vanished, is_trivial, solution_loss
-from gode.fitting.prepare import Prepared
+from gode.paper.losses_eq4_to_9 import (
+    PaperConfig,
+    criterion,
+    fit_by_simplex,
+    has_vanished,
+    is_trivial,
+    solution_loss,
+)
 from gode.solve import Solution, SolveConfig
 from gode.solve import prepare as prepare_system
 from gode.solve import run as run_system
@@ -24,6 +30,7 @@ FIRST_THRESHOLD = 200.0  # of the residual loss, for solving
 LOWEST = 20  # losses of a generation whose mean, with a margin, is the next threshold
 MARGIN = 1.05
 BOUND = 30.0  # a solution this many times larger than the data has diverged
+LISTED = 40  # equations that are reported at most
 
 
 @dataclass(frozen=True)
@@ -41,23 +48,20 @@ class PaperObjective:
 
     def __init__(
         self,
-        prepared: Prepared,
+        runs: Sequence[Run],
+        smooths: Sequence[Smooth],
+        columns: Columns,  # the smoothed data of all runs
         *,
         order: int,
         solving: bool,
         config: PaperConfig,
-        check: Callable[[], None] | None = None,  # called before each fit; may raise to end the search
+        check: Callable[[], None],  # called before each fit; may raise to end the search
     ) -> None:
-        self.prepared, self.order, self.solving, self.config = prepared, order, solving, config
-        self.check = check
+        self.runs, self.smooths, self.columns = runs, smooths, columns
+        self.order, self.solving, self.config, self.check = order, solving, config, check
         self.threshold = FIRST_THRESHOLD
         self.seen: dict[Skeleton, Judged | None] = {}
         self.n_solved = 0
-
-    @property
-    def columns(self) -> Columns:
-        """The smoothed data."""
-        return self.prepared.columns
 
     @property
     def n_fitted(self) -> int:
@@ -83,8 +87,7 @@ class PaperObjective:
         if any(name not in self.columns.inputs for name in skeleton.inputs):
             return None
         if skeleton not in self.seen:
-            if self.check:
-                self.check()
+            self.check()
             self.seen[skeleton] = self._judged(skeleton)
         return self.seen[skeleton]
 
@@ -92,6 +95,12 @@ class PaperObjective:
         """Return the `n` best by score."""
         found = [one for one in self.seen.values() if one is not None]
         return sorted(found, key=lambda one: one.score)[:n]  # of equals the first found
+
+    def decided(self) -> list[Judged]:
+        """Return the best equations of those that can be solved at all."""
+        solved = (self.solved(judged) for judged in self.best(self.n_fitted))
+        found = islice((judged for judged in solved if judged is not None), LISTED)
+        return sorted(found, key=lambda one: one.score)
 
     def solved(self, judged: Judged) -> Judged | None:
         """Return `judged` with its solution loss; None if there is no solution, or one that vanishes."""
@@ -107,10 +116,11 @@ class PaperObjective:
 
     def solutions(self, equation: Equation) -> list[Solution]:
         """Solve the equation over every run, from known initial values or else the smoothed ones."""
-        config = SolveConfig(max_steps=2000, bound=BOUND * self.prepared.target.scale)
+        largest = max(float(np.abs(smooth.values[0]).max()) for smooth in self.smooths) or 1.0
+        config = SolveConfig(max_steps=2000, bound=BOUND * largest)
         constants = np.array(equation.constants, np.float64)
         out = []
-        for data, smooth in zip(self.prepared.dataset.runs, self.prepared.smooths, strict=True):
+        for data, smooth in zip(self.runs, self.smooths, strict=True):
             guide = smooth.values[self.order]
             system = prepare_system(
                 equation.skeleton, data.t, inputs=dict(data.signals), guide=guide, config=config
@@ -133,5 +143,5 @@ class PaperObjective:
         return criterion(equation.complexity, accuracy, self.columns.n_points, self.config.alpha)
 
     def _vanished(self, solutions: Sequence[Solution]) -> bool:
-        smooths = self.prepared.smooths
-        return all(has_vanished(s, smooth.values[0]) for s, smooth in zip(solutions, smooths, strict=True))
+        pairs = zip(solutions, self.smooths, strict=True)
+        return all(has_vanished(solution, smooth.values[0]) for solution, smooth in pairs)

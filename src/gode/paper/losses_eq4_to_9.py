@@ -15,8 +15,8 @@ from gode.equation import Equation, Skeleton
 from gode.equation.interpreter import run_tape, workspace
 from gode.equation.tape import Tape, compile_tape, term_weights
 from gode.errors import ConfigError, DataError, Failure
-from gode.fitting.constants import Fit
-from gode.fitting.simplex import simplex_kernel
+from gode.fitting import Fit
+from gode.paper.simplex_sec23 import simplex_kernel
 from gode.solve import Solution
 
 VANISHED = 1e-3  # a solution below this share of the signal's size has died out

@@ -5,9 +5,10 @@ from scipy.optimize import minimize
 from gode.data import columns_of_run, join_runs
 from gode.equation import Equation, parse_equation, parse_skeleton
 from gode.errors import ConfigError, DataError, Failure
-from gode.fitting import PaperConfig, fit_by_simplex
-from gode.fitting.losses import (
+from gode.paper.losses_eq4_to_9 import (
+    PaperConfig,
     criterion,
+    fit_by_simplex,
     has_vanished,
     is_trivial,
     possible_solutions,

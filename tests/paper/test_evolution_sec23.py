@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from gode.search import EvolutionConfig, evolve
+from gode.paper.evolution_sec23 import EvolutionConfig, evolve
 
 START = np.full(3, 2.0)
 

@@ -12,9 +12,9 @@ import numpy as np
 
 from gode.arrays import Float
 from gode.data.gp import Smooth
-from gode.data.network import Training, forward, initial_parameters, layers_of, train
 from gode.data.runs import Run
 from gode.errors import ConfigError, DataError
+from gode.paper.smoothing_network import Training, forward, initial_parameters, layers_of, train
 
 HIDDEN = (32, 32, 32)
 USUAL = (1e-2, 1e3)  # sizes of the paper's signals and spans; others are measured in powers of ten

@@ -1,9 +1,18 @@
 import numpy as np
 import pytest
 
-from gode.data import MlpConfig, make_run, smooth_mlp
-from gode.data.mlp import Goal, Units, dominant_period, make_goal, mlp_loss, oscillates
+from gode.data import make_run
 from gode.errors import ConfigError, DataError
+from gode.paper.smoothing_sec23 import (
+    Goal,
+    MlpConfig,
+    Units,
+    dominant_period,
+    make_goal,
+    mlp_loss,
+    oscillates,
+    smooth_mlp,
+)
 
 T = np.linspace(0.0, 6.0, 45)
 QUICK = MlpConfig(epochs=2500, blind_epochs=2500)

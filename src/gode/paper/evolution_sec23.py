@@ -1,0 +1,51 @@
+"""CMA-ES in the latent space, as the paper runs it (sec. 2.3)."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import cma
+import numpy as np
+
+from gode.arrays import Float
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvolutionConfig:
+    """One run of CMA-ES."""
+
+    population: int
+    generations: int
+    sigma: float = 0.5
+    target: float = 1e-3  # a score this low ends the search
+    keep_best: bool = False  # tell the best point so far in each generation, in place of the worst
+
+
+def evolve(
+    score: Callable[[Float], list[float]],
+    start: Float,
+    *,
+    config: EvolutionConfig,
+    rng: np.random.Generator,
+) -> None:
+    """Run CMA-ES once from `start`; `score` takes the points of a generation (population, dimension)."""
+    options = {
+        "popsize": config.population,
+        "ftarget": config.target,
+        "verbose": -9,
+        "verb_log": 0,
+        "seed": np.nan,  # no global random state: our own generator below
+        "randn": lambda *shape: rng.standard_normal(shape),
+    }
+    strategy = cma.CMAEvolutionStrategy(np.asarray(start, np.float64), config.sigma, options)
+    best, kept = np.inf, np.asarray(start, np.float64)
+    for _ in range(config.generations):
+        points = strategy.ask()
+        scores = score(np.asarray(points, np.float64))
+        leader, worst = int(np.argmin(scores)), int(np.argmax(scores))
+        if scores[leader] < best:
+            best, kept = scores[leader], points[leader].copy()
+        elif config.keep_best:
+            points[worst], scores[worst] = kept.copy(), best
+        strategy.tell(points, scores)
+        if strategy.stop():
+            break
