@@ -1,4 +1,4 @@
-"""gode bench: the paper's tables, the peers, sweeps, the engine, and the report over all of it."""
+"""gode bench: the suites of the paper, other tools, sweeps, the speed of the engine, and the report."""
 
 import os
 import shlex
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from gode.benchmarks.tables import TextTable
 
 F = TypeVar("F", bound=Callable[..., None])
-LOST = 1  # an accuracy that the quick run demands was not reached
+INACCURATE = 1  # exit code if the quick suite exceeds a limit of its errors
 
 
 @main.group()
@@ -33,8 +33,8 @@ def bench() -> None:
     """
 
 
-class _Several(click.Command):
-    """A command whose options take several values: --seeds 0 1 2, as well as --seeds 0 --seeds 1."""
+class _MultiValueCommand(click.Command):
+    """A command whose repeatable options take several values: --seeds 0 1 2 for --seeds 0 --seeds 1 ..."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         several = {o for p in self.params if isinstance(p, click.Option) and p.multiple for o in p.opts}
@@ -52,24 +52,24 @@ class _Several(click.Command):
 
 
 def _run_options(command: F) -> F:
-    """Add the options that all studies share."""
+    """Add the options of all studies."""
     from_right = (
         click.option("--problems", multiple=True, help="Names of problems; by default all.  [several]"),
         click.option("--methods", multiple=True, default=("gode", "floor"), show_default=True,
-                     help="gode, gode-paper, pysindy, ... ; see `gode bench methods`; or one of your own, "
+                     help="gode, gode-paper, pysindy, ...; see `gode bench methods`; or your own "
                      "module:function.  [several]"),
         click.option("--seeds", multiple=True, type=int, default=(0, 1, 2, 3, 4), show_default=True,
                      help="[several]"),
         click.option("--initial", type=click.Choice(["known", "unknown"]), default="known", show_default=True,
-                     help="Whether the methods are told the initial values."),
+                     help="Whether the methods are given the initial values."),
         click.option("--effort", type=click.Choice([*map(str, EffortName)]), default="normal",
                      show_default=True),
         click.option("--jobs", default=2, show_default=True,
                      help="Processes, at most one for each core."),
-        click.option("--limit", default=1800.0, show_default=True, help="Seconds that one run may take."),
-        click.option("--retry", is_flag=True, help="Do runs again that failed."),
+        click.option("--limit", default=1800.0, show_default=True, help="Time limit of a run in seconds."),
+        click.option("--retry", is_flag=True, help="Repeat runs that failed."),
         click.option("--out", type=OutPath(), default=Path("out/bench"), show_default=True,
-                     help="Folder of the results; the same folder goes on where it stopped."),
+                     help="Folder of the results; an unfinished study in it is continued."),
     )  # fmt: skip
     for option in reversed(from_right):
         command = option(command)
@@ -77,13 +77,13 @@ def _run_options(command: F) -> F:
 
 
 def _suite_command(names: tuple[str, ...], title: str, text: str) -> None:
-    """Register `gode bench b1` and its sisters."""
+    """Register the command of some suites."""
 
-    @bench.command(title, help=text, cls=_Several)
+    @bench.command(title, help=text, cls=_MultiValueCommand)
     @_run_options
     @click.option("--noise", multiple=True, type=float, default=(0.05,), show_default=True, help="[several]")
     @click.option(
-        "--quick", is_flag=True, help="A few problems, one seed, quick effort; fails if accuracy is lost."
+        "--quick", is_flag=True, help="A few problems, one seed, quick effort; fails if errors are too large."
     )
     @click.pass_context
     def run_suite(
@@ -104,7 +104,7 @@ def _suite_command(names: tuple[str, ...], title: str, text: str) -> None:
         )  # fmt: skip
         _study(ctx, todo, jobs, limit, retry, out)
         if quick:
-            _tell_quick(check_quick(out, todo))
+            _exit_quick(check_quick(out, todo))
 
 
 _suite_command(("b1",), "b1", "Suite B1: thirty equations of first order.")
@@ -113,19 +113,19 @@ _suite_command(("b3",), "b3", "Suite B3: three driven oscillators, of which the 
 _suite_command(("b1", "b2", "b3"), "all", "The three suites.")
 
 
-@bench.command(cls=_Several)
+@bench.command("sweep", cls=_MultiValueCommand)
 @click.argument("what", type=click.Choice(["noise", "samples", "dropped", "runs"]))
 @_run_options
 @click.option(
-    "--values", multiple=True, type=float, help="Levels; by default those of the results page.  [several]"
+    "--values", multiple=True, type=float, help="Values; by default those of the results page.  [several]"
 )
 @click.pass_context
-def sweep(
+def sweep_command(
     ctx: click.Context, what: str, problems: tuple[str, ...], methods: tuple[str, ...],
     seeds: tuple[int, ...], initial: str, effort: str, jobs: int, limit: float, retry: bool, out: Path,
     values: tuple[float, ...],
 ) -> None:  # fmt: skip
-    """Vary the noise, the number of samples, the share of them that is dropped, or the number of runs."""
+    """Vary the noise, the number of samples, the share of dropped samples, or the number of runs."""
     from gode.benchmarks.jobs import sweep_jobs
 
     todo = sweep_jobs(
@@ -140,9 +140,9 @@ def sweep(
     _study(ctx, todo, jobs, limit, retry, out)
 
 
-@bench.command()
-def methods() -> None:
-    """List the methods, and which of them are installed."""
+@bench.command("methods")
+def methods_command() -> None:
+    """List the methods and whether they are installed."""
     from rich.table import Table
 
     from gode.benchmarks.methods import METHODS
@@ -155,12 +155,12 @@ def methods() -> None:
     console().print(table)
 
 
-@bench.command()
+@bench.command("report")
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.option("--markdown", type=OutPath(), help="Write the tables to this file, too.")
 @click.option("--latex", type=OutPath(), help="Write the tables to this file as LaTeX.")
-def report(folder: Path, markdown: Path | None, latex: Path | None) -> None:
-    """Print the tables of FOLDER; draw its pictures and write one page with all of it."""
+def report_command(folder: Path, markdown: Path | None, latex: Path | None) -> None:
+    """Print the tables of FOLDER, draw its figures, and write a page with all of them."""
     from gode.benchmarks import report as reporting
 
     found = reporting.make_report(folder)
@@ -170,18 +170,18 @@ def report(folder: Path, markdown: Path | None, latex: Path | None) -> None:
     written = reporting.write_report(found, folder)
     if found.warning:
         click.echo(found.warning)
-    click.echo(f"page: {written[0]}; {len(written) - 1} pictures in {folder / reporting.FIGURES}")
+    click.echo(f"page: {written[0]}; {len(written) - 1} figures in {folder / reporting.FIGURES}")
     for path, text in ((markdown, reporting.markdown), (latex, reporting.latex)):
         if path:
             reporting.write_text(path, text(found))
             click.echo(f"tables: {path}")
 
 
-@bench.command()
+@bench.command("engine")
 @click.argument("what", nargs=-1)
 @click.option("--quick", is_flag=True, help="Smaller samples: seconds instead of minutes.")
-@click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
-def engine(what: tuple[str, ...], quick: bool, as_json: bool) -> None:
+@click.option("--json", "as_json", is_flag=True, help="Print the results as JSON.")
+def engine_command(what: tuple[str, ...], quick: bool, as_json: bool) -> None:
     """Measure the engine and its baselines in one run.
 
     WHAT are any of fits, solves, decode, smooth, library, memory, start; by default all.
@@ -191,20 +191,23 @@ def engine(what: tuple[str, ...], quick: bool, as_json: bool) -> None:
 
     from gode.benchmarks.engine import measure
 
-    figures = []
-    for figure in measure(what, quick=quick):
-        figures.append(figure)
+    metrics = []
+    for metric in measure(what, quick=quick):
+        metrics.append(metric)
         if not as_json:
-            beside = f"; {figure.baseline}: {figure.base:.4g}" if figure.base is not None else ""
-            ratio = f", ratio {figure.ratio:.3g}" if figure.ratio is not None else ""
-            note = f" ({figure.note})" if figure.note else ""
-            click.echo(f"{figure.name}: {figure.value:.4g} {figure.unit}{beside}{ratio}{note}")
+            beside = f"; {metric.baseline}: {metric.base:.4g}" if metric.base is not None else ""
+            ratio = f", ratio {metric.ratio:.3g}" if metric.ratio is not None else ""
+            note = f" ({metric.note})" if metric.note else ""
+            click.echo(f"{metric.name}: {metric.value:.4g} {metric.unit}{beside}{ratio}{note}")
     if as_json:
-        click.echo(json.dumps([{**asdict(f), "ratio": f.ratio} for f in figures]))
+        click.echo(json.dumps([{**asdict(f), "ratio": f.ratio} for f in metrics]))
 
 
 def _usable(names: Sequence[str]) -> list[str]:
-    """Return the methods that are installed; say which are not. Modules of the folder here are found, too."""
+    """Return the methods that are installed; print those that are not.
+
+    Methods of the user are also found in modules of the current folder.
+    """
     from gode.benchmarks.methods import method
 
     if os.getcwd() not in sys.path:
@@ -216,7 +219,7 @@ def _usable(names: Sequence[str]) -> list[str]:
 
 
 def _study(ctx: click.Context, todo: "list[Job]", workers: int, limit: float, retry: bool, out: Path) -> None:
-    """Run the jobs, go on where an earlier run stopped, and print the tables of what was asked for."""
+    """Run the jobs that have no result yet, and print the tables."""
     from gode.benchmarks.report import remember_command
     from gode.benchmarks.run import RunConfig, run_jobs
     from gode.benchmarks.sweeps import sweep_table, sweeps_of
@@ -273,12 +276,12 @@ def _span(seconds: float) -> str:
     return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
 
 
-def _tell_quick(losses: list[str]) -> None:
+def _exit_quick(losses: list[str]) -> None:
     for loss in losses:
         click.echo(loss)
     click.echo("accuracy lost" if losses else "as accurate as it should be")
     if losses:
-        sys.exit(LOST)
+        sys.exit(INACCURATE)
 
 
 def _show(table: "TextTable") -> None:
