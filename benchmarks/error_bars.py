@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from false_discoveries import rows_of
 from scipy.integrate import solve_ivp
 
 import gode
@@ -153,17 +154,6 @@ def one_run(problem: Problem, seed: int, noise: float, points: int, correlation:
 def ordered(place: str) -> str:
     """Return the name of a place with its factors in one order."""
     return "*".join(sorted(place.split("*")))
-
-
-def rows_of(path: Path) -> list[dict[str, object]]:
-    """Return what an earlier call has measured; a last line cut short is left out."""
-    rows = []
-    for line in path.read_text().splitlines() if path.exists() else []:
-        try:
-            rows.append(json.loads(line))
-        except json.JSONDecodeError:
-            continue
-    return rows
 
 
 def missing(rows: list[dict[str, object]], given: argparse.Namespace) -> Iterator[tuple[Problem, int]]:

@@ -16,7 +16,7 @@ import pytest
 
 import gode as package
 from commands import GROWTH, gode, refused, start
-from gode.cli.discover import told_of_jobs
+from gode.cli.discover import jobs_note
 from gode.cli.running import live_progress
 from gode.search.workers import cores
 
@@ -218,8 +218,8 @@ def test_a_small_grammar_goes_from_its_file_to_the_equation(tmp_path):
 
 
 def test_more_processes_than_cores_are_told():
-    assert told_of_jobs(cores()) == []
-    assert told_of_jobs(9999) == [f"--jobs 9999: {cores()} processes are used, one for each core"]
+    assert jobs_note(cores()) == []
+    assert jobs_note(9999) == [f"--jobs 9999: {cores()} processes are used, one for each core"]
 
 
 def take_terminal():

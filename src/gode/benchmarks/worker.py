@@ -2,7 +2,6 @@
 
 import hashlib
 import importlib.metadata
-import os
 import platform
 import signal
 import threading
@@ -11,7 +10,6 @@ import traceback
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import lru_cache
-from multiprocessing import parent_process
 from multiprocessing.connection import Connection
 from pathlib import Path
 
@@ -19,6 +17,7 @@ from gode import __version__
 from gode.benchmarks.jobs import Job
 from gode.benchmarks.records import Record
 from gode.errors import GodeError
+from gode.search.workers import end_with_parent
 
 PACKAGES = ("numpy", "scipy", "numba")
 
@@ -26,7 +25,7 @@ PACKAGES = ("numpy", "scipy", "numba")
 def serve(connection: "Connection[Record | None, Job]") -> None:
     """Send None when ready, then a record for each job, until the other side closes."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    threading.Thread(target=end_with_parent, daemon=True).start()
     _warm_up()
     try:
         connection.send(None)
@@ -118,14 +117,6 @@ def _warm_up() -> None:
     job = Job(study="b1", problem="ID2", method="floor", samples=12)
     for name in ("ID2", "LODE4", "NLODE4"):  # first order, second order, implicit
         run_job(replace(job, problem=name))
-
-
-def _end_with_parent() -> None:
-    """End this process when its parent ends, even if that is killed."""
-    parent = parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
 
 
 def _reset_peak() -> None:

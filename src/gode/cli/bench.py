@@ -159,7 +159,7 @@ def methods_command() -> None:
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.option("--markdown", type=OutPath(), help="Write the tables to this file, too.")
 @click.option("--latex", type=OutPath(), help="Write the tables to this file as LaTeX.")
-def report_command(folder: Path, markdown: Path | None, latex: Path | None) -> None:
+def study_report_command(folder: Path, markdown: Path | None, latex: Path | None) -> None:
     """Print the tables of FOLDER, draw its figures, and write a page with all of them."""
     from gode.benchmarks import report as reporting
 

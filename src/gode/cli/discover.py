@@ -95,7 +95,7 @@ def discover_command(
     from gode.discovery.options import Options  # after the files were read: it is slow to import
 
     order = order or ("2" if "u''" in dataset.channels else "1")
-    notes = [*check_initial(dataset, order), *told_of_jobs(n_jobs)]
+    notes = [*check_initial(dataset, order), *jobs_note(n_jobs)]
     _say_all([*readings.told, *notes], silent=as_json or quiet)
     options = Options(
         order="auto" if order == "auto" else int(order), grammar=grammar, without=without, start=start,
@@ -105,7 +105,7 @@ def discover_command(
     if checkpoint and checkpoint.n_recalled:
         known = f"{checkpoint.n_recalled} fits are known"
         _say_all([f"going on from {checkpoint.path}: {known}"], silent=as_json or quiet)
-    seconds, found = _search(dataset, options, n_jobs, checkpoint, quiet=quiet)
+    seconds, found = _run_search(dataset, options, n_jobs, checkpoint, quiet=quiet)
     _finish(found, readings, out, seconds=seconds, as_json=as_json, quiet=quiet)
     if checkpoint is not None and not (found.interrupted or found.timed_out):
         checkpoint.remove()
@@ -166,7 +166,7 @@ def demo_command(out: Path) -> None:
     _say_all([f"written: {path}" for path in save_results(found, out)])
 
 
-def told_of_jobs(n_jobs: int) -> list[str]:
+def jobs_note(n_jobs: int) -> list[str]:
     """Return a sentence if more processes are asked for than there are cores."""
     from gode.search.workers import cores
 
@@ -179,7 +179,7 @@ def _say_all(sentences: Sequence[str], *, silent: bool = False) -> None:
         say(sentence)
 
 
-def _search(
+def _run_search(
     dataset: "Dataset", options: "Options", n_jobs: int, checkpoint: "Checkpoint | None", *, quiet: bool
 ) -> "tuple[float, Discovery]":
     """Return what was found, after the seconds that it took."""

@@ -82,13 +82,13 @@ def read_dataset(files: Sequence[str], options: DataOptions) -> "tuple[Dataset, 
     tables = [read_table(path) for path in files]
     formula = None
     if options.force is not None and options.force != NONE and not _is_column(tables[0], options.force):
-        formula = _force_formula(options.force, tables[0])
+        formula = _parse_force(options.force, tables[0])
         options = replace(options, force=NONE)
     readings = runs_of_tables(tables, Roles(**{role: getattr(options, role) for role in COLUMNS}))
-    return _dataset(readings, options, formula), readings
+    return _make_dataset(readings, options, formula), readings
 
 
-def _dataset(readings: "Readings", options: DataOptions, formula: str | None) -> "Dataset":
+def _make_dataset(readings: "Readings", options: DataOptions, formula: str | None) -> "Dataset":
     from gode.data.joining import chosen_interpolation
     from gode.discovery.arguments import make_dataset
 
@@ -112,7 +112,7 @@ def _is_column(table: "Table", name: str) -> bool:
     return True
 
 
-def _force_formula(text: str, table: "Table") -> str:
+def _parse_force(text: str, table: "Table") -> str:
     from gode.equation import parse_tree
     from gode.equation.tree import TIME, variables
     from gode.tables.table import listed

@@ -174,11 +174,11 @@ def _begin(workers: Workers) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that asked
     threadpool_limits(1)
     _ours.append(workers)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    threading.Thread(target=end_with_parent, daemon=True).start()
 
 
-def _end_with_parent() -> None:
-    """End this worker when the process that asked is killed: it would wait for work for ever."""
+def end_with_parent() -> None:
+    """End this process when its parent ends, even if that is killed: it would wait for ever."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()
