@@ -3,7 +3,7 @@ import subprocess
 import sys
 
 import pytest
-from click import Context, Group
+from click import Command, Context, Group
 
 from commands import GROWTH, gode, refused
 from gode.cli import main
@@ -157,3 +157,18 @@ def test_empty_names_and_seeds_below_zero_are_refused():
 )
 def test_messages_of_the_library_speak_of_options_not_of_arguments(words, told):
     assert told in refused("discover", GROWTH, *words)
+
+
+def test_the_lists_of_the_command_line_are_those_of_the_library():
+    """They are written twice, as help and completion must not import the library."""
+    from gode.cli.measured import OPTIONS
+    from gode.cli.records import FORMATS, LINEAR
+    from gode.data import Interpolation
+    from gode.report import LANGUAGES
+
+    command = Command("all", params=[])
+    for option in OPTIONS:
+        option(command)
+    (interpolation,) = (p for p in command.params if p.name == "interpolation")
+    assert set(interpolation.type.choices) == set(Interpolation)
+    assert (*LANGUAGES, LINEAR) == FORMATS

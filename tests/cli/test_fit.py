@@ -35,3 +35,11 @@ def test_bad_questions_are_one_sentence():
 def test_more_initial_values_than_the_order_are_refused():
     message = refused("fit", "u' = C*u", GROWTH, "--initial", "1,2")
     assert "--initial must be u(t0) for order 1, got 2 values" in message
+
+
+def test_a_run_that_cannot_be_used_is_named_after_its_file(tmp_path):
+    rows = [f"{t / 10},{2.718 ** (-t / 10)}" for t in range(20)]
+    (tmp_path / "long.csv").write_text("\n".join(["t,u", *rows]))
+    (tmp_path / "short.csv").write_text("\n".join(["t,u", *rows[:3]]))
+    message = refused("fit", "u' = C*u", tmp_path / "long.csv", tmp_path / "short.csv")
+    assert "short: 3 usable points are too few" in message

@@ -73,6 +73,6 @@ def scipy_solver(equation: Equation) -> Callable[[Float, Sequence[float], float]
 
 
 def spline(t: Float, u: Float) -> Float:
-    """Return u', u'' and u smoothed by a spline with generalised cross-validation."""
+    """Return u, u' and u'' smoothed by a spline with generalised cross-validation."""
     smooth = make_smoothing_spline(t, u)
     return np.vstack([smooth(t), smooth.derivative(1)(t), smooth.derivative(2)(t)])

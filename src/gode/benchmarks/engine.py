@@ -1,4 +1,4 @@
-"""Speed of the engine, with a baseline in the same run: the ratios do not depend on the machine."""
+"""Speed of the engine, with a baseline in the same run, since ratios depend little on the machine."""
 
 import os
 import subprocess

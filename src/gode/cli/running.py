@@ -37,7 +37,7 @@ COMPILE = "from gode.solve.solution import compile_solvers; compile_solvers()"
 
 @contextmanager
 def compiling_ahead() -> Iterator[None]:
-    """Compile the solvers in a second process, if they are not in the cache and a second core is free.
+    """Compile the solvers in a second process, if they are not in the cache and there is a second core.
 
     This process meanwhile compiles the fits. It finds what is finished in the cache of compiled code, and
     compiles the rest itself.
