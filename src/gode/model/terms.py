@@ -17,8 +17,8 @@ from gode.equation.sums import Sum, from_sum, to_sum
 from gode.equation.tree import derivative_order, has_constant, mul, unlabelled, variables
 from gode.errors import EquationError, GrammarError, ModelError
 from gode.grammar import Derivation, Grammar, generate, tokenize
+from gode.grammar.earley import NOTHING
 from gode.library import sentence_skeleton, term_tokens, term_tree
-from gode.model.spelling import Speller
 
 MAX_TERMS = 4000
 WAVES = frozenset(FUNCTIONS) - KINKED - {"log"}
@@ -67,11 +67,6 @@ class TermBook:
     def frame(self) -> Sum:
         """What the grammar's template adds to a sentence."""
         return to_sum(unlabelled(parse_tree(self.grammar.template.replace("{sentence}", "0"))))
-
-    @cached_property
-    def speller(self) -> Speller:
-        """What finds derivations of sums of texts."""
-        return Speller(self.grammar, self.texts)
 
     @cached_property
     def orders(self) -> dict[str, int]:
@@ -133,20 +128,28 @@ class TermBook:
         return total == wanted or self._slowly_means(texts, skeleton)
 
     def _slowly_means(self, texts: list[str], skeleton: Skeleton) -> bool:
-        signed = [token for text in texts for token in (text[0], *self.speller.tokens(text))]
-        tokens = tuple(signed[1:] if signed[:1] == ["+"] else signed)
         try:
-            return sentence_skeleton(self.grammar, tokens) == skeleton
+            return sentence_skeleton(self.grammar, self._sentence(texts)) == skeleton
         except EquationError:
             return False
 
     def _derivation(self, texts: list[str]) -> Derivation | None:
         """Return a derivation of the sum of `texts`, in an order that the grammar allows."""
         for ordered in self._orderings(texts):
-            derivation = self.speller.derivation(ordered)
+            derivation = self._parsed(self._sentence(ordered))
             if derivation is not None and len(derivation) <= self.grammar.limit:
                 return derivation
         return None
+
+    def _sentence(self, texts: list[str]) -> tuple[str, ...]:
+        """Return the tokens of a sum; a plus in front of it is not written."""
+        signed = [token for text in texts for token in (text[0], *tokenize(self.grammar, text[1:]))]
+        return tuple(signed[1:] if signed[:1] == ["+"] else signed)
+
+    def _parsed(self, tokens: tuple[str, ...]) -> Derivation | None:
+        """Return what `gode.grammar.parse` does, but None without a reason, which takes long to find."""
+        number = self.grammar.coded.number
+        return self.grammar.parser.derive([number.get(token, NOTHING) for token in tokens])
 
     def _orderings(self, texts: list[str]) -> Iterator[list[str]]:
         """Yield the ways to put the terms in order that a grammar may ask for."""
