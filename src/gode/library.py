@@ -22,14 +22,10 @@ from gode.equation.tree import (
     TIME,
     Node,
     add,
-    const,
     depends_on,
-    has_constant,
     mul,
     renumber,
-    replace_constants,
     variables,
-    walk,
 )
 from gode.errors import EquationError, FileError, GrammarError
 from gode.files import replacing
@@ -78,13 +74,13 @@ def skeleton_of(grammar: Grammar, derivation: Derivation) -> Skeleton:
 
 def sentence_skeleton(grammar: Grammar, tokens: tuple[str, ...]) -> Skeleton:
     """Return the skeleton of a sentence in the grammar's template."""
-    frame, numbered = _frame(grammar.template)
-    terms, n_constants = [], 0
-    for sign, term in term_tokens(tokens):
-        tree, n_constants = _numbered_term(sign, term, n_constants)
-        terms.append(tree)
-    filled = _filled(frame, add(*terms))
-    return Skeleton(renumber(filled) if numbered else filled)
+    return _sum_skeleton(grammar.template, tuple(sorted(term_tokens(tokens))))
+
+
+@lru_cache(maxsize=5_000)  # sentences of a search repeat, up to the order of their terms
+def _sum_skeleton(template: str, terms: tuple[tuple[str, tuple[str, ...]], ...]) -> Skeleton:
+    signed = [mul(MINUS_ONE, term_tree(term)) if sign == "-" else term_tree(term) for sign, term in terms]
+    return Skeleton(renumber(_filled(_frame(template), add(*signed))))
 
 
 def term_tokens(tokens: tuple[str, ...]) -> list[tuple[str, tuple[str, ...]]]:
@@ -106,20 +102,10 @@ def term_tree(tokens: tuple[str, ...]) -> Node:
     return parse_tree("".join(tokens))
 
 
-@lru_cache(maxsize=20_000)
-def _numbered_term(sign: str, tokens: tuple[str, ...], start: int) -> tuple[Node, int]:
-    """Return the tree of a term with its constants numbered from `start`, and the number after the last."""
-    tree = term_tree(tokens)
-    stop = start + sum(node.op == "const" for node in walk(tree))
-    shifted = replace_constants(tree, lambda i: const(start + i))
-    return mul(MINUS_ONE, shifted) if sign == "-" else shifted, stop
-
-
 @lru_cache(maxsize=64)
-def _frame(template: str) -> tuple[Node, bool]:
-    """Return the tree of a template, and whether the template has constants."""
-    frame = parse_tree(template.replace("{sentence}", PLACE), inputs=("F", PLACE))
-    return frame, has_constant(frame)
+def _frame(template: str) -> Node:
+    """Return the tree of a template, with a variable in the place of the sentence."""
+    return parse_tree(template.replace("{sentence}", PLACE), inputs=("F", PLACE))
 
 
 def _filled(frame: Node, sentence: Node) -> Node:

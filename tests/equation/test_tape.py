@@ -10,7 +10,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from gode.equation import Node, Skeleton, Term, parse_skeleton, parse_tree
-from gode.equation.skeleton import linear_terms, to_count
+from gode.equation.skeleton import linear_terms
 from gode.equation.symbolic import expression
 from gode.equation.tape import (
     ADDEND,
@@ -22,7 +22,7 @@ from gode.equation.tape import (
     compile_tape,
     evaluate,
 )
-from gode.equation.tree import call, const, mul, num, var, walk
+from gode.equation.tree import call, const, count_constants, mul, num, var, walk
 from gode.errors import EquationError
 from strategies import constant_values, free_expressions, plain_value, points, skeleton_trees
 
@@ -35,7 +35,7 @@ def columns_of(where: list[dict[str, float]]) -> np.ndarray:
 
 
 def run(tree: Node, c: list[float], where: list[dict[str, float]]) -> Evaluation:
-    tape = compile_tape(linear_terms(tree), NAMES, to_count(tree))
+    tape = compile_tape(linear_terms(tree), NAMES, count_constants(tree))
     return evaluate(tape, c, columns_of(where))
 
 
@@ -46,7 +46,7 @@ def at_state(u: float) -> list[dict[str, float]]:
 @given(free_expressions("t", "u", "u'", "F"), st.lists(points, min_size=1, max_size=4), st.data())
 @settings(max_examples=120, deadline=None)
 def test_values_are_those_of_the_plain_twin(tree, where, data):
-    c = data.draw(st.lists(constant_values, min_size=to_count(tree), max_size=to_count(tree)))
+    c = data.draw(st.lists(constant_values, min_size=count_constants(tree), max_size=count_constants(tree)))
     expected = np.array([plain_value(tree, at, c) for at in where])
     assume(np.isfinite(expected).all())
     near = [plain_value(tree, {k: v * (1 + 1e-12) for k, v in at.items()}, c) for at in where]
@@ -75,7 +75,7 @@ class SymbolicTwin:
         symbols = {name: sympy.Symbol(f"x{i}", real=True) for i, name in enumerate(NAMES)}
         for name in ("u''", "u'", "u", "F", "t"):
             expr = expr.xreplace({expression(var(name)): symbols[name]})
-        constants = [expression(const(i)) for i in range(to_count(tree))]
+        constants = [expression(const(i)) for i in range(count_constants(tree))]
         self.directions = [*constants, *symbols.values()]
         self.functions = [
             sympy.lambdify(self.directions, e, "math")
@@ -93,7 +93,7 @@ class SymbolicTwin:
 @given(free_expressions("t", "u", "u'", functions=SMOOTH, max_leaves=6), points, st.data())
 @settings(max_examples=60, deadline=None)
 def test_derivatives_are_those_of_sympy(tree, at, data):
-    c = data.draw(st.lists(constant_values, min_size=to_count(tree), max_size=to_count(tree)))
+    c = data.draw(st.lists(constant_values, min_size=count_constants(tree), max_size=count_constants(tree)))
     assume(math.isfinite(plain_value(tree, at, c)))
     twin = SymbolicTwin(tree)
     expected = twin(c, at)
@@ -188,7 +188,7 @@ def test_a_bad_point_is_a_failure_without_a_warning(text, u):
 @pytest.mark.parametrize("text", ["C*u", "C*u + C*t", "exp(C*u)"])
 def test_constants_that_overflow_are_a_failure(text):
     tree = parse_tree(text)
-    result = run(tree, [1e308] * to_count(tree), at_state(1e3))
+    result = run(tree, [1e308] * count_constants(tree), at_state(1e3))
     assert not result.finite
 
 
@@ -234,7 +234,7 @@ def needed_depth(tape) -> int:
 @given(free_expressions("t", "u", max_leaves=15))
 @settings(max_examples=100, deadline=None)
 def test_the_depth_is_what_the_programs_need(tree):
-    tape = compile_tape(linear_terms(tree), NAMES, to_count(tree))
+    tape = compile_tape(linear_terms(tree), NAMES, count_constants(tree))
     assert tape.depth == needed_depth(tape)
     assert len(tape.code) == len(tape.arg) == len(tape.literal) == tape.starts[-1]
 

@@ -15,8 +15,10 @@ from gode.equation.tree import (
     ZERO,
     Node,
     add,
+    by_term,
     complexity,
     const,
+    count_constants,
     depends_on,
     derivative_order,
     has_constant,
@@ -26,14 +28,12 @@ from gode.equation.tree import (
     number,
     power,
     renumber,
-    replace_numbers,
+    shorten_numbers,
     unlabelled,
     variables,
     walk,
 )
 from gode.errors import EquationError
-
-KEY_DIGITS = 12  # 0.1/0.3 and 1/3 differ in the last digit, and mean the same
 
 
 @dataclass(frozen=True)
@@ -54,12 +54,17 @@ class Skeleton:
     @cached_property
     def key(self) -> Node:
         """The normal form less labels of constants and rounding of numbers: what makes skeletons equal."""
-        return replace_numbers(unlabelled(self.normal), lambda x: float(f"{x:.{KEY_DIGITS}g}"))
+        return shorten_numbers(self._unlabelled)
 
     @cached_property
     def normal(self) -> Node:
         """The normal form: divided by the highest derivative's coefficient, constants numbered."""
-        return renumber(normal_tree(unlabelled(self.tree)))
+        return renumber(self._unlabelled)
+
+    @cached_property
+    def _unlabelled(self) -> Node:
+        """The normal form before its constants are numbered."""
+        return normal_tree(unlabelled(self.tree))
 
     @cached_property
     def order(self) -> int:
@@ -80,7 +85,7 @@ class Skeleton:
     @cached_property
     def n_constants(self) -> int:
         """The number of free constants of the normal form."""
-        return to_count(self.normal)
+        return count_constants(self.normal)
 
     @cached_property
     def complexity(self) -> int:
@@ -105,8 +110,12 @@ class Skeleton:
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Skeleton) and self.key == other.key
 
+    @cached_property
+    def _hash(self) -> int:
+        return hash(self.key)  # a large tuple, which does not remember it
+
     def __hash__(self) -> int:
-        return hash(self.key)
+        return self._hash
 
     def __str__(self) -> str:
         return equation_text(self.normal, self.highest, self.inputs)
@@ -143,6 +152,7 @@ def linear_terms(tree: Node) -> tuple[Term, ...]:
     return tuple(_term(arg) for arg in args)
 
 
+@by_term
 def _term(node: Node) -> Term:
     factors = node.args if node.op == "*" else (node,)
     multiplier = 1.0
@@ -190,11 +200,6 @@ def term_node(term: Term) -> Node:
     """Return the tree of `term`."""
     own = ONE if term.constant is None else const(term.constant)
     return mul(num(term.multiplier), own, term.body)
-
-
-def to_count(tree: Node) -> int:
-    """Return the number of free constants in `tree`."""
-    return int(tree.op == "const") + sum(to_count(arg) for arg in tree.args)
 
 
 def has_pivot_one(tree: Node, highest: str) -> bool:

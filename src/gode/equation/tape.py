@@ -10,7 +10,7 @@ from gode.arrays import Float, Int
 from gode.equation.interpreter import run_tape, workspace
 from gode.equation.operators import ADD, CODES, CONST, LIT, MUL, POW, POWI, SQRT, VAR
 from gode.equation.skeleton import Term
-from gode.equation.tree import ONE, TIME, Node, add, has_constant, index, mul, number, var, walk
+from gode.equation.tree import ONE, TIME, Node, add, by_term, has_constant, index, mul, number, var, walk
 from gode.errors import EquationError
 
 EXPONENT, FACTOR, ADDEND, FREQUENCY = range(4)  # the part a nonlinear constant plays
@@ -47,7 +47,36 @@ class Scales:
 
 def compile_tape(terms: Sequence[Term], columns: Sequence[str], n_constants: int) -> Tape:
     """Return the programs of `terms` over the named `columns`."""
-    column = {name: i for i, name in enumerate(columns)}
+    columns = tuple(columns)
+    return _joined(terms, [_program(term.body, columns) for term in terms], n_constants)
+
+
+def compile_scales(terms: Sequence[Term], columns: Sequence[str], n_constants: int) -> Scales:
+    """Return, for the nonlinear constants in tape order, their roles and the programs of their neighbours."""
+    columns = tuple(columns)
+    roles = [role for term in terms for role in _roles(term.body)]
+    neighbours = [neighbour for _, neighbour in roles]
+    programs = [_program(term.body, columns) for term in neighbours]
+    return Scales(np.array([role for role, _ in roles], np.int64), _joined(neighbours, programs, n_constants))
+
+
+def compile_poles(terms: Sequence[Term], columns: Sequence[str], n_constants: int) -> Tape:
+    """Return the programs of all that these terms divide by."""
+    bases = dict.fromkeys(base for term in terms for base in _divisors(term.body))
+    return compile_tape([Term(1.0, None, base) for base in bases], columns, n_constants)
+
+
+class _Program(NamedTuple):
+    """The program of one term."""
+
+    code: tuple[int, ...]
+    arg: tuple[int, ...]
+    literal: tuple[float, ...]
+    inside: tuple[int, ...]  # its constants
+    depth: int
+
+
+def _joined(terms: Sequence[Term], programs: Sequence[_Program], n_constants: int) -> Tape:
     code: list[int] = []
     arg: list[int] = []
     literal: list[float] = []
@@ -55,11 +84,13 @@ def compile_tape(terms: Sequence[Term], columns: Sequence[str], n_constants: int
     nonlinear: list[int] = []
     owner: list[int] = []
     depth = 1
-    for j, term in enumerate(terms):
-        depth = max(depth, _emit(term.body, column, code, arg, literal))
-        inside = [arg[i] for i in range(starts[-1], len(code)) if code[i] == CONST]
-        nonlinear += inside
-        owner += [j] * len(inside)
+    for j, program in enumerate(programs):
+        code += program.code
+        arg += program.arg
+        literal += program.literal
+        nonlinear += program.inside
+        owner += [j] * len(program.inside)
+        depth = max(depth, program.depth)
         starts.append(len(code))
     return Tape(
         np.array(code, np.int64),
@@ -75,23 +106,31 @@ def compile_tape(terms: Sequence[Term], columns: Sequence[str], n_constants: int
     )
 
 
-def compile_scales(terms: Sequence[Term], columns: Sequence[str], n_constants: int) -> Scales:
-    """Return, for the nonlinear constants in tape order, their roles and the programs of their neighbours."""
+@by_term
+def _program(body: Node, columns: tuple[str, ...]) -> _Program:
+    column = {name: i for i, name in enumerate(columns)}
+    code: list[int] = []
+    arg: list[int] = []
+    literal: list[float] = []
+    depth = _emit(body, column, code, arg, literal)
+    inside = [a for op, a in zip(code, arg, strict=True) if op == CONST]
+    return _Program(tuple(code), tuple(arg), tuple(literal), tuple(inside), depth)
+
+
+@by_term
+def _divisors(body: Node) -> tuple[Node, ...]:
+    """Return the bases of the negative powers in a term."""
+    powers = [node for node in walk(body) if node.op == "^" and node.args[1].op == "num"]
+    return tuple([node.args[0] for node in powers if number(node.args[1]) < 0])
+
+
+@by_term
+def _roles(body: Node) -> tuple[tuple[int, Term], ...]:
+    """Return role and neighbour of each constant in a term."""
     found: dict[int, tuple[int, Node]] = {}
-    order: list[int] = []
-    for term in terms:
-        _find_roles(term.body, found, False)
-        order += [index(n) for n in walk(term.body) if n.op == "const"]
-    neighbours = [Term(1.0, None, found[i][1]) for i in order]
-    role = np.array([found[i][0] for i in order], np.int64)
-    return Scales(role, compile_tape(neighbours, columns, n_constants))
-
-
-def compile_poles(terms: Sequence[Term], columns: Sequence[str], n_constants: int) -> Tape:
-    """Return the programs of all that these terms divide by."""
-    nodes = dict.fromkeys(node for term in terms for node in walk(term.body) if node.op == "^")
-    bases = [n.args[0] for n in nodes if n.args[1].op == "num" and number(n.args[1]) < 0]
-    return compile_tape([Term(1.0, None, base) for base in bases], columns, n_constants)
+    _find_roles(body, found, False)
+    order = [index(node) for node in walk(body) if node.op == "const"]
+    return tuple([(found[i][0], Term(1.0, None, found[i][1])) for i in order])
 
 
 def _find_roles(node: Node, found: dict[int, tuple[int, Node]], wave: bool) -> None:

@@ -14,6 +14,10 @@ from gode.equation.operators import FUNCTIONS, KINKED
 STATE = "u"
 TIME = "t"
 MOST_PRODUCTS = 3.0  # that a power counts for
+KEY_DIGITS = 12  # to which numbers are compared
+by_term = lru_cache(
+    maxsize=20_000
+)  # the sums of a search are made of few different terms, met again and again
 
 
 class Node(NamedTuple):
@@ -43,7 +47,7 @@ def var(name: str) -> Node:
     return Node("var", name, ())
 
 
-ZERO, ONE, MINUS_ONE = num(0), num(1), num(-1)
+ZERO, ONE, MINUS_ONE, FREE = num(0), num(1), num(-1), const(0)
 
 
 def add(*args: Node) -> Node:
@@ -106,16 +110,22 @@ def has_constant(node: Node) -> bool:
 
 def depends_on(node: Node, name: str) -> bool:
     """Tell whether the column `name` occurs in `node`."""
-    return node.value == name or any(depends_on(arg, name) for arg in node.args)
+    return name in variables(node)
 
 
-@lru_cache(maxsize=20_000)
 def variables(node: Node) -> frozenset[str]:
     """Return the names of the columns in `node`."""
-    return frozenset(str(n.value) for n in walk(node) if n.op == "var")
+    if node.op == "+":
+        return frozenset().union(*[_variables(arg) for arg in node.args])
+    return _variables(node)
 
 
-@lru_cache(maxsize=20_000)
+@by_term
+def _variables(node: Node) -> frozenset[str]:
+    return frozenset([str(n.value) for n in walk(node) if n.op == "var"])
+
+
+@by_term
 def symbols(node: Node) -> frozenset[str]:
     """Return the symbols with which a tree is written: u, t, sin, ^ with its number, / and *.
 
@@ -164,13 +174,49 @@ def replace_numbers(node: Node, new: Callable[[float], float]) -> Node:
 
 def renumber(node: Node) -> Node:
     """Return `node` with its constants numbered in the order of writing."""
-    count = iter(range(1_000_000))
-    return replace_constants(node, lambda _: const(next(count)))
+    if node.op != "+":
+        return _numbered(node, 0)[0]
+    terms, start = [], 0
+    for arg in node.args:
+        term, start = _numbered(arg, start)
+        terms.append(term)
+    return Node("+", node.value, tuple(terms))
+
+
+@by_term
+def _numbered(node: Node, start: int) -> tuple[Node, int]:
+    """Return `node` with its constants numbered from `start`, and the number after the last."""
+    count = iter(range(start, 1_000_000))
+    return replace_constants(node, lambda _: const(next(count))), next(count)
 
 
 def unlabelled(node: Node) -> Node:
     """Return `node` with every constant carrying the same number, so that equal forms are equal."""
-    return replace_constants(node, lambda _: const(0))
+    if node.op != "+":
+        return _unlabelled(node)
+    return Node("+", node.value, tuple([_unlabelled(arg) for arg in node.args]))
+
+
+@by_term
+def _unlabelled(node: Node) -> Node:
+    return replace_constants(node, lambda _: FREE)
+
+
+def count_constants(node: Node) -> int:
+    """Return the number of free constants in `node`."""
+    return sum([_numbered(arg, 0)[1] for arg in node.args]) if node.op == "+" else _numbered(node, 0)[1]
+
+
+def shorten_numbers(node: Node) -> Node:
+    """Return `node` with its numbers rounded: 0.1/0.3 and 1/3 differ in the last digit, and mean the same."""
+    if node.op != "+":
+        return _shortened(node)
+    return Node("+", node.value, tuple([_shortened(arg) for arg in node.args]))
+
+
+@by_term
+def _shortened(node: Node) -> Node:
+    return replace_numbers(node, lambda x: float(f"{x:.{KEY_DIGITS}g}"))
 
 
 def complexity(node: Node) -> int:
@@ -192,13 +238,20 @@ def operations(tree: Node) -> int:
     return sum(max(len(node.args) - 1, 1) for node in walk(tree) if node.args)
 
 
-def burden(tree: Node, *, inside: bool = False) -> float:
-    """Return how far-fetched `tree` is: its operations, where functions, time and inner constants weigh more.
+def burden(tree: Node) -> float:
+    """Return the structural price of `tree`: the weighted number of its operations.
 
     A function counts as two operations, a power as the products it stands for, explicit time as one more, and
     so does a constant inside a function, a power or a denominator: it bends the term, while a factor only
     scales it.
     """
+    if tree.op != "+":
+        return _burden(tree, False)
+    return len(tree.args) - 1 + sum([_burden(arg, False) for arg in tree.args])
+
+
+@by_term
+def _burden(tree: Node, inside: bool) -> float:
     if not tree.args:
         return float((tree.op == "var" and tree.value == TIME) or (inside and tree.op == "const"))
     bends = tree.op not in ("+", "*")
@@ -206,7 +259,7 @@ def burden(tree: Node, *, inside: bool = False) -> float:
     if tree.op == "^" and tree.args[1].op == "num" and number(tree.args[1]).is_integer():
         n = number(tree.args[1])
         own = min(max(abs(n) - 1 + (n < 0), 1.0), MOST_PRODUCTS)
-    return own + sum(burden(child, inside=inside or bends) for child in tree.args)
+    return own + sum(_burden(child, inside or bends) for child in tree.args)
 
 
 def _safe_power(base: float, exponent: float) -> float | None:

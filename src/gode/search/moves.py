@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import combinations
 
 from gode.arrays import Float
@@ -49,8 +49,13 @@ class Vocabulary:
 
     def skeleton(self, bodies: Bodies) -> Skeleton:
         """Return the sum of these terms, each with a free constant."""
-        terms = [mul(const(0), body) for body in sorted(bodies)]
-        return Skeleton(renumber(add(self.frame, *terms)))
+        return _sum_of(self.frame, bodies)
+
+
+@lru_cache(maxsize=5_000)  # the neighbours of one skeleton are neighbours of others, too
+def _sum_of(frame: Node, bodies: Bodies) -> Skeleton:
+    terms = [mul(const(0), body) for body in sorted(bodies)]
+    return Skeleton(renumber(add(frame, *terms)))
 
 
 def borrowed(skeleton: Skeleton, near: Equation, other: Sequence[float]) -> Equation:

@@ -76,7 +76,7 @@ class Objective:
         """Return the score of `skeleton` on the first problem; inf for one that is not admitted or fails."""
         if skeleton is None:
             return np.inf
-        key = hash(skeleton.key)
+        key = hash(skeleton)
         if key not in self.seen:
             if self.check:
                 self.check()
