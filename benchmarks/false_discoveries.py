@@ -20,7 +20,7 @@ import numpy as np
 import gode
 from gode.discovery import Discovery
 from gode.errors import GodeError
-from gode.selection import is_supported
+from gode.selection import Pool, fitted_polynomials, rank
 
 GOAL = 0.02
 
@@ -44,12 +44,12 @@ def series(number: int, *, walks: bool) -> tuple[np.ndarray, np.ndarray, int, st
 
 def margin(found: Discovery) -> float:
     """Return the largest support that the best equation has over a constant and a straight line."""
-    order = sorted(found.order, key=lambda c: c.criterion)
+    pool = Pool(found.candidates, found.prepared.floor, fitted_polynomials(found.prepared.whole))
     low, high = -1000.0, 1000.0
     while high - low > 0.01:
         middle = (low + high) / 2
         config = replace(found.settings.selection, support=middle)
-        if is_supported(order, found.prepared.whole, config):
+        if rank(pool, config).supported:
             low = middle
         else:
             high = middle

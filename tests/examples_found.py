@@ -10,7 +10,7 @@ from gode.discovery import Discovery
 from gode.discovery.api import discover_in
 from gode.discovery.arguments import make_dataset
 from gode.discovery.options import Options
-from gode.search import Scored
+from gode.search.workers import Start
 from gode.selection import Candidate
 from gode.solve import solve
 
@@ -23,10 +23,10 @@ def found_growth() -> Discovery:
 
 
 @cache
-def growth_and_memo() -> tuple[Discovery, dict[Scored, Candidate | None]]:
+def growth_and_memo() -> tuple[Discovery, dict[Start, Candidate | None]]:
     """The same with all the fits that were made for it."""
     example = load_example("growth")
-    memo: dict[Scored, Candidate | None] = {}
+    memo: dict[Start, Candidate | None] = {}
     return discover_in(make_dataset(example.t, example.u), Options(**SMALL), memo=memo), memo
 
 

@@ -179,9 +179,9 @@ def flaw(found: "gode.Discovery | str") -> str | None:
         sentence = found.split("\n  ")[0]  # an equation is shown with a caret under the place
         return None if sentence and "\n" not in sentence and len(found) < 1000 else f"no sentence: {found!r}"
     numbers = [c.value for c in found.equation.constants]
-    if not np.all(np.isfinite([*numbers, *found.order[0].equation.constants, found.order[0].rms])):
+    if not np.all(np.isfinite([*numbers, *found.candidates[0].equation.constants, found.candidates[0].rms])):
         return f"not finite: {found.equation} {numbers}"
-    if not np.all(np.isfinite(found.order[0].initial)) or not np.isfinite(found.order[0].criterion):
+    if not np.all(np.isfinite(found.candidates[0].initial)) or not np.isfinite(found.candidates[0].criterion):
         return f"not finite: initial values or criterion of {found.equation}"
     solved = found.simulate()
     if solved.failure is not None or not np.all(np.isfinite(solved.u)):

@@ -8,6 +8,7 @@ import sys
 import pytest
 
 import gode
+from examples_found import fitted_oscillator
 
 PUBLIC = {
     "Discovery",
@@ -68,3 +69,9 @@ def test_help_names_types_instead_of_spelling_them_out(name: str):
     assert "_SupportsArray" not in head
     assert "memo" not in head
     assert max(map(len, head.splitlines())) < 600
+
+
+def test_the_old_name_of_the_candidates_still_works():
+    found = fitted_oscillator()
+    with pytest.warns(DeprecationWarning, match=r"Discovery\.candidates"):
+        assert found.order is found.candidates

@@ -13,8 +13,8 @@ from gode.arrays import Float
 from gode.data.numbers import as_numbers
 from gode.discovery import Discovery, discover, fit
 from gode.discovery.arguments import Force
+from gode.discovery.finding import Finding
 from gode.discovery.quality import Quality
-from gode.discovery.result import Finding
 from gode.errors import ConfigError, DataError, NotFittedError
 from gode.search.settings import INPUT
 from gode.tables.rows import Rows, rows_of, target_of

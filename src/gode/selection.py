@@ -1,119 +1,130 @@
-"""Candidates -> ranking: an information criterion on the trajectory, the front, near ties.
+"""Which of the fitted equations to name, and which of them the data cannot tell from it.
 
-The criterion is m log(SSE/n) + k log m + 2 k (k + 1)/(m - k - 1) + a price for what is far-fetched, where k
-counts the fitted numbers and m the independent values: what the most accurate equations leave over is
-white for simulated noise (m = n) and drifts slowly in most measurements, where a thousand samples may be
-worth fifty. Where they are worth clearly less than their number, no equation tells all, and one that cannot
-forecast the rest of a record from its first part is left out. Elsewhere what the smoothing knows of the
-highest derivative counts as one more value, with the long tails of Cauchy's law.
+The criterion is -2 log of the posterior probability of an equation, up to a constant:
+
+    m log(rms^2)  +  k log m  +  2 (operations + k / 2)
+
+The first two terms are Schwarz's approximation of the evidence, with k fitted numbers and m independent
+values; the last is a prior: each operation makes an equation e times less probable, each fitted number
+sqrt(e) times. m is what the residuals of the most accurate equation are worth: the number of values if
+they are white, fewer if they are correlated. The equation with the least criterion is named.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from gode.arrays import Float
 from gode.equation import Equation
-from gode.equation.tree import ONE, burden
+from gode.equation.tree import burden
 from gode.fitting.correlated import fit_arma
-from gode.fitting.shooting import ShootConfig, Shot, forecast
+from gode.fitting.shooting import Shot
 from gode.fitting.target import Target
-
-ACCURATE = 1.3  # times the least error: what counts as accurate
-CONTESTANTS = 8  # equations whose forecasts are tried, from the top and from the front
-WORST = 50.0  # squared distance from the smoothed derivative, in its deviations, beyond which all is one
-TRAINED = 0.6  # share of the records from which the rest is forecast
 
 
 @dataclass(frozen=True, kw_only=True)
 class SelectionConfig:
     """How accuracy is weighed against complexity."""
 
-    operation_price: float = 2.0
-    constant_price: float = 1.0  # of each fitted number: its term was one of many that might have been taken
-    mention: float = 2.0  # differences below this are not worth a mention: the simplest equation is first
-    tie: float = 7.0  # candidates this close to the best cannot be told apart by these data
-    caution: float = 4.0  # units of the criterion for each factor e of the error to expect of a near tie
-    slight: float = 0.02  # errors to expect that nobody minds
-    support: float = 10.0  # by how much an equation must beat a constant and a straight line
-    floor: float = 1e-5  # errors below this share of the signal are as good as none
+    operation_price: float = 2.0  # -2 log probability of an operation; accuracy is flat from 1.5 to 2.5
+    constant_price: float = 1.0  # the same for a fitted number, besides log m; flat from 0 to 2
+    level: float = 0.9  # posterior probability that the set of near ties holds
+    support: float = 10.0  # least gain over a constant, a line, a random walk: 2 log of the Bayes factor
+    floor: float = 1e-5  # residuals below this share of the signal are rounding
+    correlated: float = 0.6  # share of independent values below which the residuals are no noise
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """An equation fitted to the trajectory, with what is needed to rank and report it."""
+    """An equation fitted to the trajectory."""
 
     equation: Equation
     initial: Float  # (runs, order)
-    errors: Float  # standard errors of the constants
-    covariance: Float
+    covariance: Float  # of the constants
     rms: float  # of the weighted residuals: 1 is the noise
-    complexity: int
     criterion: float
     n_values: int = 0
-    n_free: int = 0
-    independent: float = 0.0  # values that its residuals are worth
-    floor: float = 0.0  # weighted residual that counts as none
-    price: float = 0.0
-    forecast: float = np.nan  # root mean square error of what was not fitted, where it was asked for
+    n_free: int = 0  # fitted numbers: constants and initial values
+    independent: float = 0.0  # effective number of independent residuals
+    held: tuple[tuple[int, int], ...] = ()  # unknown initial values (run, derivative) held at zero
+    whole: bool = True  # whether it was fitted to whole records, not to their first part
+
+    @property
+    def errors(self) -> Float:
+        """The standard errors of the constants."""
+        return np.sqrt(np.maximum(np.diag(self.covariance), 0.0))
+
+    @property
+    def complexity(self) -> int:
+        """The complexity of the equation, as the paper counts it."""
+        return self.equation.complexity
+
+
+@dataclass(frozen=True)
+class Pool:
+    """All that selection looks at."""
+
+    candidates: Sequence[Candidate]
+    floor: float  # weighted residual that is rounding
+    polynomials: Sequence[tuple[float, int]] = ()  # sum of squares and free numbers of a constant, of a line
+    series: Sequence[tuple[Float, Float]] = ()  # of each run: observed, residuals of the best
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """The candidates, the one to name first, and whether the data support it."""
+
+    candidates: list[Candidate] = field(default_factory=list)
+    n_ties: int = 0  # how many of them, from the first on, the data cannot tell apart
+    supported: bool = True
+
+
+def rank(pool: Pool, config: SelectionConfig) -> Ranking:
+    """Return the ranking of the candidates; each equation is in it once."""
+    if not pool.candidates:
+        return Ranking()
+    m = independent_values(pool.candidates)
+    order = in_order([weighed(c, pool.floor, config, m) for c in pool.candidates])
+    return Ranking(order, len(ties(order, config)), _is_supported(order[0], pool, m, config))
 
 
 def judge(shot: Shot, floor: float, config: SelectionConfig) -> Candidate | None:
     """Return the candidate of a fitted trajectory, as if its residuals were white; None for a failure."""
     if shot.equation is None or not np.isfinite(shot.sse):
         return None
-    errors = np.sqrt(np.maximum(np.diag(shot.covariance), 0.0))
-    candidate = Candidate(
+    found = Candidate(
         shot.equation,
         shot.initial,
-        errors,
         shot.covariance,
         float(np.sqrt(shot.sse / shot.n_values)),
-        shot.equation.complexity,
         np.inf,
         n_values=shot.n_values,
         n_free=shot.n_free,
         independent=shot.independent,
-        floor=floor,
-        price=_price(shot, config),
     )
-    return _weighed(candidate, float(shot.n_values))
+    return weighed(found, floor, config)
 
 
-def _price(shot: Shot, config: SelectionConfig) -> float:
-    """Return what is paid for operations and fitted numbers; a factor of just one costs as much as any."""
-    fixed = [t for t in shot.skeleton.terms if t.constant is None and t.body != ONE]
-    ones = max(len(fixed) - 1, 0)  # besides the pivot
-    unseen = max(sum(t.multiplier == 1 for t in fixed) - 1, 0)  # products that are not written
-    operations = burden(shot.skeleton.normal) + unseen
-    return config.operation_price * operations + config.constant_price * (shot.n_free + ones)
+def weighed(c: Candidate, floor: float, config: SelectionConfig, m: float | None = None) -> Candidate:
+    """Return the candidate with its criterion for `m` independent values; by default all are."""
+    m = float(c.n_values) if m is None else m
+    evidence = m * np.log(c.rms**2 + floor**2) + c.n_free * np.log(max(m, 2.0))
+    return replace(c, criterion=float(evidence + improbability(c, config)))
 
 
-def _weighed(c: Candidate, independent: float) -> Candidate:
-    """Return the candidate with its criterion for this number of independent values."""
-    k, m = c.n_free, independent
-    spare = max(m - k - 1, 0.5)
-    criterion = (
-        m * np.log(c.rms**2 + c.floor**2) + k * np.log(max(m, 2.0)) + 2 * k * (k + 1) / spare + c.price
-    )
-    return replace(c, criterion=float(criterion))
+def improbability(c: Candidate, config: SelectionConfig) -> float:
+    """Return -2 log of the prior probability of an equation."""
+    return config.operation_price * burden(c.equation.skeleton.normal) + config.constant_price * c.n_free
 
 
-def ranked(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Return the candidates, the best first by our criterion; each equation once."""
-    independent = _independent(candidates) if candidates else 0.0
-    return in_order([_weighed(c, independent) for c in candidates])
-
-
-def _independent(candidates: Sequence[Candidate]) -> float:
-    """Return how many independent values the data hold: as many as some accurate equation leaves over."""
-    least = min(c.rms for c in candidates)
-    return max(c.independent for c in candidates if c.rms <= ACCURATE * least)
+def independent_values(candidates: Sequence[Candidate]) -> float:
+    """Return how many independent values the data hold: those of the most accurate candidate's residuals."""
+    return min(candidates, key=lambda c: c.rms).independent
 
 
 def in_order(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Return the candidates, the best first by the criterion they have; each equation once."""
+    """Return the candidates, the least criterion first; each equation once."""
     best: dict[object, Candidate] = {}
     for candidate in candidates:
         key = candidate.equation.skeleton
@@ -122,102 +133,65 @@ def in_order(candidates: Sequence[Candidate]) -> list[Candidate]:
     return sorted(best.values(), key=lambda c: (c.criterion, c.complexity, c.equation.skeleton.key))
 
 
-def headline_first(
-    order: Sequence[Candidate],
-    config: SelectionConfig,
-    risks: Callable[[Sequence[Candidate]], Float],
-    tuning: Callable[[Candidate], float],
-) -> list[Candidate]:
-    """Return the candidates with the one to name first, which is a near tie of the best.
+def ties(order: Sequence[Candidate], config: SelectionConfig) -> list[Candidate]:
+    """Return the candidates that the data cannot tell from the first, which is among them.
 
-    A near tie that may be far off if another one is true must be the more likely for it. Of those that
-    differ from the best in this sense by next to nothing the simplest is named, of equally simple ones the
-    one whose constants need the least `tuning`, in powers of two.
-
-    Args:
-        risks: the errors to expect of near ties.
+    They are the smallest set that holds the posterior probability `config.level`.
     """
-    tied = ties(order, config)
-    risk = risks(tied) if len(tied) > 1 else np.zeros(1)
-    stakes = [
-        c.criterion + config.caution * np.log(r + config.slight) for c, r in zip(tied, risk, strict=True)
-    ]
-    near = [c for c, stake in zip(tied, stakes, strict=True) if stake <= min(stakes) + config.mention]
-    simplest = [c for c in near if c.price == min(c.price for c in near)]
-    first = min(simplest, key=lambda c: np.floor(np.log2(tuning(c)))) if len(simplest) > 1 else simplest[0]
-    return [first, *(c for c in order if c is not first)]
+    criteria = np.array([c.criterion for c in order])
+    weights = np.exp(-0.5 * (criteria - criteria.min()))
+    places = np.argsort(criteria, kind="stable")
+    n = int(np.searchsorted(np.cumsum(weights[places]), config.level * weights.sum())) + 1
+    inside = {0, *places[:n].tolist()}
+    return [c for i, c in enumerate(order) if i in inside]
 
 
-def is_misfit(order: Sequence[Candidate]) -> bool:
-    """Tell whether even the most accurate candidates leave more than noise."""
-    best = order[0]
-    return _independent(order) < 0.6 * best.n_values and best.rms > 3 * best.floor
+def front(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Return those that no other candidate beats in both accuracy and complexity, simplest first."""
+    out: list[Candidate] = []
+    for candidate in sorted(candidates, key=lambda c: (c.complexity, c.rms)):
+        if not out or candidate.rms < out[-1].rms * (1 - 1e-6):
+            out.append(candidate)
+    return out
 
 
-def by_forecast(order: Sequence[Candidate], target: Target, config: ShootConfig) -> list[Candidate]:
-    """Return the best of the candidates that can forecast, with their errors; all of them if none can."""
-    chosen = {id(c): c for c in [*order[:CONTESTANTS], *front(order)[-CONTESTANTS:]]}
-    judged = [
-        replace(c, forecast=forecast(c.equation, c.initial, target, TRAINED, config=config))
-        for c in chosen.values()
-    ]
-    return ranked([c for c in judged if np.isfinite(c.forecast)]) or list(order)
+def is_misfit(candidates: Sequence[Candidate], floor: float, config: SelectionConfig) -> bool:
+    """Tell whether even the most accurate candidate leaves correlated residuals, and not by rounding."""
+    best = min(candidates, key=lambda c: c.rms)
+    return best.independent < config.correlated * best.n_values and best.rms > 3 * floor
 
 
-def by_smoothness(order: Sequence[Candidate], strain: Callable[[Candidate], float]) -> list[Candidate]:
-    """Return the candidates ranked with regard to how far their highest derivative is from the smoothed one.
-
-    Many equations pass through noisy samples equally well and differ in how they bend between them.
-
-    Args:
-        strain: the mean squared distance of a candidate, in standard deviations of the smoothed
-            derivative, up to `WORST`.
-    """
-    most = 2 * np.log1p(WORST)
-    reach = order[0].criterion + most  # beyond it none can come first
-    prices = [2 * np.log1p(strain(c)) if c.criterion <= reach else most for c in order]
-    pairs = zip(order, prices, strict=True)
-    return in_order([replace(c, criterion=c.criterion + float(price)) for c, price in pairs])
-
-
-def is_supported(
-    order: Sequence[Candidate],
-    target: Target,
-    config: SelectionConfig,
-    left: Sequence[tuple[Float, Float]] = (),
-) -> bool:
-    """Tell whether the best equation explains the data better than a constant, a line or a random walk.
-
-    Args:
-        left: what was observed in the lowest channel of each run, and the residuals of the best equation.
-    """
-    best = order[0]
-    if left and not _beats_random_walk(best, config, left):
+def _is_supported(best: Candidate, pool: Pool, m: float, config: SelectionConfig) -> bool:
+    """Tell whether the best equation explains the data better than a constant, a line and a random walk."""
+    if pool.series and _gain_over_walk(best, pool.series, config) < config.support:
         return False
-    for extra in (0, 1):
-        sse, k = _polynomial(target, extra)
-        plain = replace(best, rms=float(np.sqrt(sse / best.n_values)), n_free=k, price=0.0, forecast=np.nan)
-        if _weighed(plain, _independent(order)).criterion < best.criterion + config.support:
+    for sse, k in pool.polynomials:
+        plain = m * np.log(sse / best.n_values + pool.floor**2) + k * np.log(max(m, 2.0))
+        if plain < best.criterion + config.support:
             return False
     return True
 
 
-def _beats_random_walk(best: Candidate, config: SelectionConfig, left: Sequence[tuple[Float, Float]]) -> bool:
-    """Tell whether the equation with correlated noise about it beats that noise about a level alone.
+def _gain_over_walk(best: Candidate, series: Sequence[tuple[Float, Float]], config: SelectionConfig) -> float:
+    """Return the gain of the equation with correlated noise about it over that noise about a level alone.
 
     The noise is an ARMA(1, 1) process, which can be a random walk; its two numbers are fitted to both.
     """
-    alone = fit_arma([observed for observed, _ in left], levels=True)
-    with_it = fit_arma([residual for _, residual in left], levels=False)
-    cost = (best.n_free - len(left)) * np.log(float(alone.n)) + best.price
-    return bool(alone.deviance - with_it.deviance - cost >= config.support)
+    alone = fit_arma([observed for observed, _ in series], levels=True)
+    with_it = fit_arma([residual for _, residual in series], levels=False)
+    cost = (best.n_free - len(series)) * np.log(float(alone.n)) + improbability(best, config)
+    return float(alone.deviance - with_it.deviance - cost)
+
+
+def fitted_polynomials(target: Target) -> list[tuple[float, int]]:
+    """Return the sum of squares and the free numbers of polynomials u(t), one for each run.
+
+    They have just the degree that makes the lowest observed channel a constant, and one more.
+    """
+    return [_polynomial(target, extra) for extra in (0, 1)]
 
 
 def _polynomial(target: Target, extra: int) -> tuple[float, int]:
-    """Return the squared error and the free numbers of a polynomial u(t) in every run.
-
-    It has just the degree that makes the lowest observed channel a constant, or `extra` more.
-    """
     sse, free = 0.0, 0
     for run in target.dataset.runs:
         seen = np.isfinite(run.observed)
@@ -238,18 +212,3 @@ def _polynomial(target: Target, extra: int) -> tuple[float, int]:
         sse += float(np.sum((wanted - fitted) ** 2))
         free += extra + 1
     return sse, free
-
-
-def front(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Return those that no other candidate beats in both accuracy and complexity, simplest first."""
-    out: list[Candidate] = []
-    for candidate in sorted(candidates, key=lambda c: (c.complexity, c.rms)):
-        if not out or candidate.rms < out[-1].rms * (1 - 1e-6):
-            out.append(candidate)
-    return out
-
-
-def ties(order: Sequence[Candidate], config: SelectionConfig) -> list[Candidate]:
-    """Return the candidates that the data cannot tell from the best one, which is among them."""
-    least = min(c.criterion for c in order)
-    return [c for c in order if c.criterion <= least + config.tie]

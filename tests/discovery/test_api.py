@@ -178,7 +178,7 @@ def test_a_long_record_is_screened_on_a_part_and_decided_on_the_whole():
     noise = 0.02 * np.random.default_rng(4).standard_normal(len(t))
     found = discover(t, solved.u + noise, order=2, effort="quick")
     assert found.prepared.target is not found.prepared.whole
-    assert found.order[0].n_values == 1500
+    assert found.candidates[0].n_values == 1500
     assert found.equation.equation.skeleton == parse_skeleton("u'' = C*u' + C*u")
 
 
@@ -202,14 +202,14 @@ def test_a_power_is_fitted_though_the_noise_goes_below_zero(rng):
     t = np.linspace(0.0, 8.0, 80)
     u = (1 + 0.2 * t) ** -5.0 - 0.02 + 0.005 * rng.standard_normal(80)
     found = fit("u' = C*u^C", t, u, initial=[1.0])
-    assert found.order[0].rms < 3
+    assert found.candidates[0].rms < 3
     assert found.simulate().u[-1] == pytest.approx(0.02, abs=0.02)
 
 
 def test_rough_data_do_not_lead_the_fit_of_an_epidemic_astray():
     daily = [3.0, 9.0, 26.0, 70.0, 164.0, 266.0, 290.0, 251.0]  # of 763, about u'/u = 0.002*S - 0.4
     found = fit("u'' = u'^2/u + C*u*u' + C*u^2", np.arange(8.0), daily)
-    assert found.order[0].rms < 3
+    assert found.candidates[0].rms < 3
     assert [c.value for c in found.equation.constants] == pytest.approx([-0.002, -0.0008], rel=0.5)
 
 

@@ -63,6 +63,6 @@ def test_a_column_that_would_help_as_an_input_is_named(rng):
         u[i] = u[i - 1] + (T[1] - T[0]) * (other[i - 1] - 0.5 * u[i - 1])
     found = gode.fit("u' = C*u", T, u + 0.01 * rng.standard_normal(len(T)))
     columns = {"useless": [useless], "pump": [other]}
-    told = list(helpful_columns(found.order[0], found.prepared, found.settings, columns))
+    told = list(helpful_columns(found.candidates[0], found.prepared, found.settings, columns))
     assert len(told) == 1
     assert "--force 'pump'" in told[0]

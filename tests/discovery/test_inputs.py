@@ -70,7 +70,7 @@ def test_a_fit_finds_the_constants_behind_a_held_input(rng):
     values = sorted(c.value for c in held.equation.constants)
     assert values == pytest.approx([0.25, 0.5], rel=0.02)
     splined = fit("u' = C*F + C*u", t, u, force=force, hold=False)
-    assert splined.order[0].rms > 5 * held.order[0].rms
+    assert splined.candidates[0].rms > 5 * held.candidates[0].rms
 
 
 def test_a_held_function_is_read_at_the_times_of_the_data(rng):

@@ -7,7 +7,7 @@ import gode
 from examples_found import SMALL
 from gode.data.example import load_example
 from gode.discovery.notebook import shown_in_notebook
-from gode.search.pool import Stage, Step
+from gode.search.archive import Stage, Step
 
 
 @pytest.fixture

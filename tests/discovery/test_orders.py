@@ -51,7 +51,7 @@ def test_auto_takes_the_first_order_for_growth_and_the_second_for_a_swing(rng):
     assert grown.remarks[0].startswith("orders 1 and 2 were tried: order 1 explains the data better, by ")
     swinging = gode.discover(*swing(rng), order="auto", **PLAIN)
     assert swinging.settings.order == 2
-    assert swinging.order[0].rms < 1.3
+    assert swinging.candidates[0].rms < 1.3
     assert swinging.n_fitted > 300
 
 
@@ -63,14 +63,6 @@ def test_a_record_keeps_the_remarks(rng, few):
     assert found.remarks[0].startswith("stopped after ")
     assert not found.interrupted
     assert found.simulate().failure is None
-
-
-def test_orders_that_are_as_good_give_the_lower_one(rng, few):
-    found = [gode.discover(*swing(rng), order=k, grammar=few) for k in (1, 2)]
-    tasks = [one.settings for one in found]
-    same = [found[1], found[1]]
-    result = better_order(lambda _: same.pop(), tasks, Interrupts(), None)
-    assert "equally well" in result.remarks[0]
 
 
 def test_an_interrupted_second_search_keeps_what_the_first_has_found(rng, few):

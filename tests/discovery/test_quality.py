@@ -105,7 +105,7 @@ def test_a_start_at_zero_that_was_assumed_is_said():
     u = noisy(1.0 - np.exp(-0.5 * T), 0.05, seed=3)
     found = gode.discover(T, u, effort="quick")
     assumed = found.quality.assumed
-    assert assumed == (("u(0) = 0",) if found.order[0].initial[0, 0] == 0 else ())
+    assert assumed == (("u(0) = 0",) if found.candidates[0].initial[0, 0] == 0 else ())
 
 
 def test_each_channel_of_each_run_has_its_residuals():

@@ -45,5 +45,5 @@ def test_a_start_that_is_smoothed_to_the_wrong_side_of_zero_does_not_end_a_fit()
     t = np.linspace(0.0, 6.0, 80)
     u = 1.5 - 1.5 * np.exp(-0.8 * t) + 0.05 * np.random.default_rng(2).standard_normal(80)
     found = fit("u' = C*u + C*u^0.3", t, u)
-    assert found.order[0].initial[0, 0] > 0
-    assert found.order[0].rms < 1.2
+    assert found.candidates[0].initial[0, 0] > 0
+    assert found.candidates[0].rms < 1.2

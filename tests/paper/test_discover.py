@@ -37,13 +37,13 @@ def test_growth_is_described_by_an_equation_of_the_papers_grammar(growth):
 def test_decay_is_found_without_the_symbols_left_out():
     decay = found(3 * np.exp(-0.7 * T), initial=[3.0], without=["log", "t"])
     assert relative(decay.simulate().u, 3 * np.exp(-0.7 * T)) < 0.02
-    assert not any("log" in str(c.equation) or "*t" in str(c.equation) for c in decay.order)
+    assert not any("log" in str(c.equation) or "*t" in str(c.equation) for c in decay.candidates)
 
 
 def test_ranking_is_that_of_the_residual_loss_and_the_constants_are_not_refitted(growth):
-    losses = [residual_loss(c.equation, growth.prepared.columns) for c in growth.order]
+    losses = [residual_loss(c.equation, growth.prepared.columns) for c in growth.candidates]
     assert losses == sorted(losses)
-    assert [c.criterion for c in growth.order] == pytest.approx(losses)
+    assert [c.criterion for c in growth.candidates] == pytest.approx(losses)
 
 
 def test_all_of_the_result_works(growth):
@@ -59,7 +59,7 @@ def test_all_of_the_result_works(growth):
 
 def test_the_same_seed_gives_the_same_answer(growth):
     again = found(LOGISTIC, initial=[0.5])
-    assert [str(c.equation) for c in again.order] == [str(c.equation) for c in growth.order]
+    assert [str(c.equation) for c in again.candidates] == [str(c.equation) for c in growth.candidates]
     assert again.n_fitted == growth.n_fitted
 
 
@@ -71,7 +71,7 @@ def test_an_oscillator_is_found_from_a_guess_by_solving():
     assert wave.settings.grammar == "b2-paper"
     assert wave.equation.equation.skeleton == parse_skeleton("u'' = C*u")
     assert relative(wave.simulate().u, np.sin(3 * t)) < 0.1
-    assert all(np.isfinite(c.rms) for c in wave.order)
+    assert all(np.isfinite(c.rms) for c in wave.candidates)
 
 
 def test_an_interruption_of_the_search_leaves_the_best_so_far():

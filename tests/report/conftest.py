@@ -8,7 +8,7 @@ import pytest
 from gode.data.example import load_example
 from gode.discovery import Discovery, fit
 from gode.equation import parse_equation
-from gode.selection import ranked
+from gode.selection import Pool, rank
 from gode.solve import solve
 
 
@@ -20,9 +20,11 @@ def noisy(text, t, initial, noise, seed=0, **options):
 
 def joined(*found: Discovery, grammar: str) -> Discovery:
     """One discovery out of several fits to the same data."""
-    order = ranked([candidate for each in found for candidate in each.order])
-    settings = replace(found[0].settings, grammar=grammar, implicit=True)
-    return replace(found[0], order=order, settings=settings)
+    wide = replace(found[0].settings.selection, level=0.9999)  # so that there are near ties
+    settings = replace(found[0].settings, grammar=grammar, implicit=True, selection=wide)
+    pool = Pool([c for each in found for c in each.candidates], found[0].prepared.floor)
+    order = rank(pool, settings.selection).candidates
+    return replace(found[0], candidates=order, settings=settings)
 
 
 @pytest.fixture(scope="session")

@@ -114,10 +114,10 @@ def test_values_are_written_with_their_errors():
 
 
 def test_no_equation_that_was_tried_beats_the_best_linear_model_if_it_is_linear(growth):
-    linear = next(c for c in growth.order if str(c.equation.skeleton) == "u' = C*u + C")
-    better = replace(growth, order=[*growth.order, replace(linear, rms=0.5 * linear.rms)])
-    assert better.answers().gain == pytest.approx(0.5 * linear.rms / growth.order[0].rms)
-    assert growth.answers().gain <= linear.rms / growth.order[0].rms * (1 + 1e-9)
+    linear = next(c for c in growth.candidates if str(c.equation.skeleton) == "u' = C*u + C")
+    better = replace(growth, candidates=[*growth.candidates, replace(linear, rms=0.5 * linear.rms)])
+    assert better.answers().gain == pytest.approx(0.5 * linear.rms / growth.candidates[0].rms)
+    assert growth.answers().gain <= linear.rms / growth.candidates[0].rms * (1 + 1e-9)
 
 
 def test_frequencies_are_also_in_hertz_damping_in_per_cent_and_times_have_units(pendulum, growth):

@@ -25,7 +25,7 @@ OCTAVE = shutil.which("octave-cli")
 
 def reference(found, run=0):
     """Our own solution at the times that the programs print."""
-    best, data = found.order[0], found.prepared.dataset.runs[run]
+    best, data = found.candidates[0], found.prepared.dataset.runs[run]
     t = np.linspace(data.t[0], data.t[-1], 201)
     inputs = dict(data.signals)
     config = SolveConfig(rtol=1e-11, max_steps=200_000)
@@ -139,7 +139,7 @@ PARAMETER = {
 @pytest.mark.parametrize("name", EXPLICIT)
 def test_the_derivative_reads_back_as_the_right_hand_side(name, language, request, rng):
     found = request.getfixturevalue(name)
-    skeleton = found.order[0].equation.skeleton
+    skeleton = found.candidates[0].equation.skeleton
     text = code(found, language)
     state = "uv"[skeleton.order - 1]
     (line,) = re.findall(LAST_LINE[language].format(order=skeleton.order, state=state), text)
@@ -151,7 +151,7 @@ def test_the_derivative_reads_back_as_the_right_hand_side(name, language, reques
     x = rng.uniform(0.5, 2.0, (5, 20))
     read = evaluate(compile_tape([Term(1.0, None, parse_tree(line))], columns, 0), [], x).value
     wanted = compile_tape(skeleton.rhs_terms, columns, skeleton.n_constants)
-    assert np.allclose(read, evaluate(wanted, found.order[0].equation.constants, x).value, rtol=1e-12)
+    assert np.allclose(read, evaluate(wanted, found.candidates[0].equation.constants, x).value, rtol=1e-12)
 
 
 @pytest.mark.parametrize("language", sorted(LANGUAGES))
@@ -178,7 +178,7 @@ def test_implicit_equation_becomes_a_residual_that_vanishes(implicit, language, 
     text = code(implicit, language)
     assert re.search(line, text), text
     values = dict(re.findall(r"(c\d) = (-?\d+\.\d+)", text))
-    start = implicit.order[0].initial[0, 0]
+    start = implicit.candidates[0].initial[0, 0]
     slope = implicit.simulate().du[0]
     assert slope**2 + float(values["c1"]) * start + float(values["c2"]) == pytest.approx(0.0, abs=1e-6)
     if language != "modelica":
@@ -310,7 +310,7 @@ def test_c_takes_an_input_of_the_caller(lagging, tmp_path):
     held = lagging.settings.interpolation == "hold"
     pointer = "held, &f[i]" if held else "line, (double[4]){t[i], t[i + 1], f[i], f[i + 1]}"
     numbers = [", ".join(map(repr, values.tolist())) for values in (T, OWN)]
-    initial = float(lagging.order[0].initial[0, 0])
+    initial = float(lagging.candidates[0].initial[0, 0])
     main = f"""
 int main(void)
 {{

@@ -6,7 +6,7 @@ import pytest
 from gode.discovery import fit
 from gode.report.equilibria import extent
 from gode.report.experiments import _experiments, separations
-from gode.selection import SelectionConfig, ranked
+from gode.selection import SelectionConfig, in_order
 
 
 def test_a_source_term_shows_when_starting_from_nothing(growth):
@@ -31,7 +31,7 @@ def test_the_strength_is_the_distance_of_the_solutions_in_units_of_noise(growth)
     separation = next(s for s in separations(growth)[0] if s.decisive)
     scenario = separation.experiment.scenario
     best = growth.simulate(scenario.t, scenario.initial).u
-    rival = replace(growth, order=[separation.rivals[0]]).simulate(scenario.t, scenario.initial).u
+    rival = replace(growth, candidates=[separation.rivals[0]]).simulate(scenario.t, scenario.initial).u
     plain = np.max(np.abs(best - rival)) / growth.noise[0]
     assert 0.2 * plain < separation.strength <= plain * (1 + 1e-9)
 
@@ -42,8 +42,8 @@ def test_another_force_is_an_experiment(force, rng):
     u = 0.4 * np.sin(t) + 0.01 * rng.standard_normal(120)
     known = np.cos(1.3 * t) if force == "samples" else force
     found = [fit(text, t, u, force=known) for text in ("u'' = C*u + C*F", "u'' = C*u + C*F + C*u^3")]
-    config = SelectionConfig(tie=1e9)
-    both = replace(found[0], order=ranked([f.order[0] for f in found]))
+    config = SelectionConfig(level=1.0)
+    both = replace(found[0], candidates=in_order([f.candidates[0] for f in found]))
     both = replace(both, settings=replace(both.settings, selection=config))
     ((only,), common) = separations(both)
     assert common is None

@@ -92,7 +92,7 @@ def test_a_label_without_unit_is_the_name():
 def test_every_setting_is_listed(growth):
     rows = dict(settings_rows(growth))
     assert rows["order"] == "1"
-    assert rows["selection.tie"] == str(growth.settings.selection.tie)
+    assert rows["selection.level"] == str(growth.settings.selection.level)
 
 
 def test_the_choice_of_an_interpolation_is_repeated_and_saved(tmp_path):

@@ -148,7 +148,7 @@ def test_a_symbol_that_only_one_of_the_grammars_has_can_be_left_out():
 @pytest.mark.parametrize("barred", [["^"], ["*", "2"]])
 def test_what_is_left_out_does_not_come_back_through_sums_and_moves(barred):
     found = discover(T, 1 / (1 + 3 * np.exp(-T)), **{**SMALL, "without": [*PLAIN[1], *barred]})
-    terms = [term for c in found.order for term in c.equation.skeleton.terms if term.body.value != "u'"]
+    terms = [term for c in found.candidates for term in c.equation.skeleton.terms if term.body.value != "u'"]
     assert not [term for term in terms if symbols(term.body) & set(barred)]
 
 

@@ -17,10 +17,10 @@ from gode.data import Dataset, columns_of_run, make_run
 from gode.data.example import load_example
 from gode.fitting import ConstantsConfig, fit_constants, integral_problem
 from gode.fitting.prepare import prepare
-from gode.search import Objective, ObjectiveConfig, Scored
+from gode.search import Objective, ObjectiveConfig
 from gode.search.explore import random_skeletons
 from gode.search.settings import Settings
-from gode.search.workers import Workers
+from gode.search.workers import Start, Workers
 from robust_cases import PLAIN
 
 SMALL = {"order": 1, "effort": "quick", "grammar": "first-order", "without": PLAIN[1]}
@@ -52,12 +52,12 @@ def scored(prepared, settings):
     for text in TEXTS:
         skeleton = parse_skeleton(text)
         found = fit_constants(skeleton, prepared.problems[0], config=settings.constants)
-        out.append(Scored(skeleton, found.equation, found.loss))
+        out.append(Start(found.equation))
     return out
 
 
 def told(pairs):
-    return [(str(s.skeleton), c and (c.equation.constants, c.criterion)) for s, c in pairs]
+    return [(str(s.equation.skeleton), c and (c.equation.constants, c.criterion)) for s, c in pairs]
 
 
 @pytest.mark.parametrize("moment", ["in the middle", "between two batches"])
@@ -65,17 +65,17 @@ def test_a_killed_worker_is_reported_and_its_work_done_again(prepared, moment):
     settings = Settings(order=1, grammar="first-order")
     several = scored(prepared, settings) * 30  # so many that the kill comes before the end
     with Workers(prepared, settings) as alone:
-        expected = told(alone.judge(several))
+        expected = told(alone.fits(several))
     found = []
     with Workers(prepared, settings, n_jobs=2) as workers:
         if moment == "between two batches":
-            found += workers.judge(several)
+            found += workers.fits(several)
         else:
-            pairs = workers.judge(several)
+            pairs = workers.fits(several)
             found.append(next(pairs))
         os.kill(multiprocessing.active_children()[0].pid, signal.SIGKILL)
         with pytest.warns(UserWarning, match="a worker process died; its work is done again"):
-            found += pairs if moment == "in the middle" else list(workers.judge(several))
+            found += pairs if moment == "in the middle" else list(workers.fits(several))
         assert workers.n_jobs == 1
     assert told(found) == (expected if moment == "in the middle" else expected * 2)
     assert multiprocessing.active_children() == []

@@ -13,26 +13,26 @@ def response(start, noise=0.02, seed=3):
 
 def test_a_record_that_begins_at_zero_is_fitted_from_zero():
     found = gode.discover(*response(0.0), order=1, effort="quick")
-    assert found.order[0].initial[0, 0] == 0
+    assert found.candidates[0].initial[0, 0] == 0
     assert [c.value for c in found.equation.constants] == pytest.approx([-0.8, 1.2], rel=0.05)
 
 
 @pytest.mark.parametrize("start", [0.2, -0.2])
 def test_another_start_is_fitted(start):
     found = gode.discover(*response(start), order=1, effort="quick")
-    assert found.order[0].initial[0, 0] == pytest.approx(start, abs=0.05)
-    assert found.order[0].initial[0, 0] != 0
+    assert found.candidates[0].initial[0, 0] == pytest.approx(start, abs=0.05)
+    assert found.candidates[0].initial[0, 0] != 0
 
 
 def test_a_given_structure_gets_a_fitted_start():
     t, u = response(0.0)
-    assert gode.fit("u' = C*u + C", t, u).order[0].initial[0, 0] != 0
+    assert gode.fit("u' = C*u + C", t, u).candidates[0].initial[0, 0] != 0
 
 
 def test_a_swing_released_at_rest():
     t = np.linspace(0, 10, 120)
     u = np.cos(1.3 * t) * np.exp(-0.1 * t) + 0.1 / 1.3 * np.sin(1.3 * t) * np.exp(-0.1 * t)
     found = gode.discover(t, u + 0.02 * np.random.default_rng(1).normal(size=120), order=2, effort="quick")
-    u0, v0 = found.order[0].initial[0]
+    u0, v0 = found.candidates[0].initial[0]
     assert v0 == 0
     assert u0 == pytest.approx(1, abs=0.03)

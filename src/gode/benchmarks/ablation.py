@@ -6,9 +6,9 @@ from gode.data import Dataset
 from gode.errors import DataError
 from gode.fitting import Form
 from gode.fitting.prepare import prepare
+from gode.search.archive import Archive
 from gode.search.explore import explore, make_regions, spaces_of
 from gode.search.interrupts import Interrupts
-from gode.search.pool import Progress
 from gode.search.settings import GRAMMARS, Settings
 from gode.search.workers import Workers
 
@@ -26,8 +26,8 @@ def selected_cheaply(dataset: Dataset, order: int, effort: str, seed: int, form:
         raise DataError(f"the {form} form needs u to be observed")
     interrupts = Interrupts()
     lands = make_regions(spaces_of(settings, dataset.inputs), prepared, settings, interrupts)
-    progress = Progress(prepared, settings, None, Workers(prepared, settings), interrupts, {})
-    explore(lands, progress, np.random.default_rng(seed))
+    archive = Archive(prepared, settings, None, Workers(prepared, settings), interrupts, {})
+    explore(lands, archive, np.random.default_rng(seed))
     best = lands[0].objective.leaders(1, prepared.problems.index(chosen[0]))
     if not best:
         raise DataError("no skeleton could be fitted")

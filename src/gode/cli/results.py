@@ -49,7 +49,7 @@ def print_discovery(found: Discovery, *, seconds: float | None) -> None:
         say(found.quality.words, style=STYLES[found.quality.verdict])
     for cause in found.causes:
         say(f"  {cause}")
-    if len(found.order) > 1:
+    if len(found.candidates) > 1:
         _print_front(found)
         _print_ties(found)
 
@@ -62,7 +62,7 @@ def print_json(found: Discovery, notes: Sequence[str], files: Sequence[Path]) ->
 def _json_values(found: Discovery, notes: Sequence[str], files: Sequence[Path]) -> dict[str, object]:
     """Return the values to print as JSON; NaN becomes null."""
     table = found.equations
-    best = found.order[0]
+    best = found.candidates[0]
     return {
         "equation": best.equation.text(None),
         "text": str(found.equation),

@@ -16,7 +16,7 @@ from rich.text import Text
 from gode.cli.app import console
 from gode.compiling import must_compile
 from gode.discovery import Step
-from gode.search.pool import Stage
+from gode.search.archive import Stage
 from gode.solve.explicit import solve_explicit
 
 STAGES = {
@@ -29,7 +29,6 @@ STAGES = {
     Stage.NEIGHBOURS: "fitting their neighbours to the trajectory",
     Stage.WHOLE: "fitting the best to whole records",
     Stage.DIGITS: "fitting the best once more",
-    Stage.FACTORS: "leaving out factors of one",
     Stage.BEST: "fitting the best so far",
 }
 COMPILE = "from gode.solve.solution import compile_solvers; compile_solvers()"

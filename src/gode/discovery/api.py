@@ -14,36 +14,25 @@ from gode.choices import EffortName, Preset
 from gode.data import Dataset
 from gode.data.joining import chosen_interpolation
 from gode.discovery.arguments import Force, make_dataset
-from gode.discovery.consensus import risks
+from gode.discovery.evidence import make_pool
 from gode.discovery.explaining import with_causes, with_error_bars
 from gode.discovery.inputs import with_held_input
 from gode.discovery.notebook import shown_in_notebook
 from gode.discovery.options import Options
 from gode.discovery.orders import better_order
-from gode.discovery.residuals import lowest_series
 from gode.discovery.result import Discovery
-from gode.discovery.simulate import from_solvable, strain, tuning
 from gode.errors import DataError, GodeError
-from gode.fitting.prepare import Prepared, prepare, retraced
+from gode.fitting.prepare import prepare, retraced
 from gode.model import LatentSpace, Listing, load_model
 from gode.paper import discover_by_paper
-from gode.search import Scored
+from gode.search.archive import Archive, Stage, Step
 from gode.search.explore import explore, make_regions, spaces_of
 from gode.search.interrupts import Interrupts
-from gode.search.pool import Progress, Stage, Step
 from gode.search.refine import refine
 from gode.search.settings import GRAMMARS, Settings, check_start, plain, words
 from gode.search.threads import one_thread
-from gode.search.workers import Workers, processes
-from gode.selection import (
-    Candidate,
-    by_forecast,
-    by_smoothness,
-    headline_first,
-    is_misfit,
-    is_supported,
-    ranked,
-)
+from gode.search.workers import Start, Workers, processes
+from gode.selection import Candidate, rank
 
 RESCUED = (5, 40, 400)  # of the cheap search's best: solved in turn after an interruption, until one is
 UNSOLVED = "no equation of this grammar can be solved along these data; try another order or grammar"
@@ -124,7 +113,7 @@ def discover_in(
     *,
     n_jobs: int = 1,
     on_step: Callable[[Step], None] | None = None,
-    memo: MutableMapping[Scored, Candidate | None] | None = None,
+    memo: MutableMapping[Start, Candidate | None] | None = None,
 ) -> Discovery:
     """Find the equation behind checked data; see `discover`.
 
@@ -166,7 +155,7 @@ def _search(
     interrupts: Interrupts,
     n_jobs: int,
     on_step: Callable[[Step], None] | None,
-    memo: MutableMapping[Scored, Candidate | None],
+    memo: MutableMapping[Start, Candidate | None],
 ) -> Discovery:
     """Find the equation of one order: smooth, search by cheap scores, decide on the trajectory."""
     spaces = spaces_of(settings, dataset.inputs)
@@ -175,40 +164,35 @@ def _search(
     rng = np.random.default_rng(settings.seed)
     settings = replace(settings, listed=len(spaces[0].skeletons))
     prepared = with_held_input(prepare(dataset, settings.order, settings.selection.floor), settings)
-    lands = make_regions(spaces, prepared, settings, interrupts)
+    regions = make_regions(spaces, prepared, settings, interrupts)
     interrupted = False
     with Workers(prepared, settings, processes(n_jobs, dataset), interrupts.check) as workers:
-        progress = Progress(prepared, settings, on_step, workers, interrupts, memo)
+        archive = Archive(prepared, settings, on_step, workers, interrupts, memo)
         try:
-            explore(lands, progress, rng)
-            refine(lands, progress)
-            best = next(iter(progress.leaders()), None)
+            explore(regions, archive, rng)
+            refine(regions, archive)
+            best = next(iter(archive.leaders()), None)
             again = retraced(prepared, best.equation, best.initial) if best else None
             if again is not None:
-                lands = make_regions(spaces, again, settings, interrupts)
-                progress.again()
-                explore(lands, progress, rng)
-                refine(lands, progress)
+                regions = make_regions(spaces, again, settings, interrupts)
+                archive.again()
+                explore(regions, archive, rng)
+                refine(regions, archive)
         except KeyboardInterrupt:
             interrupted = True
-            progress.settle()
+            archive.settle()
             for n in RESCUED:
-                if not progress.leaders():
-                    progress.solve(lands[0].objective.leaders(n), Stage.BEST)
-    found = ranked(progress.leaders())
-    if not found and interrupted and not interrupts.timed_out:
+                if not archive.leaders():
+                    archive.solve([s.equation for s in regions[0].objective.leaders(n)], Stage.BEST)
+    found = rank(make_pool(archive.leaders(), prepared, archive.target, settings), settings.selection)
+    if not found.candidates and interrupted and not interrupts.timed_out:
         raise KeyboardInterrupt("before any equation was solved")
-    if not found:
+    if not found.candidates:
         raise DataError(UNSOLVED)
-    left = lowest_series(found[0], prepared, workers.target.dataset)
-    supported = is_supported(found, workers.target, settings.selection, left)
-    if not interrupted:
-        found = _named(_weighed(found, prepared, settings), prepared, settings)
-    found = with_error_bars(from_solvable(found, prepared), prepared, settings)
+    candidates = with_error_bars(found.candidates, prepared, settings)
     timed_out = interrupted and interrupts.timed_out
-    return Discovery(
-        found, prepared, settings, progress.n_fitted, interrupted and not timed_out, supported, timed_out
-    )
+    stopped = interrupted and not timed_out
+    return Discovery(candidates, prepared, settings, archive.n_fitted, stopped, found.supported, timed_out)
 
 
 def _by_paper(
@@ -224,20 +208,3 @@ def _by_paper(
     late = found.interrupted and interrupts.timed_out
     ended = found.interrupted and not late
     return Discovery(found.candidates, found.prepared, found.settings, found.n_fitted, ended, timed_out=late)
-
-
-def _weighed(found: list[Candidate], prepared: Prepared, settings: Settings) -> list[Candidate]:
-    """Return the candidates, ranked with regard to what the errors at the samples do not tell."""
-    if is_misfit(found):
-        return by_forecast(found, prepared.whole, settings.shooting)
-    return by_smoothness(found, lambda c: strain(c, prepared))
-
-
-def _named(found: list[Candidate], prepared: Prepared, settings: Settings) -> list[Candidate]:
-    """Return the candidates with the one to name first."""
-    return headline_first(
-        found,
-        settings.selection,
-        lambda near: risks(near, prepared, settings.shooting),
-        lambda c: tuning(c, prepared),
-    )

@@ -3,8 +3,6 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-import numpy as np
-
 from gode.arrays import Float
 from gode.choices import Preset
 from gode.discovery.causes import CLEARLY, LEFT, NO_REMEDY, delayed_state, helpful_columns, likely_causes
@@ -30,7 +28,7 @@ def with_causes(
     if _is_cut_short(found):
         return found
     misfit = found.quality.misfit
-    causes = list(likely_causes(found.order[0], found.prepared, found.settings, misfit))
+    causes = list(likely_causes(found.candidates[0], found.prepared, found.settings, misfit))
     if misfit > LEFT and not causes:
         other = second_order(found.settings) if second_order else None
         if other is not None and _is_better(other.quality, found.quality):
@@ -48,7 +46,7 @@ def with_helpful_columns(found: Discovery, others: Mapping[str, Sequence[Float]]
     """Return the discovery; if it is not good, with the columns, one array a run, that would help it."""
     if not others or _is_cut_short(found) or found.quality.misfit <= LEFT:
         return found
-    helpful = tuple(helpful_columns(found.order[0], found.prepared, found.settings, others))
+    helpful = tuple(helpful_columns(found.candidates[0], found.prepared, found.settings, others))
     kept = tuple(cause for cause in found.causes if not helpful or cause != NO_REMEDY)
     return replace(found, causes=(*kept, *helpful))
 
@@ -75,5 +73,4 @@ def _with_bars(candidate: Candidate, prepared: Prepared, settings: Settings) -> 
     target = fitted_target(candidate, prepared)
     joint, _ = joint_covariance(candidate.equation, candidate.initial, target, config=settings.shooting)
     k = len(candidate.equation.constants)
-    part = joint[:k, :k]
-    return replace(candidate, covariance=part, errors=np.sqrt(np.maximum(np.diag(part), 0.0)))
+    return replace(candidate, covariance=joint[:k, :k])

@@ -21,11 +21,10 @@ from gode.fitting.prepare import prepare
 from gode.fitting.resolved import is_resolved
 from gode.fitting.shooting import start_error
 from gode.fitting.target import Target
-from gode.search import Scored
 from gode.search.settings import Settings
 from gode.search.threads import one_thread
-from gode.search.workers import Workers
-from gode.selection import Candidate, ranked
+from gode.search.workers import Start, Workers
+from gode.selection import Candidate, Pool, rank
 
 FITS = (  # how fit() looks for minima: from each of a dozen starts, and from the best of many more
     *(ConstantsConfig(max_constants=60, n_skipped=i, n_refined=1) for i in range(12)),
@@ -79,22 +78,22 @@ def _best_fit(dataset: Dataset, skeleton: Skeleton, settings: Settings) -> Disco
     workers = Workers(prepared, settings)
     cheap = [fit_constants(skeleton, problem, config=way) for problem in prepared.problems for way in FITS]
     known = {fit.equation.constants: fit.equation for fit in cheap if fit.equation is not None}
-    tried = _sorted(known.values(), prepared.target, settings)[:MINIMA]
-    if not tried or tried[0].score > POOR**2 * len(prepared.columns.matrix[0]):
-        tried += _sorted(_guesses(skeleton), prepared.target, settings)[:MINIMA]
-    best = _judged(workers, tried, whole=False)
+    tried = _nearest(known.values(), prepared.target, settings)
+    if not tried or tried[0][0] > POOR**2 * len(prepared.columns.matrix[0]):
+        tried += _nearest(_guesses(skeleton), prepared.target, settings)
+    best = _fitted(workers, [Start(equation, patient=True) for _, equation in tried])
     if prepared.target is not prepared.whole:
-        best = _judged(workers, [Scored(skeleton, c.equation, 0.0) for c in best], whole=True)
+        best = _fitted(workers, [Start(c.equation, whole=True, patient=True) for c in best])
     if not best:
         failure = next((fit.failure for fit in cheap if fit.failure), "its solution diverges")
         raise DataError(f"{skeleton} cannot be fitted to these data: {failure}")
     return with_causes(Discovery(with_error_bars(best, prepared, settings), prepared, settings, 1))
 
 
-def _sorted(starts: Iterable[Equation], target: Target, settings: Settings) -> list[Scored]:
-    """Return the starts, the one nearest to the data first."""
-    scored = [Scored(e.skeleton, e, start_error(e, target, config=settings.shooting)) for e in starts]
-    return sorted(scored, key=lambda s: s.score)
+def _nearest(starts: Iterable[Equation], target: Target, settings: Settings) -> list[tuple[float, Equation]]:
+    """Return the starts nearest to the data, with their squared errors."""
+    errors = [(start_error(e, target, config=settings.shooting), e) for e in starts]
+    return sorted(errors, key=lambda pair: pair[0])[:MINIMA]
 
 
 def _guesses(skeleton: Skeleton) -> Iterator[Equation]:
@@ -104,10 +103,11 @@ def _guesses(skeleton: Skeleton) -> Iterator[Equation]:
         yield Equation(skeleton, tuple((size * rng.choice([-1.0, 1.0], len(size))).tolist()))
 
 
-def _judged(workers: Workers, tried: Sequence[Scored], *, whole: bool) -> list[Candidate]:
+def _fitted(workers: Workers, starts: Sequence[Start]) -> list[Candidate]:
     """Return the best trajectory fit, if there is one: one that the samples resolve, if it is as good."""
-    fits = [workers.judge_one(scored, whole=whole, strict=False, patient=True) for scored in tried]
+    fits = [workers.fit(start, strict=False) for start in starts]
     found = sorted((c for c in fits if c is not None), key=lambda c: c.rms)
     columns = workers.prepared.columns
     near = (c for c in found if c.rms <= CLOSE * found[0].rms and is_resolved(c.equation, columns))
-    return ranked([next(near, found[0])]) if found else []
+    pool = Pool([next(near, found[0])] if found else [], workers.prepared.floor)
+    return rank(pool, workers.settings.selection).candidates

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from math import isfinite
 from typing import Protocol
 
-from gode.search.pool import Step
+from gode.search.archive import Step
 
 PAUSE = 0.5  # seconds between two updates, at least
 

@@ -11,7 +11,7 @@ from gode.errors import DataError
 from gode.fitting.shooting import shoot
 from gode.search.interrupts import Interrupts
 from gode.search.settings import Settings
-from gode.selection import Candidate, judge, ranked
+from gode.selection import Candidate, Pool, judge, rank
 
 Search = Callable[[Settings], Discovery]
 
@@ -47,20 +47,19 @@ def better_order(
 
 
 def _best(found: Sequence[Discovery], n_tried: int) -> Discovery:
-    """Return the discovery with the least criterion, or a simpler one that is as good, and a remark on it."""
+    """Return the discovery with the least criterion, and a remark on it."""
     scores = _criteria(found)
-    slight = found[0].settings.selection.mention
-    best = int(np.flatnonzero(scores <= np.min(scores) + slight)[0])
+    best = int(np.argmin(scores))
     return replace(
         found[best],
         n_fitted=sum(one.n_fitted for one in found),
         timed_out=any(one.timed_out for one in found),
         interrupted=any(one.interrupted for one in found),
-        remarks=(*found[best].remarks, _remark(found, n_tried, scores, best, slight)),
+        remarks=(*found[best].remarks, _remark(found, n_tried, scores, best)),
     )
 
 
-def _remark(found: Sequence[Discovery], n_tried: int, scores: Float, best: int, slight: float) -> str:
+def _remark(found: Sequence[Discovery], n_tried: int, scores: Float, best: int) -> str:
     order = found[best].settings.order
     if len(found) < n_tried:
         return f"order {order} was taken: nothing was found for the other"
@@ -69,8 +68,6 @@ def _remark(found: Sequence[Discovery], n_tried: int, scores: Float, best: int, 
     if not np.isfinite(other):
         return f"orders {tried} were tried: order {order} was taken, the other has no solution"
     gap = other - float(scores[best])
-    if gap <= slight:
-        return f"orders {tried} were tried: they explain the data equally well, and order {order} is simpler"
     better = f"order {order} explains the data better, by {gap:.3g} units of the criterion"
     return f"orders {tried} were tried: {better}"
 
@@ -78,15 +75,16 @@ def _remark(found: Sequence[Discovery], n_tried: int, scores: Float, best: int, 
 def _criteria(found: Sequence[Discovery]) -> Float:
     """Return the criterion of the equation of each, all on the whole of the same records."""
     judged = [c for one in found if (c := _on_all(one, found[0])) is not None]
-    known = {c.equation.order: c.criterion for c in ranked(judged)}
+    pool = Pool(judged, found[0].prepared.floor)
+    known = {c.equation.order: c.criterion for c in rank(pool, found[0].settings.selection).candidates}
     return np.array([known.get(one.settings.order, np.inf) for one in found])
 
 
 def _on_all(one: Discovery, other: Discovery) -> Candidate | None:
     """Return the equation of a discovery as it is, judged on the data as another one weighs them."""
-    best, settings = one.order[0], one.settings
+    best, settings = one.candidates[0], one.settings
     fixed = replace(settings.shooting, max_iterations=0, horizons=())
     target = other.prepared.whole
     shot = shoot(best.equation.skeleton, best.equation.constants, target, config=fixed, start=best.initial)
     judged = judge(shot, other.prepared.floor, settings.selection)
-    return None if judged is None else replace(judged, n_free=best.n_free, price=best.price)
+    return None if judged is None else replace(judged, n_free=best.n_free)

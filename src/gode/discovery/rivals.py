@@ -11,7 +11,7 @@ import numpy as np
 from gode.discovery.residuals import channels
 from gode.fitting.correlated import fit_arma
 from gode.fitting.prepare import Prepared
-from gode.selection import Candidate
+from gode.selection import Candidate, SelectionConfig, improbability
 
 MAX_RIVALS = 30  # that are weighed, besides the equation that is named
 HOPELESS = 1e9  # the criterion of an equation that has no solution along the data
@@ -19,23 +19,23 @@ NEGLIGIBLE = 1e-3  # weights below this are left out
 
 
 def weighed(
-    named: Candidate, others: Sequence[Candidate], prepared: Prepared
+    named: Candidate, others: Sequence[Candidate], prepared: Prepared, config: SelectionConfig
 ) -> list[tuple[Candidate, float]]:
     """Return the others with their weights; with that of the equation that is named, the sum is one."""
     chosen = [named, *others[:MAX_RIVALS]]
-    scores = np.array([_criterion(candidate, prepared) for candidate in chosen])
+    scores = np.array([_criterion(candidate, prepared, config) for candidate in chosen])
     weights = np.exp(-0.5 * (scores - scores.min()))
     weights /= weights.sum()
     pairs = zip(chosen[1:], weights[1:].tolist(), strict=True)
     return [(c, weight) for c, weight in pairs if weight > NEGLIGIBLE]
 
 
-def _criterion(candidate: Candidate, prepared: Prepared) -> float:
-    """Return the criterion under correlated noise: deviance, k log n, and the price of the equation."""
+def _criterion(candidate: Candidate, prepared: Prepared, config: SelectionConfig) -> float:
+    """Return the criterion under correlated noise: deviance, k log n, and the prior of the equation."""
     found = channels(candidate, prepared, prepared.whole.dataset)
     series = [s.weighted / channel.smoothed_noise for channel in found for s in channel.series]
     n = sum(len(y) for y in series)
     if n < sum(int(np.isfinite(run.observed).sum()) for run in prepared.whole.dataset.runs):
         return HOPELESS  # no solution along all of the data
     noise = fit_arma(series, levels=False)
-    return noise.deviance + candidate.n_free * float(np.log(n)) + candidate.price
+    return noise.deviance + candidate.n_free * float(np.log(n)) + improbability(candidate, config)

@@ -11,13 +11,12 @@ from numpy.typing import ArrayLike
 from gode.arrays import Bool, Float
 from gode.data import Interpolation, Run, Samples
 from gode.data.numbers import as_numbers
-from gode.equation.tape import COLUMNS, compile_tape, evaluate
 from gode.errors import ConfigError, DataError, Failure
-from gode.fitting.prepare import Prepared, input_values
+from gode.fitting.prepare import Prepared
 from gode.fitting.shooting import STEPS, ShootConfig, joint_covariance
 from gode.search.settings import plain, whole
 from gode.search.zero_starts import fitted_target
-from gode.selection import WORST, Candidate
+from gode.selection import Candidate
 from gode.solve import Signal, Solution, SolveConfig, solve
 
 DEFAULT_STEPS = SolveConfig().max_steps
@@ -117,56 +116,6 @@ def simulate(
         d2u=solved.d2u[here],
         sensitivities=solved.sensitivities[..., here],
     )
-
-
-def from_solvable(order: list[Candidate], prepared: Prepared) -> list[Candidate]:
-    """Return the candidates from the first on that has a solution along all data; all of them if none has.
-
-    A fit may end on the brink of an explosion, which a solver of another accuracy does not survive.
-    """
-    for i, candidate in enumerate(order):
-        scenarios = (Scenario(run.t, run=k) for k, run in enumerate(prepared.dataset.runs))
-        if all(simulate(candidate, prepared, s).failure is None for s in scenarios):
-            return order[i:]
-    return order
-
-
-def strain(candidate: Candidate, prepared: Prepared) -> float:
-    """Return how far the highest derivative is from the smoothed one: mean square, in its deviations.
-
-    It is at most `WORST`, which is also what a solution counts where it has failed.
-    """
-    squares = []
-    for i, smooth in enumerate(prepared.smooths):
-        solved = simulate(candidate, prepared, Scenario(smooth.t, run=i))
-        order = candidate.equation.order
-        gap = (solved.u, solved.du, solved.d2u)[order] - smooth.values[order]
-        least = 1e-12 * float(np.abs(smooth.values[order]).max()) or 1.0
-        with np.errstate(over="ignore", invalid="ignore"):
-            square = (gap / np.maximum(smooth.deviations[order], least)) ** 2
-        squares.append(np.nan_to_num(np.minimum(square, WORST), nan=WORST))
-    return float(np.mean(np.concatenate(squares)))
-
-
-def tuning(candidate: Candidate, prepared: Prepared) -> float:
-    """Return how many times larger the largest term is than those without a fitted factor.
-
-    So finely must large terms be tuned to cancel, as in 162*u - 155*sin(u) for 7*u + 25*u^3. Near an
-    equilibrium those of every equation do.
-    """
-    skeleton, dataset = candidate.equation.skeleton, prepared.dataset
-    parts = []
-    for i, run in enumerate(dataset.runs):
-        path = simulate(candidate, prepared, Scenario(run.t, run=i))
-        parts.append(np.vstack([path.t, path.u, path.du, path.d2u, *input_values(run, run.t).values()]))
-    names, x = (*COLUMNS, *dataset.inputs), np.hstack(parts)
-    sizes, fixed = [], 0.0
-    for term in skeleton.terms:
-        tape = compile_tape([term], names, skeleton.n_constants)
-        with np.errstate(over="ignore"):
-            sizes.append(float(np.mean(evaluate(tape, candidate.equation.constants, x).value ** 2)))
-        fixed = max(fixed, sizes[-1]) if term.constant is None else fixed
-    return float(np.sqrt(max(sizes) / fixed)) if fixed > 0 and np.all(np.isfinite(sizes)) else np.inf
 
 
 def predict(

@@ -19,8 +19,8 @@ from gode.paper.evolution_sec23 import EvolutionConfig, evolve
 from gode.paper.losses_eq4_to_9 import PaperConfig
 from gode.paper.objective_sec24 import Judged, PaperObjective
 from gode.paper.smoothing_sec23 import MlpConfig, dominant_period, smooth_mlp
+from gode.search.archive import Stage, Step
 from gode.search.interrupts import Interrupts
-from gode.search.pool import Stage, Step
 from gode.search.settings import Settings
 from gode.selection import Candidate, in_order
 
@@ -50,7 +50,7 @@ def discover_by_paper(
     """Find the equation behind `dataset` by the paper's method."""
     effort, benchmark = PAPER_EFFORTS[settings.effort], benchmark_of(space, dataset)
     interrupts.enough()  # it can end at any time
-    settings = replace(settings, selection=replace(settings.selection, tie=0.0))  # the paper knows no ties
+    settings = replace(settings, selection=replace(settings.selection, level=0.0))  # the paper knows no ties
     guess = parse_skeleton(settings.start) if settings.start else None
     start = first_point(space, benchmark, settings.order, guess)
     tell = on_step or (lambda step: None)
@@ -149,10 +149,8 @@ def _candidate(judged: Judged, prepared: Prepared, settings: Settings) -> Candid
     return Candidate(
         equation,
         shot.initial if len(shot.initial) else _initial(prepared, settings.order),
-        np.sqrt(np.maximum(np.diag(covariance), 0.0)),
         covariance,
         np.inf if failed else float(np.sqrt(shot.sse / shot.n_values)),
-        equation.complexity,
         judged.score,
     )
 

@@ -39,7 +39,7 @@ def answer(discovery: Discovery) -> Answers:
 
 
 def _equilibria(discovery: Discovery) -> tuple[list[Equilibrium], list[str]]:
-    best = discovery.order[0]
+    best = discovery.candidates[0]
     skeleton = best.equation.skeleton
     if depends_on(skeleton.normal, TIME):
         return [], ["The equation changes with time, so it has no equilibria."]
@@ -54,13 +54,13 @@ def _equilibria(discovery: Discovery) -> tuple[list[Equilibrium], list[str]]:
 
 
 def _gain(discovery: Discovery) -> tuple[str | None, float | None, str]:
-    best = discovery.order[0]
+    best = discovery.candidates[0]
     if _is_linear(best.equation.skeleton):
         return None, None, "The equation is linear itself."
     given = [f" + C*({to_text(term.body)})" for term in best.equation.skeleton.terms if _is_given(term)]
     text = LINEAR[best.equation.order] + "".join(given)
     shot = _fitted(parse_skeleton(text, inputs=best.equation.skeleton.inputs), discovery)
-    same = [c for c in discovery.order if c.n_values == best.n_values]  # fitted to the same values
+    same = [c for c in discovery.candidates if c.n_values == best.n_values]  # fitted to the same values
     tried = [(c.rms, c.equation) for c in same if _is_linear(c.equation.skeleton)]
     if shot is not None and shot.equation is not None:
         tried.append((float(np.sqrt(shot.sse / shot.n_values)), shot.equation))
@@ -85,7 +85,7 @@ def _is_given(term: Term) -> bool:
 def _fitted(skeleton: Skeleton, discovery: Discovery) -> Shot | None:
     """Return the best fit of a skeleton to the same target as the equation found."""
     prepared, settings = discovery.prepared, discovery.settings
-    target = fitted_target(discovery.order[0], prepared)
+    target = fitted_target(discovery.candidates[0], prepared)
     best: Shot | None = None
     for problem in prepared.problems:
         start = fit_constants(skeleton, problem, config=settings.constants).equation

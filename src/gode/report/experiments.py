@@ -76,7 +76,7 @@ def _strength(value: float) -> str:
 
 def separations(discovery: Discovery) -> tuple[list[Separation], Separation | None]:
     """Return the best experiment for each near tie, and the best for all of them if there are several."""
-    close = ties(discovery.order, discovery.settings.selection)[: MAX_RIVALS + 1]
+    close = ties(discovery.candidates, discovery.settings.selection)[: MAX_RIVALS + 1]
     experiments = list(_experiments(discovery))
     if len(close) < 2 or not experiments:
         return [], None

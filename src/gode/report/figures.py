@@ -84,7 +84,7 @@ def overview(discovery: Discovery) -> Figure:
         draw_fit(axes[0, 0], discovery, first)
         draw_residuals(axes[1, 0], discovery, first)
         draw_phase(axes[0, 1], discovery)
-        if len(discovery.order) > 1:
+        if len(discovery.candidates) > 1:
             draw_front(axes[1, 1], discovery)
         else:
             draw_autocorrelation(axes[1, 1], first)
@@ -105,7 +105,7 @@ def _measured(discovery: Discovery) -> Channels:
     """Return the channels as measured, also where averages were fitted."""
     if discovery.quality.averaged == 1:
         return discovery.quality.channels
-    return channels(discovery.order[0], discovery.prepared, discovery.prepared.dataset)
+    return channels(discovery.candidates[0], discovery.prepared, discovery.prepared.dataset)
 
 
 def _over_time(discovery: Discovery, seen: Channels) -> Figure:

@@ -98,7 +98,8 @@ def _overview(discovery: Discovery) -> list[str]:
         out.append(f"The noise of {channel.name} is about {noise}, {share}; {_verdict(channel)}.")
     if discovery.settings.grammar:
         out.append(
-            f"Of {discovery.n_fitted} equations fitted, {len(discovery.order)} were solved along the data; "
+            f"Of {discovery.n_fitted} equations fitted, {len(discovery.candidates)} were solved along the "
+            "data; "
             f"{count_of(len(discovery.ties) - 1)} explain them about as well as this one."
         )
     out += [f"{remark[0].upper()}{remark[1:]}." for remark in discovery.remarks]
@@ -184,7 +185,7 @@ def _shaded(value: float) -> Markup:
 
 
 def _initial(discovery: Discovery) -> list[Markup]:
-    best, dataset = discovery.order[0], discovery.prepared.dataset
+    best, dataset = discovery.candidates[0], discovery.prepared.dataset
     rows, units = [], Units.of(dataset)
     for i, (run, values) in enumerate(zip(dataset.runs, best.initial, strict=True)):
         for column, value, known in zip(("u", "u'"), values, run.initial, strict=False):

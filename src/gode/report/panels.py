@@ -255,12 +255,12 @@ def _limit(axes: "Axes", values: Float) -> None:
 def draw_front(axes: "Axes", discovery: Discovery) -> None:
     """Draw accuracy against complexity of all equations that were fitted to the trajectory."""
     groups = (
-        (discovery.order, ".", GREY, 4, "tried"),
-        (front(discovery.order), "o-", BLUE, 4, "front"),
-        (ties(discovery.order, discovery.settings.selection)[1:], "D", GREEN, 5, "near ties"),
-        (discovery.order[:1], "s", ORANGE, 10, "chosen"),
+        (discovery.candidates, ".", GREY, 4, "tried"),
+        (front(discovery.candidates), "o-", BLUE, 4, "front"),
+        (ties(discovery.candidates, discovery.settings.selection)[1:], "D", GREEN, 5, "near ties"),
+        (discovery.candidates[:1], "s", ORANGE, 10, "chosen"),
     )
-    best = discovery.order[0].rms
+    best = discovery.candidates[0].rms
     unit = discovery.quality.misfit / best if best > 0 and discovery.quality.complete else 1.0
     for candidates, mark, colour, size, name in groups:
         seen = [c for c in candidates if np.isfinite(c.rms)]
@@ -271,7 +271,7 @@ def draw_front(axes: "Axes", discovery: Discovery) -> None:
     axes.axhline(1.0, color=GREY, lw=0.8, ls=":")
     axes.set(xlabel="complexity", ylabel="rms residual / noise", title="front")
     axes.locator_params(axis="x", integer=True)
-    sizes = [c.rms for c in discovery.order if np.isfinite(c.rms)]
+    sizes = [c.rms for c in discovery.candidates if np.isfinite(c.rms)]
     if sizes and 0 < WIDE * min(sizes) < max(sizes):
         axes.set_yscale("log")
         axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))

@@ -10,7 +10,6 @@ import numpy as np
 from gode import __version__
 from gode.arrays import Float
 from gode.choices import Preset
-from gode.codec import Json, decode, decode_array, encode, member
 from gode.data import Dataset, Run, Smooth, make_run
 from gode.data.joining import chosen_interpolation
 from gode.data.runs import CHANNELS, Input
@@ -19,11 +18,11 @@ from gode.discovery import Discovery
 from gode.errors import FileError, GodeError, shortened
 from gode.files import replacing
 from gode.fitting.long_records import condensed
-from gode.fitting.prepare import assemble, input_values
-from gode.ranges import check_value
-from gode.search.checkpoint import candidate_of
+from gode.fitting.prepare import Prepared, assemble, input_values
+from gode.report.codec import Json, decode, decode_array, encode, member
+from gode.report.rules import check_value
 from gode.search.settings import Settings
-from gode.selection import front, ties
+from gode.selection import Candidate, front, ties
 
 FORMAT, VERSION = "gode record", 1
 KEPT = 50  # candidates saved besides near ties and front
@@ -61,8 +60,8 @@ def load(path: str | os.PathLike[str]) -> Discovery:
 def record_of(discovery: Discovery) -> dict[str, Json]:
     """Return the JSON form of a discovery; callable inputs become their samples."""
     dataset = discovery.prepared.dataset
-    kept = {id(c) for c in [*discovery.order[:KEPT], *front(discovery.order)]}
-    kept |= {id(c) for c in ties(discovery.order, discovery.settings.selection)}
+    kept = {id(c) for c in [*discovery.candidates[:KEPT], *front(discovery.candidates)]}
+    kept |= {id(c) for c in ties(discovery.candidates, discovery.settings.selection)}
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -76,7 +75,7 @@ def record_of(discovery: Discovery) -> dict[str, Json]:
         "names": encode(dataset.names),
         "runs": [_run_json(run) for run in dataset.runs],
         "smooths": [encode(smooth) for smooth in discovery.prepared.smooths],
-        "candidates": [encode(c) for c in discovery.order if id(c) in kept],
+        "candidates": [encode(c) for c in discovery.candidates if id(c) in kept],
         "n_fitted": discovery.n_fitted,
         "interrupted": discovery.interrupted,
         "supported": discovery.supported,
@@ -110,6 +109,8 @@ def discovery_of(data: object) -> Discovery:
         for i, c in enumerate(_items(data, "candidates"))
     ]
     prepared = assemble(dataset, fitted, smooths, settings.order, settings.selection.floor)
+    older = [isinstance(c, dict) and "held" not in c for c in _items(data, "candidates")]
+    candidates = [_as_fitted(c, prepared) if old else c for c, old in zip(candidates, older, strict=True)]
     n_fitted = decode(int, member(data, "n_fitted", "record"), "n_fitted")
     check_value("record", "n_fitted", n_fitted, "n_fitted")
     interrupted = decode(bool, member(data, "interrupted", "record"), "interrupted")
@@ -123,6 +124,28 @@ def discovery_of(data: object) -> Discovery:
     return Discovery(
         candidates, prepared, settings, n_fitted, interrupted, supported, timed_out, remarks, causes
     )
+
+
+def candidate_of(data: object, order: int, dataset: Dataset, where: str) -> Candidate:
+    """Return the candidate whose JSON form is `data`, checked against the data it was fitted to."""
+    found = decode(Candidate, data, where, inputs=dataset.inputs)
+    k = len(found.equation.constants)
+    if found.equation.order != order:
+        raise FileError(f"{where}.equation is of order {found.equation.order}, but {order} was sought")
+    shapes = {"initial": (len(dataset.runs), order), "covariance": (k, k)}
+    for name, shape in shapes.items():
+        values: Float = getattr(found, name)
+        if values.shape != shape:
+            raise FileError(f"{where}.{name} has the shape {values.shape}, but {shape} is expected")
+    return found
+
+
+def _as_fitted(candidate: Candidate, prepared: Prepared) -> Candidate:
+    """Return a candidate of an older record with what it was fitted to, as far as its numbers show it."""
+    unknown = np.array([np.isnan(run.initial[: candidate.equation.order]) for run in prepared.dataset.runs])
+    held = np.argwhere(unknown & (candidate.initial == 0)).tolist()
+    part = sum(int(np.isfinite(run.observed).sum()) for run in prepared.target.dataset.runs)
+    return replace(candidate, held=tuple((i, k) for i, k in held), whole=candidate.n_values != part)
 
 
 def _written(value: Json) -> str:

@@ -29,7 +29,7 @@ def python_call(discovery: Discovery) -> str:
     known = _known_initial(discovery)
     given += [f"initial={(known if several else known[0])!r}"] if known else []
     if not discovery.settings.grammar:
-        head = f"d = gode.fit({str(discovery.order[0].equation.skeleton)!r}, t"
+        head = f"d = gode.fit({str(discovery.candidates[0].equation.skeleton)!r}, t"
         return f"import gode\n\n{comment}{', '.join([head, *given])})"
     options = [f"{name}={value!r}" for name, value in _options(discovery).items()]
     return f"import gode\n\n{comment}{', '.join(['d = gode.discover(t', *given, *options])})"
@@ -40,7 +40,7 @@ def command(discovery: Discovery) -> str:
     dataset = discovery.prepared.dataset
     words = ["gode", "discover", "data.csv"]
     if not discovery.settings.grammar:
-        words = ["gode", "fit", str(discovery.order[0].equation.skeleton), "data.csv"]
+        words = ["gode", "fit", str(discovery.candidates[0].equation.skeleton), "data.csv"]
     columns = {role: column_name(label) for role, label in dataset.labels.items() if role in ROLES}
     columns |= {name: columns.get(name, name) for name in _observed(discovery) if name != "u"}
     if dataset.inputs:

@@ -88,7 +88,7 @@ def _rival(each: Separation, discovery: Discovery) -> Markup:
 
 def _least_criterion(discovery: Discovery) -> float:
     """Return the least criterion; the equation named may have a larger one."""
-    return min(c.criterion for c in discovery.order)
+    return min(c.criterion for c in discovery.candidates)
 
 
 def answers_section(discovery: Discovery) -> list[Markup]:
@@ -134,10 +134,10 @@ def residuals_section(discovery: Discovery) -> list[Markup]:
 
 def front_section(discovery: Discovery) -> list[Markup]:
     """Return the Pareto front of accuracy and complexity; nothing if only one equation was tried."""
-    if len(discovery.order) == 1:
+    if len(discovery.candidates) == 1:
         return []
-    close = {id(c) for c in ties(discovery.order, discovery.settings.selection)}
-    best = {id(c) for c in front(discovery.order)}
+    close = {id(c) for c in ties(discovery.candidates, discovery.settings.selection)}
+    best = {id(c) for c in front(discovery.candidates)}
     least = _least_criterion(discovery)
     rows = [
         (
@@ -154,13 +154,8 @@ def front_section(discovery: Discovery) -> list[Markup]:
         "The front holds what no other equation beats in both accuracy and complexity. The criterion weighs "
         "the two, given here as distance from the least"
     )
-    tie = discovery.settings.selection.tie
-    words += f"; up to {tie:g} it is a near tie." if tie else "."
-    if discovery.order[0].criterion > least:
-        words += (
-            " The one that is named need not have the least: it is a near tie that is simple, and not "
-            "far off if another one is true."
-        )
+    level = discovery.settings.selection.level
+    words += f"; the near ties hold {100 * level:g} % of the posterior probability."
     drawn = picture(front_picture(discovery), "front", "accuracy against complexity")
     return [paragraph(words), Markup(f'<div class="half">{drawn}</div>'), table(head, rows, best=0)]
 

@@ -16,11 +16,11 @@ from gode.fitting.prepare import Prepared
 from gode.grammar import generate, sample
 from gode.library import sentence_skeleton
 from gode.model import LatentSpace, Listing, load_model, open_space
+from gode.search.archive import Archive, Stage
 from gode.search.interrupts import Interrupts
 from gode.search.latent import search_latent
 from gode.search.moves import Vocabulary, neighbours
 from gode.search.objective import Objective, ObjectiveConfig
-from gode.search.pool import Progress, Stage
 from gode.search.screen import best_sums
 from gode.search.settings import IMPLICIT, INPUT, Settings
 
@@ -99,18 +99,18 @@ def make_vocabulary(
     return Vocabulary(tuple(b for b in bodies[:size] if objective.distinguishes(b)), space.grammar.template)
 
 
-def explore(regions: Sequence[Region], progress: Progress, rng: np.random.Generator) -> None:
+def explore(regions: Sequence[Region], archive: Archive, rng: np.random.Generator) -> None:
     """Look for skeletons by their cheap score in each grammar: sentences, sums, the latent space, moves."""
     for land, own_rng in zip(regions, rng.spawn(len(regions)), strict=True):
-        before = progress.n_fitted
+        before = archive.n_fitted
 
         def count(stage: Stage, objective: Objective = land.objective, before: int = before) -> None:
-            progress.n_fitted = before + objective.n_fitted
+            archive.n_fitted = before + objective.n_fitted
             if stage is Stage.SUMS:
-                progress.interrupts.enough()
-            progress.tell(stage)
+                archive.interrupts.enough()
+            archive.tell(stage)
 
-        _explore(land, progress.settings, own_rng, count)
+        _explore(land, archive.settings, own_rng, count)
 
 
 def _explore(

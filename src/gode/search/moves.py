@@ -1,12 +1,10 @@
 """Neighbours of a good skeleton: delete, swap or add a term."""
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import combinations
 
-from gode.arrays import Float
 from gode.equation import Equation, Node, Skeleton, parse_tree
 from gode.equation.equation import equation_of
 from gode.equation.sums import to_sum
@@ -28,7 +26,6 @@ from gode.equation.tree import (
 
 Bodies = frozenset[Node]
 MAX_WHOLE, NEAR = 6, 0.3  # exponents that may be meant to be whole numbers, and how near they are
-SHARP, CERTAIN = 0.05, 2.0  # standard error of a factor that may be meant to be one, and how many from it
 
 
 @dataclass(frozen=True)
@@ -112,17 +109,6 @@ def rounded(equation: Equation) -> Iterator[Equation]:
         whole = round(equation.constants[i])
         if whole and abs(whole) <= MAX_WHOLE and abs(equation.constants[i] - whole) < NEAR:
             yield from _with_number(equation, i, whole)
-
-
-def without_factors(equation: Equation, errors: Float) -> Iterator[Equation]:
-    """Yield the equations in which a fitted factor is 1 or -1, where it is known well and may be that.
-
-    A factor of which little is known would always be left out, since a number less to fit is a gain.
-    """
-    for i in set(range(len(equation.constants))) - _exponents(equation):
-        unit = math.copysign(1.0, equation.constants[i])
-        if errors[i] < SHARP and abs(equation.constants[i] - unit) < CERTAIN * errors[i]:
-            yield from _with_number(equation, i, unit)
 
 
 def _exponents(equation: Equation) -> set[int]:

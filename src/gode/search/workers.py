@@ -12,17 +12,19 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import replace
 from types import ModuleType, TracebackType
+from typing import NamedTuple
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from gode.arrays import Float
 from gode.data import Dataset
+from gode.equation import Equation
 from gode.errors import ConfigError
 from gode.fitting.prepare import Prepared
 from gode.fitting.resolved import is_resolved
 from gode.fitting.shooting import ShootConfig, shoot
 from gode.fitting.target import Target
-from gode.search import Scored
 from gode.search.settings import Settings, whole
 from gode.search.zero_starts import may_be_zero, with_zeros
 from gode.selection import Candidate, judge
@@ -63,8 +65,16 @@ def _may_start_others() -> bool:
     return known and not multiprocessing.current_process().daemon
 
 
+class Start(NamedTuple):
+    """Where a fit to the trajectory starts: the equation with its constants, and what it is fitted to."""
+
+    equation: Equation
+    whole: bool = False  # fit whole records, not their first part
+    patient: bool = False  # complete the fit, even where it is far from the data
+
+
 class Workers:
-    """Fits skeletons to the trajectory with `n_jobs` processes; use it as a context."""
+    """Fits equations to the trajectory with `n_jobs` processes; use it as a context."""
 
     def __init__(
         self,
@@ -75,14 +85,8 @@ class Workers:
     ) -> None:
         self.prepared, self.settings, self.n_jobs = prepared, settings, n_jobs
         self.check = check  # raises KeyboardInterrupt if the work is to end
-        self.whole = False  # whether to fit whole records, not their first part
         self.doubtful = may_be_zero(prepared, settings.order)
         self._pool: ProcessPoolExecutor | None = None
-
-    @property
-    def target(self) -> Target:
-        """What trajectories are compared with now."""
-        return self.prepared.whole if self.whole else self.prepared.target
 
     def __enter__(self) -> "Workers":
         return self
@@ -94,66 +98,75 @@ class Workers:
             self._pool.shutdown(wait=True, cancel_futures=True)
             self._pool = None
 
-    def judge(self, several: Sequence[Scored]) -> Iterator[tuple[Scored, Candidate | None]]:
-        """Yield each skeleton with its candidate, in order."""
+    def fits(self, starts: Sequence[Start]) -> Iterator[tuple[Start, Candidate | None]]:
+        """Yield each start with its candidate, in order."""
         done = 0
-        if self.n_jobs > 1 and len(several) > 1:
+        if self.n_jobs > 1 and len(starts) > 1:
             try:
-                for scored, candidate in zip(several, self._spread(several), strict=True):
-                    yield scored, candidate
+                for start, candidate in zip(starts, self._spread(starts), strict=True):
+                    yield start, candidate
                     done += 1
             except BrokenProcessPool:
                 if self.check:
                     self.check()  # a signal to all processes ends the workers, too
                 warnings.warn("a worker process died; its work is done again in this one", stacklevel=2)
                 self.n_jobs, self._pool = 1, None
-        for scored in several[done:]:
-            yield scored, self.judge_one(scored, self.whole)
+        for start in starts[done:]:
+            yield start, self.fit(start)
 
-    def judge_one(
-        self, scored: Scored, whole: bool, *, strict: bool = True, patient: bool = False
-    ) -> Candidate | None:
-        """Return the candidate of one skeleton, None if it has no solution along the data.
+    def fit(self, start: Start, *, strict: bool = True) -> Candidate | None:
+        """Return the candidate of one start, None if it has no solution along the data.
 
         With `strict`, also None if it does something between the samples that they do not show, and
-        initial values of zero are tried where the record may begin so; if `patient`, the fit is completed
-        even where it is far from the data.
+        initial values of zero are tried where the record may begin so.
         """
-        target, config = self.prepared.whole if whole else self.prepared.target, self.settings.shooting
-        if patient:
+        equation, config = start.equation, self.settings.shooting
+        if start.patient:
             config = replace(config, rough=config.tolerance)
-        shot = shoot(scored.skeleton, scored.equation.constants, target, config=config)
-        if strict and shot.equation is not None and not is_resolved(shot.equation, self.prepared.columns):
-            return None
-        found = judge(shot, self.prepared.floor, self.settings.selection)
-        if found is None or not strict or found.rms > config.far:
+        target = self.prepared.whole if start.whole else self.prepared.target
+        found = self._fitted(equation, target, config, start.whole)
+        if found is None or not strict:
             return found
-        return self._from_zero(found, target, config)
+        if not is_resolved(found.equation, self.prepared.columns):
+            return None
+        return found if found.rms > config.far else self._from_zero(found, target, config)
 
     def _from_zero(self, found: Candidate, target: Target, config: ShootConfig) -> Candidate:
-        """Return the candidate with initial values of zero where that is better, for it has fewer to fit.
+        """Return the candidate with initial values of zero where its criterion is less for it.
 
-        Measurements often begin at rest or from nothing; an equation that rests at zero cannot leave it.
+        Measurements often begin at rest or from nothing, and a value that is known is none to fit.
         """
-        skeleton, zero = found.equation.skeleton, np.zeros_like(self.doubtful)
+        zero = np.zeros_like(self.doubtful)
         for i in np.flatnonzero(self.doubtful.any(axis=0)):
             more = zero.copy()
             more[:, i] = self.doubtful[:, i]
             there = with_zeros(target, more)
-            shot = shoot(skeleton, found.equation.constants, there, config=config, start=found.initial)
-            other = judge(shot, self.prepared.floor, self.settings.selection)
+            other = self._fitted(found.equation, there, config, found.whole, found.initial)
             better = other is not None and other.criterion < found.criterion
             if other is not None and better and is_resolved(other.equation, self.prepared.columns):
-                found, zero = other, more
+                held = tuple((int(run), int(k)) for run, k in np.argwhere(more))
+                found, zero = replace(other, held=held), more
         return found
 
-    def _spread(self, several: Sequence[Scored]) -> Iterator[Candidate | None]:
+    def _fitted(
+        self,
+        equation: Equation,
+        target: Target,
+        config: ShootConfig,
+        whole: bool,
+        initial: Float | None = None,
+    ) -> Candidate | None:
+        shot = shoot(equation.skeleton, equation.constants, target, config=config, start=initial)
+        found = judge(shot, self.prepared.floor, self.settings.selection)
+        return None if found is None else replace(found, whole=whole)
+
+    def _spread(self, starts: Sequence[Start]) -> Iterator[Candidate | None]:
         if self._pool is None:
             plain = Workers(self.prepared.portable(), self.settings)
             context = multiprocessing.get_context("spawn")
             self._pool = ProcessPoolExecutor(self.n_jobs, context, initializer=_begin, initargs=(plain,))
         with _without_main():
-            return self._pool.map(_work, several, [self.whole] * len(several))
+            return self._pool.map(_work, starts)
 
 
 @contextmanager
@@ -185,5 +198,5 @@ def end_with_parent() -> None:
         os._exit(1)
 
 
-def _work(scored: Scored, whole: bool) -> Candidate | None:
-    return _ours[0].judge_one(scored, whole)
+def _work(start: Start) -> Candidate | None:
+    return _ours[0].fit(start)

@@ -1,4 +1,4 @@
-"""Records that may begin at zero: an equation that can do so, too, has fewer numbers to fit."""
+"""Unknown initial values that the data cannot tell from zero: holding them there saves a free number."""
 
 from dataclasses import replace
 
@@ -20,11 +20,10 @@ def may_be_zero(prepared: Prepared, order: int) -> Bool:
 
 
 def fitted_target(candidate: Candidate, prepared: Prepared) -> Target:
-    """Return what the candidate was fitted to: with the initial values known that it takes for zero."""
-    unknown = _unknown(prepared, candidate.equation.order)
-    n_part = sum(int(np.isfinite(run.observed).sum()) for run in prepared.target.dataset.runs)
-    target = prepared.target if candidate.n_values == n_part else prepared.whole
-    return with_zeros(target, unknown & (candidate.initial == 0))
+    """Return what the candidate was fitted to."""
+    zero = np.zeros(candidate.initial.shape, bool)
+    zero[tuple(np.array(candidate.held, np.int64).reshape(-1, 2).T)] = True
+    return with_zeros(prepared.whole if candidate.whole else prepared.target, zero)
 
 
 def _unknown(prepared: Prepared, order: int) -> Bool:

@@ -1,20 +1,19 @@
-"""Progress: the equations fitted to the trajectory so far. It survives an interruption."""
+"""Archive: the equations fitted to the trajectory so far. It survives an interruption."""
 
-from collections.abc import Callable, MutableMapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, MutableMapping, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
 from math import nan
 
-from gode.equation import Node
+from gode.equation import Equation, Node
 from gode.fitting.prepare import Prepared
-from gode.search import Scored
+from gode.fitting.target import Target
 from gode.search.interrupts import Interrupts
 from gode.search.pace import Pace, planned
 from gode.search.settings import Settings
-from gode.search.workers import Workers
+from gode.search.workers import Start, Workers
 from gode.selection import Candidate, in_order
 
-PATIENT = 2.0  # marks the fits that were completed
 KEPT_WHOLE = 12  # equations that go from the first part of a long record to all of it
 
 
@@ -30,7 +29,6 @@ class Stage(StrEnum):
     NEIGHBOURS = "neighbours"
     WHOLE = "whole records"
     DIGITS = "the last digits"
-    FACTORS = "factors of one"
     BEST = "the best so far"
 
 
@@ -49,11 +47,10 @@ class Step:
 
 
 @dataclass
-class Progress:
+class Archive:
     """The candidates found so far.
 
-    `memo` holds the fits known from before; the score of a key tells whether it was fitted to whole records,
-    and patiently.
+    `memo` holds all fits, also those of an earlier call that was stopped.
     """
 
     prepared: Prepared
@@ -61,9 +58,10 @@ class Progress:
     on_step: Callable[[Step], None] | None
     workers: Workers
     interrupts: Interrupts
-    memo: MutableMapping[Scored, Candidate | None]
+    memo: MutableMapping[Start, Candidate | None]
     candidates: dict[Node, Candidate | None] = field(default_factory=dict)
-    waiting: dict[Node, Candidate | None] = field(default_factory=dict)  # whole records, earlier pass
+    earlier: dict[Node, Candidate | None] = field(default_factory=dict)  # whole records, first pass
+    whole: bool = False  # whether whole records are fitted now, not their first part
     homes: dict[Node, int] = field(default_factory=dict)  # in which grammar each skeleton was found
     n_fitted: int = 0
     pace: Pace = field(init=False)
@@ -71,6 +69,11 @@ class Progress:
     def __post_init__(self) -> None:
         plan = planned(self.settings.budget, self.settings.share / self.prepared.passes)
         self.pace = Pace(plan, self.prepared.passes)
+
+    @property
+    def target(self) -> Target:
+        """What trajectories are compared with now."""
+        return self.prepared.whole if self.whole else self.prepared.target
 
     def tell(self, stage: Stage) -> None:
         """Report where the discovery stands."""
@@ -85,68 +88,69 @@ class Progress:
         """Return the candidates, the best first as if all residuals were white: that leads to accuracy."""
         return in_order([c for c in self.candidates.values() if c is not None])
 
-    def solve(self, several: Sequence[Scored], stage: Stage) -> None:
-        """Fit skeletons to the trajectory, each once."""
-        fresh: dict[Node, Scored] = {}
-        for scored in several:
-            if scored.skeleton.key not in self.candidates:
-                fresh.setdefault(scored.skeleton.key, scored)
+    def solve(self, several: Iterable[Equation], stage: Stage) -> None:
+        """Fit equations to the trajectory from their constants, each skeleton once."""
+        fresh: dict[Node, Equation] = {}
+        for equation in several:
+            if equation.skeleton.key not in self.candidates:
+                fresh.setdefault(equation.skeleton.key, equation)
         self._solve_into(self.candidates, list(fresh.values()), stage)
 
-    def improve(self, several: Sequence[Scored], stage: Stage) -> None:
-        """Fit skeletons to the trajectory from these constants, patiently, and keep what gets better."""
-        for scored in several:
-            key = replace(scored, score=PATIENT + self.workers.whole)
-            if key not in self.memo:
-                self.memo[key] = self.workers.judge_one(scored, self.workers.whole, patient=True)
-            new, old = self.memo[key], self.candidates.get(scored.skeleton.key)
+    def improve(self, several: Iterable[Equation], stage: Stage) -> None:
+        """Complete the fit of equations, also where it is far from the data; keep what gets better."""
+        for equation in several:
+            start = Start(equation, self.whole, patient=True)
+            if start not in self.memo:
+                self.memo[start] = self.workers.fit(start)
+            new, old = self.memo[start], self.candidates.get(equation.skeleton.key)
             if old is None or (new is not None and new.criterion < old.criterion):
-                self.candidates[scored.skeleton.key] = new
+                self.candidates[equation.skeleton.key] = new
             self.interrupts.check()
             self.tell(stage)
 
     def again(self) -> None:
         """Begin another pass: skeletons that found no solution may try again, from other starts.
 
-        What was fitted to whole records waits for what this pass brings so far; first parts screen again.
+        The fits to whole records are kept for comparison; first parts screen again.
         """
         self.pace.again()
         self.candidates = {key: found for key, found in self.candidates.items() if found is not None}
-        if self.workers.whole:
-            self.waiting, self.candidates, self.workers.whole = self.candidates, {}, False
+        if self.whole:
+            self.earlier, self.candidates, self.whole = self.candidates, {}, False
 
     def settle(self) -> None:
         """After an interruption: what was fitted to whole records counts more than first parts."""
-        if self.waiting:
-            self.candidates, self.workers.whole = self.waiting, True
+        if self.earlier:
+            self.candidates, self.whole = self.earlier, True
 
     def widen(self) -> bool:
         """Go on with whole records, if only their first part was used; the best so far come along."""
         if self.prepared.whole is self.prepared.target:
             return False
-        best = [Scored(c.equation.skeleton, c.equation, c.criterion) for c in self.leaders()[:KEPT_WHOLE]]
+        best = [c.equation for c in self.leaders()[:KEPT_WHOLE]]
         found: dict[Node, Candidate | None] = {}
-        self.workers.whole = True
+        self.whole = True
         try:
             self._solve_into(found, best, Stage.WHOLE)
         except KeyboardInterrupt:
-            self.workers.whole = any(found.values())
-            self.candidates = found if self.workers.whole else self.candidates
+            self.whole = any(found.values())
+            self.candidates = found if self.whole else self.candidates
             raise
-        if not any(found.values()) and not self.waiting:
-            self.workers.whole = False
+        if not any(found.values()) and not self.earlier:
+            self.whole = False
             return False
-        better = {k: c for k, c in self.waiting.items() if c and not _is_as_good(found.get(k), c)}
-        self.candidates, self.waiting = {**found, **better}, {}
+        better = {k: c for k, c in self.earlier.items() if c and not _is_as_good(found.get(k), c)}
+        self.candidates, self.earlier = {**found, **better}, {}
         return True
 
-    def _solve_into(self, found: dict[Node, Candidate | None], several: list[Scored], stage: Stage) -> None:
-        keys = {id(s): replace(s, score=float(self.workers.whole)) for s in several}
-        found.update({s.skeleton.key: self.memo[keys[id(s)]] for s in several if keys[id(s)] in self.memo})
-        fresh = [s for s in several if keys[id(s)] not in self.memo]
-        for scored, candidate in self.workers.judge(fresh):
-            self.memo[keys[id(scored)]] = candidate
-            found[scored.skeleton.key] = candidate
+    def _solve_into(
+        self, found: dict[Node, Candidate | None], several: Sequence[Equation], stage: Stage
+    ) -> None:
+        starts = [Start(equation, self.whole) for equation in several]
+        found.update({s.equation.skeleton.key: self.memo[s] for s in starts if s in self.memo})
+        for start, candidate in self.workers.fits([s for s in starts if s not in self.memo]):
+            self.memo[start] = candidate
+            found[start.equation.skeleton.key] = candidate
             self.interrupts.check()
             self.tell(stage)
 

@@ -17,13 +17,17 @@ from gode.arrays import Float
 from gode.equation import Equation, parse_skeleton
 from gode.equation.text import exact, to_text
 from gode.errors import FileError
-from gode.ranges import check_value
+from gode.report.rules import check_value
 
 T = TypeVar("T")
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 MAX_NUMBERS = 50_000_000  # of one array
 TOO_LARGE = 2**1024  # for a float
 WORDS = {"inf": math.inf, "-inf": -math.inf}
+RETIRED = {  # fields of older records that nothing reads any more
+    "SelectionConfig": ("mention", "tie", "caution", "slight"),
+    "Candidate": ("errors", "complexity", "floor", "price", "forecast"),
+}
 KINDS: dict[type, str] = {
     bool: "true or false",
     int: "a whole number",
@@ -129,7 +133,8 @@ class _Decoder:
         return np.array([_number(v, where) for v in values], np.float64).reshape(shape)
 
     def record(self, kind: type, data: object, where: str) -> object:
-        given = _checked(dict, data, where)
+        retired = RETIRED.get(kind.__name__, ())
+        given = {name: v for name, v in _checked(dict, data, where).items() if name not in retired}
         known = _schema(kind)
         unknown = [name for name in given if name not in known]
         if unknown:

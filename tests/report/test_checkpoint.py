@@ -12,9 +12,9 @@ from gode.discovery.arguments import make_dataset
 from gode.discovery.options import Options
 from gode.errors import FileError
 from gode.fitting.prepare import input_values
+from gode.report.checkpoint import Checkpoint
 from gode.report.record import record_of
-from gode.search import Scored
-from gode.search.checkpoint import Checkpoint
+from gode.search.workers import Start
 
 
 def opened(path, **options):
@@ -22,7 +22,7 @@ def opened(path, **options):
 
 
 def some_fits():
-    return [(Scored(c.equation.skeleton, c.equation, c.criterion), c) for c in found_growth().order[:5]]
+    return [(Start(c.equation), c) for c in found_growth().candidates[:5]]
 
 
 def test_what_was_remembered_is_recalled_bit_by_bit(tmp_path):
@@ -31,7 +31,7 @@ def test_what_was_remembered_is_recalled_bit_by_bit(tmp_path):
     for scored, candidate in some_fits():
         assert scored not in first
         first[scored] = candidate
-    lost = Scored(some_fits()[0][0].skeleton, some_fits()[0][0].equation, 1e9)
+    lost = Start(some_fits()[0][0].equation, whole=True)
     first[lost] = None
     again = opened(path, seed=1)
     assert again.n_recalled == 6

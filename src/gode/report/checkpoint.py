@@ -12,19 +12,19 @@ from dataclasses import replace
 from pathlib import Path
 
 from gode import __version__
-from gode.arrays import Float
-from gode.codec import Json, decode, encode
 from gode.data import Dataset, Run
 from gode.equation import Equation
 from gode.equation.text import exact, to_text
 from gode.errors import FileError, GodeError
 from gode.files import replacing
 from gode.fitting.prepare import input_values
-from gode.search.objective import Scored
+from gode.report.codec import Json, encode
+from gode.report.record import candidate_of
+from gode.search.workers import Start
 from gode.selection import Candidate
 
 
-class Checkpoint(MutableMapping[Scored, Candidate | None]):
+class Checkpoint(MutableMapping[Start, Candidate | None]):
     """The finished fits, in memory and at `path`."""
 
     def __init__(self, path: Path, dataset: Dataset, options: Mapping[str, object]) -> None:
@@ -35,15 +35,15 @@ class Checkpoint(MutableMapping[Scored, Candidate | None]):
         self._rewrite()
         self.n_recalled = len(self.known)
 
-    def __getitem__(self, scored: Scored) -> Candidate | None:
-        data = self.known[_key(scored)]
+    def __getitem__(self, start: Start) -> Candidate | None:
+        data = self.known[_key(start)]
         if data is None:
             return None
-        found = candidate_of(data, scored.skeleton.order, self.dataset, str(self.path))
-        return replace(found, equation=Equation(scored.skeleton, found.equation.constants))
+        found = candidate_of(data, start.equation.skeleton.order, self.dataset, str(self.path))
+        return replace(found, equation=Equation(start.equation.skeleton, found.equation.constants))
 
-    def __setitem__(self, scored: Scored, candidate: Candidate | None) -> None:
-        key, data = _key(scored), None if candidate is None else encode(candidate)
+    def __setitem__(self, start: Start, candidate: Candidate | None) -> None:
+        key, data = _key(start), None if candidate is None else encode(candidate)
         self.known[key] = data
         try:
             with self.path.open("a", encoding="utf-8") as file:
@@ -54,13 +54,13 @@ class Checkpoint(MutableMapping[Scored, Candidate | None]):
                 "command again: it goes on from here"
             ) from None
 
-    def __delitem__(self, scored: Scored) -> None:
-        del self.known[_key(scored)]
+    def __delitem__(self, start: Start) -> None:
+        del self.known[_key(start)]
 
-    def __contains__(self, scored: object) -> bool:
-        return isinstance(scored, Scored) and _key(scored) in self.known
+    def __contains__(self, start: object) -> bool:
+        return isinstance(start, Start) and _key(start) in self.known
 
-    def __iter__(self) -> Iterator[Scored]:
+    def __iter__(self) -> Iterator[Start]:
         raise FileError("a checkpoint cannot list its fits; look one up")
 
     def __len__(self) -> int:
@@ -94,20 +94,6 @@ class Checkpoint(MutableMapping[Scored, Candidate | None]):
             draft.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-def candidate_of(data: object, order: int, dataset: Dataset, where: str) -> Candidate:
-    """Return the candidate whose JSON form is `data`, checked against the data it was fitted to."""
-    found = decode(Candidate, data, where, inputs=dataset.inputs)
-    k = len(found.equation.constants)
-    if found.equation.order != order:
-        raise FileError(f"{where}.equation is of order {found.equation.order}, but {order} was sought")
-    shapes = {"initial": (len(dataset.runs), order), "errors": (k,), "covariance": (k, k)}
-    for name, shape in shapes.items():
-        values: Float = getattr(found, name)
-        if values.shape != shape:
-            raise FileError(f"{where}.{name} has the shape {values.shape}, but {shape} is expected")
-    return found
-
-
 def _fingerprint(dataset: Dataset, options: Mapping[str, object]) -> str:
     """Return a hash of the data and options that determine the result."""
     runs = [[encode(r.t), encode(r.observed), encode(r.initial), _inputs(r)] for r in dataset.runs]
@@ -126,10 +112,11 @@ def _inputs(run: Run) -> Json:
     }
 
 
-def _key(scored: Scored) -> str:
-    """Return the skeleton, its score and the start values of its constants, with all digits."""
-    start = " ".join(float(c).hex() for c in (scored.score, *scored.equation.constants))
-    return f"{to_text(scored.skeleton.normal, exact)} = 0 from {start}"
+def _key(start: Start) -> str:
+    """Return the skeleton, what it is fitted to, and the constants that the fit starts from, every digit."""
+    words = ["whole"] * start.whole + ["patient"] * start.patient
+    words += [float(c).hex() for c in start.equation.constants]
+    return f"{to_text(start.equation.skeleton.normal, exact)} = 0 from {' '.join(words)}"
 
 
 def _parsed(line: str) -> object:
