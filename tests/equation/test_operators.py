@@ -5,8 +5,8 @@ import pytest
 
 from gode.equation import from_sympy, parse_equation, parse_skeleton, parse_tree
 from gode.equation.operators import CODES, FUNCTIONS, SQRT
+from gode.equation.printer import rounded, to_latex
 from gode.equation.tape import COLUMNS, compile_tape, evaluate
-from gode.equation.text import rounded, to_latex
 from gode.equation.tree import call, var
 from gode.report.mathml import tree_mathml
 

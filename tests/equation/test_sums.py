@@ -3,8 +3,8 @@
 import pytest
 
 from gode.equation import parse_tree
+from gode.equation.printer import to_text
 from gode.equation.sums import MAX_EXPANSION, from_sum, to_sum
-from gode.equation.text import to_text
 from gode.equation.tree import ONE, const, num, unlabelled, var
 
 

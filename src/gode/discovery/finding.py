@@ -10,8 +10,8 @@ import numpy as np
 
 from gode.arrays import Float
 from gode.equation import Equation, Term
+from gode.equation.printer import display_order, to_text
 from gode.equation.skeleton import has_pivot_one, linear_terms
-from gode.equation.text import display_order, to_text
 from gode.selection import Candidate
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from gode.equation.normal import normal_sum, pivot_body
 from gode.equation.parse import numbers_to_constants, parse_tree
+from gode.equation.printer import exact, rounded, to_latex, to_text
 from gode.equation.skeleton import (
     Skeleton,
     Term,
@@ -18,7 +19,6 @@ from gode.equation.skeleton import (
     term_node,
 )
 from gode.equation.sums import from_sum, to_sum
-from gode.equation.text import exact, rounded, to_latex, to_text
 from gode.equation.tree import Node, add, complexity, has_constant, num, renumber, replace_constants, var
 from gode.errors import EquationError
 

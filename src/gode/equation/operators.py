@@ -3,11 +3,7 @@
 Sums, products and powers are the structure of a tree and are known to every module that walks one; all that
 is to be known of sin, exp and the others stands here.
 
-The parser, the normal form, SymPy and the compiled interpreter read the table. A printer does as well: LaTeX
-is `function.latex.format(argument)`, MathML `function.mathml.format(argument)`, text that a person types
-`f"{function.name}({argument})"`, and a programming language
-`f"{function.names.get(language, prefix + function.name)}({argument})"`, where the prefix is that of all
-functions of the language, such as np. in Python.
+The parser, the normal form, the printer, SymPy and the compiled interpreter read the table.
 """
 
 import math

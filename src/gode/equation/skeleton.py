@@ -6,7 +6,7 @@ from functools import cached_property
 
 from gode.equation.normal import highest_derivative, normal_tree
 from gode.equation.parse import parse_tree
-from gode.equation.text import to_text
+from gode.equation.printer import to_text
 from gode.equation.tree import (
     MINUS_ONE,
     ONE,

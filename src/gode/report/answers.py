@@ -6,7 +6,7 @@ import numpy as np
 
 from gode.discovery import Discovery
 from gode.equation import Skeleton, Term, parse_skeleton
-from gode.equation.text import to_text
+from gode.equation.printer import to_text
 from gode.equation.tree import TIME, depends_on, variables, walk
 from gode.fitting import fit_constants
 from gode.fitting.shooting import Shot, shoot

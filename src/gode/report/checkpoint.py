@@ -14,7 +14,7 @@ from pathlib import Path
 from gode import __version__
 from gode.data import Dataset, Run
 from gode.equation import Equation
-from gode.equation.text import exact, to_text
+from gode.equation.printer import exact, to_text
 from gode.errors import FileError, GodeError
 from gode.files import replacing
 from gode.fitting.prepare import input_values

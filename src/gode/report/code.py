@@ -54,7 +54,7 @@ def suffix(language: str) -> str:
 
 
 def _shared(program: Program, language: Language) -> dict[str, str]:
-    number: Callable[[float], str] = language.dialect.number
+    number: Callable[[float], str] = language.dialect.style
     between = " " if language.suffix == ".m" else ", "
     return {
         "title": program.title,

@@ -15,7 +15,7 @@ import numpy as np
 
 from gode.arrays import Float
 from gode.equation import Equation, parse_skeleton
-from gode.equation.text import exact, to_text
+from gode.equation.printer import exact, to_text
 from gode.errors import FileError
 from gode.report.rules import check_value
 

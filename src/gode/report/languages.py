@@ -4,8 +4,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from gode.data import Interpolation
+from gode.equation.operators import Function
+from gode.equation.printer import Dialect, write
 from gode.equation.tree import variables, walk
-from gode.report.expressions import Dialect, write
 from gode.report.program import (
     ROWS,
     Known,
@@ -39,7 +40,7 @@ class Language:
 
 def _python(program: Program, shared: Mapping[str, str]) -> Fields:
     assert program.rhs is not None
-    dialect = _with_inputs(_PYTHON, program)
+    dialect = _with_inputs(_PYTHON, program, "{}(t)")
     names = [function_name(known) for known in program.inputs]
     kind = program.inputs[0].kind if names else Interpolation.CUBIC
     lines = _PYTHON_JOINED[kind].splitlines() if names else []
@@ -48,13 +49,8 @@ def _python(program: Program, shared: Mapping[str, str]) -> Fields:
             rows = [number_list(values, "[]") for values in (known.knots, known.pieces[:, 3])]
             lines += ["", "", f"_{name} = joined(", *(f"    {row}," for row in rows), ")"]
         value = f"_{name}(t)" if known.formula is None else write(known.formula, dialect)
-        lines += [
-            "",
-            "",
-            f"def {name}(t):",
-            f'    """The known input {known.name}."""',
-            f"    return {value}",
-        ]
+        about = f'    """The known input {known.name}."""'
+        lines += ["", "", f"def {name}(t):", about, f"    return {value}"]
     ports = "".join(f", {name}={name}" for name in names)
     read = "    if not callable({0}):\n        {0}, jumps = joined(t, np.asarray({0}, float)), t"
     driven = {
@@ -81,7 +77,7 @@ def _python(program: Program, shared: Mapping[str, str]) -> Fields:
 
 def _c(program: Program, shared: Mapping[str, str]) -> Fields:
     assert program.rhs is not None
-    dialect, names = _with_inputs(_C, program), [function_name(known) for known in program.inputs]
+    dialect, names = _with_inputs(_C, program, "{}"), [function_name(known) for known in program.inputs]
     lines = [piece("c-ports", {})] if names else []
     if "sign" in {node.op for tree in (program.rhs, *formulas(program)) for node in walk(tree)}:
         lines += ["static double sign(double x)\n{\n    return (x > 0) - (x < 0);\n}\n"]
@@ -130,7 +126,7 @@ def _c_steps(names: list[str], *, jumping: bool) -> Fields:
 
 
 def _julia(program: Program, shared: Mapping[str, str]) -> Fields:
-    dialect = _with_inputs(_JULIA, program)
+    dialect = _with_inputs(_JULIA, program, "{}(t)")
     names = [function_name(known) for known in program.inputs]
     lines = []
     for known in program.inputs:
@@ -158,7 +154,7 @@ def _julia(program: Program, shared: Mapping[str, str]) -> Fields:
 
 
 def _matlab(program: Program, shared: Mapping[str, str]) -> Fields:
-    dialect = _with_inputs(_MATLAB, program)
+    dialect = _with_inputs(_MATLAB, program, "{}")
     names = [function_name(known) for known in program.inputs]
     place = 3 if program.rhs is not None else 4
     jumps = number_list(program.jumps, "[]", 6, " ...")
@@ -195,7 +191,7 @@ def _matlab(program: Program, shared: Mapping[str, str]) -> Fields:
 
 def _modelica(program: Program, shared: Mapping[str, str]) -> Fields:
     highest = "der(u)" if program.order == 1 else "der(v)"
-    dialect = _with_inputs(_MODELICA, program, {("u'", "u''")[program.order - 1]: highest})
+    dialect = _named(_with_inputs(_MODELICA, program, "{}"), {("u'", "u''")[program.order - 1]: highest})
     names = [function_name(known) for known in program.inputs]
     equations = ["  der(u) = v;"] if program.order == 2 else []
     if program.rhs is not None:
@@ -239,22 +235,28 @@ def _sides(program: Program, dialect: Dialect, row: str, vanishing: str, slope: 
         rows = [row.format(1, rhs)] if program.order == 1 else [row.format(1, "v"), row.format(2, rhs)]
         return {"derivatives": "\n".join(rows)}
     highest = ("u'", "u''")[program.order - 1]
-    names = {**dialect.names, highest: slope.format(program.order)}
-    residual = write(program.residual, replace(dialect, names=names))
+    residual = write(program.residual, _named(dialect, {highest: slope.format(program.order)}))
     rows = [vanishing.format(program.order, residual)]
     if program.order == 2:
         rows.insert(0, vanishing.format(1, f"{slope.format(1)} - v"))
     return {"residual": "\n".join(rows)}
 
 
-def _with_inputs(dialect: Dialect, program: Program, more: Mapping[str, str] | None = None) -> Dialect:
-    """Return `dialect` with the names of the program's inputs: calls, or variables where those are usual."""
-    inputs = {known.name: dialect.input.format(function_name(known)) for known in program.inputs}
-    return replace(dialect, names={**dialect.names, **inputs, **(more or {})})
+def _with_inputs(dialect: Dialect, program: Program, use: str) -> Dialect:
+    """Return `dialect` with the program's inputs as it uses them: called, or named as variables."""
+    return _named(dialect, {known.name: use.format(function_name(known)) for known in program.inputs})
+
+
+def _named(dialect: Dialect, names: Mapping[str, str]) -> Dialect:
+    return replace(dialect, names={**dialect.names, **names})
 
 
 def _float(value: float) -> str:
     return repr(float(value))  # 2 is an integer in C, 2.0 is not
+
+
+def _call(function: Function, argument: str) -> str:
+    return f"{function.names.get('c', function.name)}({argument})"
 
 
 def _pow(base: str, exponent: str) -> str:
@@ -284,11 +286,10 @@ _MATLAB_PIECES = {
     Interpolation.CUBIC: "spline(t, samples)",
 }
 
-_PYTHON = Dialect(names=STATES, prefix="np.", power="{}**{}".format)
-_C = Dialect(names=STATES, language="c", power=_pow, number=_float, input="{}")
-_JULIA = Dialect(names=STATES)
-_MATLAB = Dialect(names=STATES, input="{}")
-_MODELICA = Dialect(names={**STATES, "t": "time"}, input="{}")
+_JULIA = _MATLAB = Dialect(names=STATES, style=repr, inverse=False, code=True)
+_PYTHON = replace(_JULIA, call="np.{0.name}({1})".format, power="{}**{}".format)
+_C = replace(_JULIA, call=_call, power=_pow, style=_float)
+_MODELICA = _named(_JULIA, {"t": "time"})
 
 PYTHON = Language(suffix=".py", dialect=_PYTHON, fields=_python, implicit=False)
 C = Language(suffix=".c", dialect=_C, fields=_c, implicit=False)

@@ -12,9 +12,9 @@ import numpy as np
 from gode.arrays import Float
 from gode.discovery import Discovery
 from gode.equation import Equation, Node, Term
+from gode.equation.printer import display_order
 from gode.equation.skeleton import term_node
 from gode.equation.tape import COLUMNS, compile_tape, evaluate
-from gode.equation.text import display_order
 from gode.equation.tree import add, mul, replace_constants, var
 from gode.errors import DataError
 from gode.solve import Interpolation, Signal

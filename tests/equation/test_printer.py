@@ -1,4 +1,4 @@
-"""Trees as text and as LaTeX."""
+"""Trees in all notations: text, LaTeX, MathML, and five programming languages."""
 
 import math
 
@@ -6,8 +6,10 @@ import pytest
 from hypothesis import assume, given, settings
 
 from gode.equation import parse_tree
-from gode.equation.text import exact, rounded, to_latex, to_text
+from gode.equation.printer import exact, rounded, to_latex, to_text, write
 from gode.equation.tree import ONE, Node, add, const, mul, num, power, var
+from gode.report.code import LANGUAGES
+from gode.report.mathml import tree_mathml
 from strategies import constant_values, numeric_equations, plain_value, points
 
 
@@ -133,3 +135,62 @@ def test_braces_of_latex_balance(tree):
     assert latex.count(r"\left") == latex.count(r"\right")
     assert "**" not in latex
     assert "e-" not in latex
+
+
+# One row for each tree: Python, C, Julia and MATLAB, Modelica.
+PROGRAMS = {
+    "2*u'^2 - u/(t*(u + 1)^2) + 3": (
+        "2.0*v**2 - u/(t*(u + 1.0)**2) + 3.0",
+        "2.0*(v*v) - u/(t*pow((u + 1.0), 2)) + 3.0",
+        "2.0*v^2 - u/(t*(u + 1.0)^2) + 3.0",
+        "2.0*v^2 - u/(time*(u + 1.0)^2) + 3.0",
+    ),
+    "-1.5e-07*abs(sin(u))*exp(-t/2)": (
+        "-1.5e-07*np.abs(np.sin(u))*np.exp(-0.5*t)",
+        "-1.5e-07*fabs(sin(u))*exp(-0.5*t)",
+        "-1.5e-07*abs(sin(u))*exp(-0.5*t)",
+        "-1.5e-07*abs(sin(u))*exp(-0.5*time)",
+    ),
+    "(1/u)^0.5 + u^(-t) - 1/u^2.5": (
+        "(u**(-1.0))**0.5 + u**(-t) - 1.0/u**2.5",
+        "pow((pow(u, (-1.0))), 0.5) + pow(u, (-t)) - 1.0/pow(u, 2.5)",
+        "(u^(-1.0))^0.5 + u^(-t) - 1.0/u^2.5",
+        "(u^(-1.0))^0.5 + u^(-time) - 1.0/u^2.5",
+    ),
+    "1e-05^u - 0.25*u^1e-05*F + u^sin(t)": (
+        "1e-05**u - 0.25*u**1e-05*F + u**np.sin(t)",
+        "pow(1e-05, u) - 0.25*pow(u, 1e-05)*F + pow(u, sin(t))",
+        "1e-05^u - 0.25*u^1e-05*F + u^sin(t)",
+        "1e-05^u - 0.25*u^1e-05*F + u^sin(time)",
+    ),
+}
+
+
+@pytest.mark.parametrize("text", PROGRAMS)
+def test_programs_keep_the_order_of_terms_and_write_numbers_as_they_are(text):
+    python, c, julia, modelica = PROGRAMS[text]
+    wanted = {"python": python, "c": c, "julia": julia, "matlab": julia, "modelica": modelica}
+    assert {name: write(parse_tree(text), LANGUAGES[name].dialect) for name in wanted} == wanted
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_power_as_an_exponent_is_braced(language):
+    """MATLAB reads 2^u^t as (2^u)^t, Modelica not at all."""
+    text = write(parse_tree("2^(u^F)"), LANGUAGES[language].dialect)
+    assert text.replace("pow(2.0, (pow(u, F)))", "2.0^(u^F)").replace("**", "^") == "2.0^(u^F)"
+
+
+def test_a_number_in_powers_of_ten_is_braced_once():
+    assert to_latex(parse_tree("(-2e15)^u"), rounded(4)) == r"\left(-2 \cdot 10^{15}\right)^{u}"
+
+
+def test_mathml_of_sums_fractions_and_powers():
+    plus, minus = (f'<mo form="infix" lspace="0.24em" rspace="0.24em">{s}</mo>' for s in "+−")
+    space, lone = '<mspace width="0.17em"/>', f"<mi>u</mi>{plus}<mn>1</mn>"
+    dotted = '<mrow><mo>(</mo><mover><mi>u</mi><mo stretchy="false">˙</mo></mover><mo>)</mo></mrow>'
+    text = tree_mathml(parse_tree("2*u'^2 - t/(u + 1) - (u + 1)*t"))
+    assert text == (
+        f"<math><mrow><mn>2</mn>{space}<msup><mrow>{dotted}</mrow><mrow><mn>2</mn></mrow></msup>"
+        f"{minus}<mrow><mo>(</mo>{lone}<mo>)</mo></mrow>{space}<mi>t</mi>"
+        f"{minus}<mfrac><mrow><mi>t</mi></mrow><mrow>{lone}</mrow></mfrac></mrow></math>"
+    )
