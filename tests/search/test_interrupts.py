@@ -1,3 +1,4 @@
+import math
 import signal
 import threading
 
@@ -87,3 +88,12 @@ def test_ctrl_c_in_any_stage_returns_the_best_so_far(stage):
     assert pressed
     assert found.interrupted
     assert found.simulate().u == pytest.approx(example.u, abs=0.3 * np.std(example.u))
+    assert found.simulate().u == pytest.approx(example.u, abs=0.3 * np.std(example.u))
+
+
+def test_the_time_that_is_left_and_spent_is_told():
+    assert Interrupts().left == math.inf
+    interrupts = Interrupts(100.0)
+    assert 99 < interrupts.left <= 100
+    assert 0 <= interrupts.spent < 1
+    assert Interrupts(-1.0).left == 0

@@ -1,7 +1,7 @@
 from gode.equation import parse_equation, parse_skeleton
 from gode.equation.tree import call, const, mul, num, power, var
 from gode.search import Vocabulary, neighbours
-from gode.search.moves import additions, deletions, rounded, swaps, unbent
+from gode.search.moves import additions, borrowed, deletions, rounded, swaps, unbent
 
 U, T = var("u"), var("t")
 SQUARE = power(U, num(2))
@@ -38,3 +38,16 @@ def test_exponents_near_whole_numbers_are_rounded():
     found = list(rounded(parse_equation("u' = 0.4*u - 0.004*u^2.004 + 2*u^0.5")))
     assert [near.text() for near in found] == ["u' = 0.4*u - 0.004*u^2 + 2*u^0.5"]
     assert list(rounded(parse_equation("u' = u^1.5 + u^0.1 + u^7.9"))) == []
+
+
+def test_a_neighbour_starts_from_the_constants_of_the_terms_it_shares():
+    near = parse_equation("u' = 0.5*u - 2*sin(3*u)")
+    wider = parse_skeleton("u' = C*u + C*sin(C*u) + C*t")
+    assert borrowed(wider, near, [7.0] * 4).text() == "u' = 0.5*u - 2*sin(3*u)"
+    assert borrowed(parse_skeleton("u' = C*sin(C*u)"), near, [7.0] * 2).text() == "u' = -2*sin(3*u)"
+
+
+def test_a_new_term_starts_at_zero_with_other_inner_constants():
+    skeleton = parse_skeleton("u' = C*u + C*exp(C*t)")
+    found = borrowed(skeleton, parse_equation("u' = 0.5*u"), [7.0] * 3)
+    assert sorted(found.constants) == [-0.5, 0.0, 7.0]

@@ -1,7 +1,7 @@
 import math
 
 from gode.search.pace import Pace, Plan, planned
-from gode.search.settings import EFFORTS
+from gode.search.settings import EFFORTS, PARTS
 
 
 class Clock:
@@ -49,3 +49,10 @@ def test_more_effort_is_more_planned_work():
     quick, normal = (planned(EFFORTS[name], 1.0) for name in ("quick", "normal"))
     assert normal.cheap > quick.cheap
     assert normal.fits > quick.fits
+    assert normal.fits > quick.fits
+
+
+def test_a_plan_counts_the_fits_of_all_stages():
+    assert planned(EFFORTS["quick"], 1.0) == Plan(cheap=930, fits=109)
+    assert planned(EFFORTS["quick"], 0.5) == Plan(cheap=480, fits=69.5)
+    assert planned(PARTS["random"], 1.0) == Plan(cheap=1900, fits=80)  # which has no rounds of moves
