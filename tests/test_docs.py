@@ -210,7 +210,7 @@ def test_functions_of_the_method_pages_exist(page: str, least: int):
     assert len(names) > least
     for name in names:
         assert is_there(name), name
-    assert not is_there("gode.selection.rank")
+    assert not is_there("gode.selection.nothing")
 
 
 def is_there(name: str) -> bool:

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import gode
-from gode.discovery.causes import helpful_columns
+from gode.discovery.causes import _far_off, helpful_columns
 
 T = np.linspace(0.0, 10.0, 80)
 
@@ -66,3 +66,28 @@ def test_a_column_that_would_help_as_an_input_is_named(rng):
     told = list(helpful_columns(found.candidates[0], found.prepared, found.settings, columns))
     assert len(told) == 1
     assert "--force 'pump'" in told[0]
+
+
+def test_a_delay_is_named():
+    (cause,) = gode.fit("u' = C*u + C", T, np.cos(2 * T)).causes
+    assert cause.startswith("u' follows from u and from what u was about")
+
+
+def test_many_outliers_are_no_outliers(noise):
+    u = growth() + noise
+    u[4:76:8] += 2.5  # nine of eighty
+    assert not any("far off" in cause for cause in gode.fit("u' = C*u - C*u^2", T, u).causes)
+
+
+def far_off(size, at=20, n=40):
+    rough = 0.01 * np.random.default_rng(0).standard_normal(n)
+    rough[at] += size
+    return np.flatnonzero(_far_off(np.vstack([rough, np.full((2, n), np.nan)]))[0]).tolist()
+
+
+def test_a_value_is_far_off_beyond_seven_robust_deviations_from_its_neighbours():
+    assert far_off(0.0) == []
+    assert far_off(0.04) == []
+    assert far_off(0.2) == [20]
+    assert far_off(0.2, at=0) == far_off(0.2, at=38) == [], "at the ends steep curves look like that"
+    assert far_off(0.2, at=3, n=7) == [], "too few to tell"

@@ -1,11 +1,14 @@
 import json
+import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import gode
 from commands import gode as command
-from gode.discovery.quality import Verdict
+from gode.discovery.quality import Quality, Verdict, quality_of
+from gode.discovery.residuals import Channel, Series
 
 T = np.linspace(0.0, 10.0, 80)
 LOGISTIC = 5.0 / (1.0 + 9.0 * np.exp(-0.8 * T))
@@ -103,9 +106,13 @@ def test_a_small_pattern_is_told_but_is_no_failure():
 
 def test_a_start_at_zero_that_was_assumed_is_said():
     u = noisy(1.0 - np.exp(-0.5 * T), 0.05, seed=3)
-    found = gode.discover(T, u, effort="quick")
-    assumed = found.quality.assumed
-    assert assumed == (("u(0) = 0",) if found.candidates[0].initial[0, 0] == 0 else ())
+    found = gode.fit("u' = C*u + C", [T, T], [u, u])
+    free = found.candidates[0]
+    assert quality_of(free, found.prepared, supported=True).assumed == ()
+    zero = replace(free, initial=np.array([[0.0], [0.1]]), held=((0, 0),))
+    assert quality_of(zero, found.prepared, supported=True).assumed == ("u(0) = 0 in run 0",)
+    known = gode.fit("u' = C*u + C", T, u, initial=[0.0])
+    assert known.quality.assumed == ()
 
 
 def test_each_channel_of_each_run_has_its_residuals():
@@ -115,3 +122,65 @@ def test_each_channel_of_each_run_has_its_residuals():
     assert [c.name for c in found.quality.channels] == ["u", "u'"]
     assert [len(c.series) for c in found.quality.channels] == [2, 2]
     assert found.noise[:2] == pytest.approx([0.05, 0.02], rel=0.2)
+
+
+def channel(pattern, noise=0.01):
+    """The channel of a swing of size 1 that is followed up to noise and a slow pattern."""
+    t = np.linspace(0.0, 20.0, 400)
+    observed = np.cos(2 * t)
+    residual = pattern * np.sin(3 * t) + noise * np.random.default_rng(1).standard_normal(400)
+    return Channel("u", noise, 2.0, (Series(t, observed, observed - residual),))
+
+
+def quality(pattern=0.0, noise=0.01, *, supported=True, complete=True):
+    return Quality((channel(pattern, noise),), 1, supported, complete)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "noise", "expected"),
+    [
+        (0.0, 0.01, Verdict.GOOD),
+        (0.02, 0.01, Verdict.PATTERN),  # which is below twice the noise
+        (0.04, 0.01, Verdict.PATTERN),  # and this below a twentieth of the spread
+        (0.08, 0.01, Verdict.POOR),
+        (5e-5, 1e-6, Verdict.GOOD),  # beside a signal of size 1 a pattern that small is negligible
+        (2e-4, 1e-6, Verdict.PATTERN),
+    ],
+)
+def test_the_verdict_follows_from_size_and_whiteness_of_the_residuals(pattern, noise, expected):
+    assert quality(pattern, noise).verdict is expected
+
+
+def test_the_verdict_of_what_is_not_supported_or_not_complete():
+    assert quality(supported=False).verdict is Verdict.UNSUPPORTED
+    assert quality(complete=False).verdict is Verdict.POOR
+    assert quality(complete=False).misfit == np.inf
+    assert quality(0.08, supported=False).verdict is Verdict.UNSUPPORTED
+    flat = Series(T, np.ones(len(T)), np.ones(len(T)))
+    assert Quality((Channel("u", 1.0, 1.0, (flat,)),), 1, True, True).verdict is Verdict.UNSUPPORTED
+
+
+def test_only_poor_and_unsupported_fits_are_failures():
+    assert [verdict for verdict in Verdict if verdict.is_failure] == [Verdict.POOR, Verdict.UNSUPPORTED]
+
+
+@pytest.mark.parametrize(
+    ("made", "sentence"),
+    [
+        (quality(), "The fit is good: "),
+        (quality(0.02), "Something is left in the residuals: they are not white"),
+        (quality(0.08), r"The fit is poor: the residuals are \d\.?\d* times the noise\."),
+        (quality(complete=False), "The fit is poor: the equation has no solution along all of the data"),
+        (quality(supported=False), "No equation is supported by these data: "),
+        (quality(0.08, supported=False), "No equation that was tried follows these data: "),
+    ],
+)
+def test_the_verdict_is_a_sentence(made, sentence):
+    assert re.match(sentence, made.words)
+
+
+def test_the_misfit_is_that_of_all_channels_by_their_values():
+    few, many = channel(0.08), channel(0.0)
+    both = Quality((few, many), 1, True, True)
+    assert both.misfit**2 == pytest.approx((few.misfit**2 + many.misfit**2) / 2)
+    assert both.independent == pytest.approx(few.independent + many.independent)
