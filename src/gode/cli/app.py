@@ -7,6 +7,8 @@ import signal
 import sys
 import threading
 import traceback
+from collections.abc import Callable
+from functools import reduce
 from importlib import import_module
 from pathlib import Path
 from types import FrameType, TracebackType
@@ -20,6 +22,7 @@ from gode.errors import GodeError
 if TYPE_CHECKING:
     from rich.console import Console
 
+Decorator = Callable[[Callable[..., None]], Callable[..., None]]
 # Each command with its module in gode.cli, which is imported when the command is called.
 COMMANDS = {
     "bench": "bench",
@@ -154,6 +157,11 @@ class OutPath(click.Path):
         if value == "":
             self.fail("the name is empty; name a file or folder, such as result", param, ctx)
         return super().convert(value, param, ctx)  # type: ignore[arg-type]
+
+
+def add_options(*options: Decorator) -> Decorator:
+    """Return a decorator that adds options to a command, in this order."""
+    return lambda command: reduce(lambda made, option: option(made), reversed(options), command)
 
 
 def console(*, stderr: bool = False) -> "Console":

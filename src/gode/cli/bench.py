@@ -3,22 +3,21 @@
 import os
 import shlex
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import click
 
 from gode.choices import EffortName
-from gode.cli.app import OutPath, console, exit_interrupted, main
+from gode.cli.app import OutPath, add_options, console, exit_interrupted, main
 
 if TYPE_CHECKING:
     from gode.benchmarks.jobs import Job
     from gode.benchmarks.run import StudyProgress
     from gode.benchmarks.tables import TextTable
 
-F = TypeVar("F", bound=Callable[..., None])
 INACCURATE = 1  # exit code if the quick suite exceeds a limit of its errors
 
 
@@ -51,29 +50,24 @@ class _MultiValueCommand(click.Command):
         return super().parse_args(ctx, out)
 
 
-def _run_options(command: F) -> F:
-    """Add the options of all studies."""
-    from_right = (
-        click.option("--problems", multiple=True, help="Names of problems; by default all.  [several]"),
-        click.option("--methods", multiple=True, default=("gode", "floor"), show_default=True,
-                     help="gode, gode-paper, pysindy, ...; see `gode bench methods`; or your own "
-                     "module:function.  [several]"),
-        click.option("--seeds", multiple=True, type=int, default=(0, 1, 2, 3, 4), show_default=True,
-                     help="[several]"),
-        click.option("--initial", type=click.Choice(["known", "unknown"]), default="known", show_default=True,
-                     help="Whether the methods are given the initial values."),
-        click.option("--effort", type=click.Choice([*map(str, EffortName)]), default="normal",
-                     show_default=True),
-        click.option("--jobs", default=2, show_default=True,
-                     help="Processes, at most one for each core."),
-        click.option("--limit", default=1800.0, show_default=True, help="Time limit of a run in seconds."),
-        click.option("--retry", is_flag=True, help="Repeat runs that failed."),
-        click.option("--out", type=OutPath(), default=Path("out/bench"), show_default=True,
-                     help="Folder of the results; an unfinished study in it is continued."),
-    )  # fmt: skip
-    for option in reversed(from_right):
-        command = option(command)
-    return command
+_run_options = add_options(
+    click.option("--problems", multiple=True, help="Names of problems; by default all.  [several]"),
+    click.option("--methods", multiple=True, default=("gode", "floor"), show_default=True,
+                 help="gode, gode-paper, pysindy, ...; see `gode bench methods`; or your own "
+                 "module:function.  [several]"),
+    click.option("--seeds", multiple=True, type=int, default=(0, 1, 2, 3, 4), show_default=True,
+                 help="[several]"),
+    click.option("--initial", type=click.Choice(["known", "unknown"]), default="known", show_default=True,
+                 help="Whether the methods are given the initial values."),
+    click.option("--effort", type=click.Choice([*map(str, EffortName)]), default="normal",
+                 show_default=True),
+    click.option("--jobs", default=2, show_default=True,
+                 help="Processes, at most one for each core."),
+    click.option("--limit", default=1800.0, show_default=True, help="Time limit of a run in seconds."),
+    click.option("--retry", is_flag=True, help="Repeat runs that failed."),
+    click.option("--out", type=OutPath(), default=Path("out/bench"), show_default=True,
+                 help="Folder of the results; an unfinished study in it is continued."),
+)  # fmt: skip
 
 
 def _suite_command(names: tuple[str, ...], title: str, text: str) -> None:

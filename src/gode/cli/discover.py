@@ -2,14 +2,14 @@
 
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from gode.choices import EffortName, Preset
-from gode.cli.app import NOT_EXPLAINED, OutPath, exit_interrupted, main, say
+from gode.cli.app import NOT_EXPLAINED, OutPath, add_options, exit_interrupted, main, say
 from gode.cli.measured import DataOptions, check_initial, data_options, read_dataset
 
 if TYPE_CHECKING:
@@ -19,21 +19,13 @@ if TYPE_CHECKING:
     from gode.report.checkpoint import Checkpoint
     from gode.tables.runs import Readings
 
-Command = Callable[..., None]
 CHECKPOINT = "checkpoint.jsonl"
 NOT_DECISIVE = ("max_seconds",)  # options that may change without making the fits of a checkpoint wrong
-
-
-def result_options(command: Command) -> Command:
-    """Add the options that say what becomes of the result."""
-    options = (
-        click.option("--out", type=OutPath(), help="Folder for record, report and picture."),
-        click.option("--json", "as_json", is_flag=True, help="Print the result as JSON, and nothing else."),
-        click.option("--quiet", is_flag=True, help="Print the equation, and nothing else."),
-    )
-    for option in reversed(options):
-        command = option(command)
-    return command
+result_options = add_options(
+    click.option("--out", type=OutPath(), help="Folder for record, report and picture."),
+    click.option("--json", "as_json", is_flag=True, help="Print the result as JSON, and nothing else."),
+    click.option("--quiet", is_flag=True, help="Print the equation, and nothing else."),
+)
 
 
 @main.command("discover")
@@ -52,8 +44,20 @@ def result_options(command: Command) -> Command:
 )
 @click.option("--without", metavar="SYMBOL", multiple=True, help="Leave out log, t, ...; may be repeated.")
 @click.option("--start", metavar="EQUATION", help="A guess, such as \"u'' = C*u\".")
-@click.option("--effort", type=click.Choice([*map(str, EffortName)]), default="normal", show_default=True)
-@click.option("--preset", type=click.Choice([*map(str, Preset)]), default="default", show_default=True)
+@click.option(
+    "--effort",
+    type=click.Choice([*map(str, EffortName)]),
+    default="normal",
+    show_default=True,
+    help="How many equations are tried.",
+)
+@click.option(
+    "--preset",
+    type=click.Choice([*map(str, Preset)]),
+    default="default",
+    show_default=True,
+    help="paper: the method as published.",
+)
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Same seed, same answer.")
 @click.option(
     "--max-seconds",

@@ -1,13 +1,14 @@
 """Measurements from files, and the options that say which column holds what."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import isnan
 from typing import TYPE_CHECKING
 
 import click
 
+from gode.cli.app import add_options
 from gode.errors import ConfigError, DataError, EquationError
 
 if TYPE_CHECKING:
@@ -15,8 +16,7 @@ if TYPE_CHECKING:
     from gode.tables.runs import Readings
     from gode.tables.table import Table
 
-Command = Callable[..., None]
-OPTIONS = (
+data_options = add_options(
     click.option("--time", metavar="COLUMN", help="Column of times."),
     click.option(
         "--u", metavar="COLUMN[,...]", help="Column of the signal; A1,A2 or all: each column is a run."
@@ -60,13 +60,6 @@ class DataOptions:
     initial: tuple[str, ...]
     hold: bool | None
     interpolation: str
-
-
-def data_options(command: Command) -> Command:
-    """Add the options that say which column holds what."""
-    for option in reversed(OPTIONS):
-        command = option(command)
-    return command
 
 
 def read_dataset(files: Sequence[str], options: DataOptions) -> "tuple[Dataset, Readings]":

@@ -52,10 +52,7 @@ RANGES: Mapping[str, Mapping[str, Range]] = {
     "ConstantsConfig": {"": SETTING},
     "ShootConfig": {"": SETTING},
     "SelectionConfig": {"": SETTING},
-    "Equation": {
-        "constants": Range(-1e300, 1e300, least=1e-300),
-        "scale": Range(-1e300, 1e300, least=1e-300),
-    },
+    "Equation": {"constants": CONSTANT, "scale": CONSTANT},
     "Candidate": {
         "": FINITE,
         "covariance": COVARIANCE,
