@@ -3,7 +3,8 @@ import pytest
 
 from gode.data import columns_of_run
 from gode.equation import parse_skeleton
-from gode.fitting import ConstantsConfig, integral_problem, residual_problem
+from gode.equation.tree import burden
+from gode.fitting import ConstantsConfig, fit_constants, integral_problem, residual_problem
 from gode.search import Objective, ObjectiveConfig
 
 
@@ -102,3 +103,53 @@ def test_a_symbol_that_is_barred_is_not_admitted_in_any_form(objective, barred, 
     assert not strict.admits(parse_skeleton(text))
     plain = "u' = C*u + C" if barred != "u" else "u' = C*t + C*exp(C*t)"
     assert strict.admits(parse_skeleton(plain)) == objective.admits(parse_skeleton(plain))
+
+
+def test_the_score_is_an_information_criterion_with_a_price_for_operations(objective):
+    skeleton = parse_skeleton("u' = C*u + C")
+    problem = objective.problems[0]
+    n, loss = problem.columns.n_points, fit_constants(skeleton, problem).loss
+    expected = n * np.log(loss**2) + 2 * np.log(n) + 2.0 * burden(skeleton.normal)
+    assert objective.score(skeleton) == pytest.approx(expected, rel=1e-6)
+
+
+def test_errors_below_a_small_share_of_the_signal_count_as_equal(logistic):
+    columns = columns_of_run(logistic.t, logistic.u, logistic.du)
+    found = []
+    for floor in (1e-4, 1e-2):
+        config = ObjectiveConfig(order=1, floor=floor)
+        objective = Objective([residual_problem(columns)], config=config, fit=ConstantsConfig())
+        found.append(objective.score(parse_skeleton("u' = C*u + C*u^2")))
+    assert found[1] - found[0] == pytest.approx(2 * len(logistic.t) * np.log(100), rel=1e-3)
+
+
+def test_the_best_of_a_size_displace_the_others(objective):
+    texts = [f"u' = C*u^{power}" for power in (7, 3, 5, 1, 6, 2, 4)]
+    scores = {text: objective.score(parse_skeleton(text)) for text in texts}
+    best = sorted(texts, key=scores.__getitem__)[:3]
+    assert [str(s.skeleton) for s in objective.leaders(10)] == [str(parse_skeleton(t)) for t in best]
+    assert [s.score for s in objective.leaders(2)] == sorted(scores.values())[:2]
+
+
+def test_a_search_can_be_ended_before_any_fit(objective):
+    def stop():
+        raise KeyboardInterrupt
+
+    ending = Objective(objective.problems, config=objective.config, fit=ConstantsConfig(), check=stop)
+    with pytest.raises(KeyboardInterrupt):
+        ending.score(parse_skeleton("u' = C*u + C"))
+    assert ending.n_fitted == 0
+
+
+def test_an_absolute_value_is_admitted_where_its_argument_changes_sign(oscillator):
+    columns = columns_of_run(oscillator.t, oscillator.u, oscillator.du, oscillator.d2u)
+    config = ObjectiveConfig(order=2)
+    objective = Objective([residual_problem(columns)], config=config, fit=ConstantsConfig())
+    assert objective.admits(parse_skeleton("u'' = C*u + C*abs(u)"))
+    assert objective.admits(parse_skeleton("u'' = C*u + C*sign(u')"))
+
+
+def test_more_constants_than_allowed_are_not_admitted(objective):
+    eight = "u' = C + " + " + ".join(f"C*u^{power}" for power in range(1, 8))
+    assert objective.admits(parse_skeleton(eight))
+    assert not objective.admits(parse_skeleton(eight + " + C*u^8"))
