@@ -352,3 +352,23 @@ def test_one_more_constant_does_not_lose_the_frequency_of_a_wave():
     columns = columns_of_run(t, u, du)
     found = fit_constants(parse_skeleton("u' = C*u + C*u^2 + C*cos(C*t)*t + C"), residual_problem(columns))
     assert found.loss < 1e-3 * np.std(du)
+
+
+@pytest.mark.parametrize("name", ["n_starts", "n_frequencies", "n_refined", "max_iterations"])
+def test_a_fit_needs_at_least_one_of_each(name):
+    assert getattr(ConstantsConfig(**{name: 1}), name) == 1
+    with pytest.raises(ConfigError, match=f"{name} must be at least 1, got 0"):
+        ConstantsConfig(**{name: 0})
+
+
+@pytest.mark.parametrize("tolerance", [0.0, 1.0, -1.0])
+def test_the_tolerance_is_a_share(tolerance):
+    with pytest.raises(ConfigError, match="tolerance must lie between 0 and 1"):
+        ConstantsConfig(tolerance=tolerance)
+
+
+def test_the_loss_is_the_root_of_the_mean_square():
+    t = np.linspace(0.0, 1.0, 50)
+    columns = columns_of_run(t, np.ones(50), np.where(np.arange(50) % 2, 3.0, -1.0))
+    found = fit_constants(parse_skeleton("u' = C"), residual_problem(columns))
+    assert found.loss == pytest.approx(2.0)

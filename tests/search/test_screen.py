@@ -75,3 +75,39 @@ def test_no_sum_of_terms_that_are_nearly_one_another_explains_more_than_there_is
 
 def test_a_template_with_an_input_that_is_not_given_has_no_target(columns):
     assert best_sums(vocabulary("{sentence} = F"), residual_problem(columns), 5, ConstantsConfig()) == []
+
+
+def explained(rows, target):
+    return target @ rows.T @ np.linalg.lstsq(rows.T, target, rcond=None)[0]
+
+
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_the_gain_of_a_sum_is_what_least_squares_explains(size, rng):
+    rows, target = rng.standard_normal((7, 40)), rng.standard_normal(40)
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    plain = [1, 2, 4, 6]  # the others only as the last term
+    sums = np.array(list(combinations(range(len(plain)), size)))
+    gains = _gains(sums, plain, rows[plain] @ rows.T, rows @ target)
+    for own, row in zip(sums, gains, strict=True):
+        chosen = [plain[i] for i in own]
+        expected = [explained(rows[sorted({*chosen, last})], target) for last in range(7)]
+        assert row == pytest.approx(expected, rel=1e-6)
+
+
+def test_a_sum_of_dependent_terms_gains_nothing(rng):
+    rows, target = rng.standard_normal((3, 40)), rng.standard_normal(40)
+    rows[1] = rows[0] + 1e-5 * rows[1]
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    gains = _gains(np.array([[0, 1], [0, 2]]), range(3), rows @ rows.T, rows @ target)
+    assert np.all(gains[0] == 0)
+    assert gains[1, 1] == pytest.approx(gains[1, 0])  # the dependent one adds nothing
+
+
+def test_only_the_sixteen_commonest_terms_form_sums_with_each_other(columns):
+    texts = [f"u^{power}" for power in range(1, 10)] + [f"t*u^{power}" for power in range(1, 11)]
+    many = Vocabulary(bodies(*texts), "u' = {sentence}")
+    found = best_sums(many, residual_problem(columns), 10_000, ConstantsConfig())
+    rare = set(many.bodies[16:])
+    assert max(len(sum_) for sum_ in found) == 4
+    assert max(len(sum_ & rare) for sum_ in found) == 1
+    assert set().union(*found) == set(many.bodies)
