@@ -56,7 +56,7 @@ DOORS = {
     "numba": ("compiling.py",),  # how kernels are compiled, and where the result is kept
     "scipy.integrate": ("solve/", "benchmarks/baselines.py"),
     "scipy.optimize": ("fitting/", "data/gp.py", "benchmarks/baselines.py", "benchmarks/score.py"),
-    "cma": ("search/latent.py", "paper/evolution_sec23.py"),
+    "cma": ("search/latent.py",),
     "multiprocessing": ("search/workers.py", "benchmarks/run.py", "benchmarks/worker.py"),
     "concurrent": ("search/workers.py",),
     "threadpoolctl": ("search/",),

@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import cma
 import numpy as np
 
 from gode.arrays import Float
+from gode.search.latent import make_strategy
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,15 +28,7 @@ def evolve(
     rng: np.random.Generator,
 ) -> None:
     """Run CMA-ES once from `start`; `score` takes the points of a generation (population, dimension)."""
-    options = {
-        "popsize": config.population,
-        "ftarget": config.target,
-        "verbose": -9,
-        "verb_log": 0,
-        "seed": np.nan,  # no global random state: our own generator below
-        "randn": lambda *shape: rng.standard_normal(shape),
-    }
-    strategy = cma.CMAEvolutionStrategy(np.asarray(start, np.float64), config.sigma, options)
+    strategy = make_strategy(start, config.sigma, config.population, rng, ftarget=config.target)
     best, kept = np.inf, np.asarray(start, np.float64)
     for _ in range(config.generations):
         points = strategy.ask()

@@ -23,6 +23,20 @@ class Space(Protocol):
         """Return the skeleton at each point."""
 
 
+def make_strategy(
+    start: Float, sigma: float, population: int, rng: np.random.Generator, **options: float
+) -> cma.CMAEvolutionStrategy:
+    """Return CMA-ES about `start` with the initial standard deviation `sigma`; all it draws is from `rng`."""
+    ours = {
+        "popsize": population,
+        "verbose": -9,
+        "verb_log": 0,
+        "seed": np.nan,  # the global random state is left alone
+        "randn": lambda *shape: rng.standard_normal(shape),
+    }
+    return cma.CMAEvolutionStrategy(np.asarray(start, np.float64), sigma, ours | options)
+
+
 @dataclass(frozen=True, kw_only=True)
 class LatentConfig:
     """How the latent space is searched."""
@@ -62,14 +76,7 @@ def _climb(
     on_step: Callable[[], None] | None,
 ) -> None:
     """Run CMA-ES from one start."""
-    options = {
-        "popsize": config.population,
-        "verbose": -9,
-        "verb_log": 0,
-        "seed": np.nan,  # no global random state: our own generator below
-        "randn": lambda *shape: rng.standard_normal(shape),
-    }
-    strategy = cma.CMAEvolutionStrategy(np.asarray(start, np.float64), config.sigma, options)
+    strategy = make_strategy(start, config.sigma, config.population, rng)
     best, idle = np.inf, 0
     for _ in range(config.max_generations):
         before = objective.n_fitted
