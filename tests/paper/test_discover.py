@@ -1,13 +1,9 @@
 import numpy as np
 import pytest
 
-from gode.data import Dataset, make_run
 from gode.discovery import discover
 from gode.equation import parse_skeleton
 from gode.errors import ConfigError, GodeError
-from gode.fitting.prepare import input_values
-from gode.model import load_model
-from gode.paper.benchmarks_sec3 import B1, B2, B3, benchmark_of, paper_grammar
 from gode.paper.losses_eq4_to_9 import residual_loss
 
 T = np.linspace(0.0, 5.0, 50)
@@ -97,21 +93,6 @@ def test_an_interruption_of_the_smoothing_still_leaves_an_equation():
     stopped = found(LOGISTIC, on_step=interrupt)
     assert stopped.interrupted
     assert stopped.simulate().failure is None
-
-
-def test_grammar_follows_order_and_force():
-    assert paper_grammar(1, forced=False) == "b1-paper"
-    assert paper_grammar(2, forced=False) == "b2-paper"
-    assert paper_grammar(2, forced=True) == "b3-paper"
-
-
-def test_benchmark_follows_the_grammar():
-    plain = Dataset((make_run(T, u=LOGISTIC),))
-    forced = Dataset((make_run(T, u=LOGISTIC, inputs={"F": "cos(t)"}),))
-    assert input_values(forced.runs[0], T)["F"] == pytest.approx(np.cos(T))
-    assert benchmark_of(load_model("b1-paper"), plain) is B1
-    assert benchmark_of(load_model("b2-paper"), plain) is B2
-    assert benchmark_of(load_model("b3-paper"), forced) is B3
 
 
 @pytest.mark.parametrize(

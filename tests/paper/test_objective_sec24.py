@@ -99,3 +99,15 @@ def test_a_skeleton_is_fitted_once_however_it_is_written():
     first = scorer.judge(WAVE)
     assert scorer.judge(parse_skeleton("C*u'' = C*u")) is first
     assert scorer.n_fitted == 1
+
+
+def test_every_equation_of_the_final_list_was_solved_and_the_best_is_first():
+    scorer = objective()
+    scorer.generation([WAVE, DAMPED])
+    assert scorer.judge(DRIFT).solution_loss is None
+    assert scorer.judge(parse_skeleton("u'' = C*exp(u^2*t)")) is not None  # its solution diverges
+    decided = scorer.decided()
+    assert all(one.solution_loss is not None for one in decided)
+    assert [one.score for one in decided] == sorted(one.score for one in decided)
+    assert decided[0].equation.skeleton == WAVE
+    assert len(decided) == 3 < scorer.n_fitted

@@ -1,4 +1,4 @@
-"""From a grammar to a model on disk, step by step, each step kept so that it need not be done again."""
+"""Making a model: draw a library, train, write; an interrupted call resumes from the files it left."""
 
 import hashlib
 import json
@@ -22,9 +22,9 @@ from gode.model.terms import make_book
 
 Show = Callable[[str, float, str], None]
 RECIPE = {"source", "source_name", "order", "size", "latent", "epochs", "seed"}
-N_UNSEEN = 1000  # skeletons on which a model is measured
-LONGEST = 200  # bytes of a name, so that names made of it are below the 255 of most systems
-DRAWS_PER_UNSEEN = 2000  # a twentieth is held out, and of a small grammar most is in the library
+N_UNSEEN = 1000  # skeletons, never trained on, by which a model is measured
+LONGEST = 200  # bytes of a name: file names made of it stay below the usual limit of 255
+DRAWS_PER_UNSEEN = 2000  # at most: 1 in 20 is held out, and most of a small grammar is in the library
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,7 +74,7 @@ class Making:
 def make_model(making: Making, folder: Path, *, device: str, on_step: Show | None = None) -> dict[str, float]:
     """Draw the library, train the network, write the model into `folder`; return its figures.
 
-    What is done is kept in `folder`; the same call goes on from there.
+    Finished steps are kept in `folder`; the same call resumes from there.
     """
     try:
         from gode.model.checkpoint import train_resumable  # torch is needed from here on

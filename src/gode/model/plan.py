@@ -1,7 +1,7 @@
-"""A grammar as the networks see it: only the steps at which there is something to choose.
+"""A grammar as the networks see it: only the steps at which there is a choice.
 
-A symbol with a single rule leaves no choice, so its rule is applied along with the one before it. What
-remains is shorter by about half, and it is all the decoder has to predict.
+A symbol with a single rule leaves no choice, so its rule is applied together with the one before it. The
+sequences that the decoder has to predict become shorter by about half.
 """
 
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ class Plan:
     """
 
     grammar: Grammar
-    every_step: bool = False  # forced steps are steps too, as the paper's network writes them
+    every_step: bool = False  # keep forced steps, as the paper's network does
 
     @cached_property
     def heads(self) -> Int:
@@ -69,7 +69,7 @@ class Plan:
 
     @cached_property
     def spare(self) -> int:
-        """The rules that may be spent beyond those of the shortest sentence.
+        """The spare rules: how many more than the shortest sentence has may be used.
 
         Raises:
             ModelError: if no sentence fits the limit.
@@ -84,12 +84,12 @@ class Plan:
 
     @cached_property
     def least(self) -> Int:
-        """(heads, rules): what must be to spare for a rule to replace a symbol; `NEVER` if it may not."""
+        """(heads, rules): the spare rules that a rule needs to replace a symbol; `NEVER` if it may not."""
         return np.where(self.allowed, self.need[None, :], NEVER)
 
     @cached_property
     def fitting(self) -> Bool:
-        """Which rules may replace a symbol with rules to spare; row: symbol * (self.spare + 1) + to spare."""
+        """Which rules may replace a symbol; row: symbol * (self.spare + 1) + number of spare rules."""
         to_spare = np.arange(self.spare + 1)
         return (self.least[:, None, :] <= to_spare[None, :, None]).reshape(-1, len(self.heads))
 
@@ -128,7 +128,7 @@ class Plan:
         return tuple(derivation)
 
     def sentence(self, choices: Sequence[int]) -> tuple[str, ...]:
-        """Return the tokens of the sentence behind some choices, without the detour over its derivation."""
+        """Return the tokens of the sentence behind some choices, without building its derivation."""
         starts, rests = self._spelled
         tokens = [*starts[-1]]
         stack = [*rests[-1]]

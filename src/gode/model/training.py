@@ -1,4 +1,4 @@
-"""One training loop: choices of a library -> weights, with a record of each epoch (torch)."""
+"""The training of our grammar variational autoencoder, with a record of each epoch (torch)."""
 
 import math
 import time
@@ -24,7 +24,7 @@ class TrainConfig:
 
     epochs: int = 200
     batch: int = 512
-    learning_rate: float = 2e-3  # falls to nothing along a cosine
+    learning_rate: float = 2e-3  # decays to one per cent along a cosine
     kl_weight: float = 0.1  # per sequence; 1 collapses the posterior
     warm_up: float = 0.2  # share of the epochs over which the KL weight rises from zero
     behaviour_weight: float = 0.0
@@ -53,7 +53,7 @@ class Epoch:
 
 @dataclass(frozen=True)
 class Trained:
-    """The best weights, the record of every epoch, and what is needed to go on."""
+    """The best weights, the record of every epoch, and a state from which training resumes."""
 
     weights: Weights
     epochs: tuple[Epoch, ...]
@@ -149,7 +149,7 @@ def train(
 ) -> Trained:
     """Train our network and return the weights with the best held-out reconstruction.
 
-    `on_step` gets every epoch's record and a state from which `resume` goes on to the same end.
+    `on_step` gets every epoch's record and a state; training resumed from it gives the same weights.
     """
     place = torch.device(device)
     if corpus.held_out.all():
@@ -160,7 +160,7 @@ def train(
         model = GrammarVAE(sizes).to(place)
     optimiser = torch.optim.AdamW(model.parameters(), lr=config.learning_rate, weight_decay=1e-4)
     noise = torch.Generator(device=place).manual_seed(config.seed + 1)
-    progress = _Progress(model, optimiser, noise)
+    progress = _TrainingState(model, optimiser, noise)
     if resume:
         progress.restore(resume)
     spent = progress.records[-1].seconds if progress.records else 0.0
@@ -186,7 +186,7 @@ def _epoch(
     number: int,
     start: float,
 ) -> Epoch:
-    """Go once through the training part; return the record."""
+    """Train for one epoch; return its record."""
     rng = np.random.default_rng([config.seed, number])
     share = number / config.epochs
     for group in optimiser.param_groups:
@@ -208,8 +208,8 @@ def _epoch(
     return Epoch(number, loss_, reconstruction_, kl_, exact, time.perf_counter() - start)
 
 
-class _Progress:
-    """What must survive an interruption."""
+class _TrainingState:
+    """The state of a training, from which it can be resumed."""
 
     def __init__(self, model: nn.Module, optimiser: torch.optim.Optimizer, noise: torch.Generator) -> None:
         self.model, self.optimiser, self.noise = model, optimiser, noise

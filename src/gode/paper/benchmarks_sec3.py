@@ -20,10 +20,10 @@ SMALLEST = 10  # points of a generation, whatever share is spent
 class PaperEffort:
     """Which share of the paper's budget is spent."""
 
-    population: float
+    population: float  # share of the paper's
     runs: int  # independent searches; the paper reports the best of five
-    epochs: int  # of the network, of the paper's 10,000
-    blind_epochs: int  # the same for accelerations alone, of the paper's 100,000
+    epochs: int  # of the smoothing network; the paper has 10,000
+    blind_epochs: int  # the same where only accelerations were measured; the paper has 100,000
 
 
 PAPER_EFFORTS: dict[str, PaperEffort] = {

@@ -19,8 +19,8 @@ from gode.fitting import Fit
 from gode.paper.simplex_sec23 import simplex_kernel
 from gode.solve import Solution
 
-VANISHED = 1e-3  # a solution below this share of the signal's size has died out
-LATE = 0.2  # the last 80 % of the record begin here
+VANISHED = 1e-3  # a solution below this share of the largest |u| has vanished
+LATE = 0.2  # share of the record that is not looked at for that
 
 
 @dataclass(frozen=True, kw_only=True)

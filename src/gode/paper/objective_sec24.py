@@ -28,7 +28,7 @@ from gode.solve import run as run_system
 FAILURE_COST = 1e10
 FIRST_THRESHOLD = 200.0  # of the residual loss, for solving
 LOWEST = 20  # losses of a generation whose mean, with a margin, is the next threshold
-MARGIN = 1.05
+MARGIN = 1.05  # factor of that mean
 BOUND = 30.0  # a solution this many times larger than the data has diverged
 LISTED = 40  # equations that are reported at most
 

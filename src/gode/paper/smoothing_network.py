@@ -1,7 +1,7 @@
-"""A small network of one input, with its derivatives in that input, trained by Adam; in NumPy alone.
+"""The network that smooths a signal, with exact time derivatives, trained by Adam; NumPy only (sec. 2.3).
 
-Everything runs on channels: a signal and its first and second derivative in time, (channels, features, n).
-Derivatives are propagated forwards with the values, and the gradient of a loss on all of them backwards.
+Arrays hold channels: a signal and its first and second derivative in time, (channels, features, n). The
+forward pass computes values and derivatives, the backward pass the gradient of a loss on all of them.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -14,9 +14,9 @@ from gode.arrays import Float
 
 Layer = tuple[Float, Float]  # weights (out, in), biases (out,)
 Loss = Callable[[Float], tuple[float, Float]]  # channels (channels, n) -> loss and its derivatives in them
-TANH_GAIN = 5.0 / 3.0  # with which the initial weights are drawn
-MOMENTS = (0.9, 0.999)  # Adam's, and the small number it adds
-SMALL = 1e-8
+TANH_GAIN = 5.0 / 3.0  # of Xavier's initial weights
+MOMENTS = (0.9, 0.999)  # Adam's decay rates
+SMALL = 1e-8  # Adam's epsilon
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,12 +25,12 @@ class Training:
 
     epochs: int
     rate: float = 1e-3
-    decay: float = 0.95  # of the rate, after every step
-    step: int = 500  # epochs
+    decay: float = 0.95  # factor of the rate after every `step` epochs
+    step: int = 500
 
 
 class Trace:
-    """What a forward pass leaves for the backward one: layer by layer its input, sums and bends."""
+    """What the backward pass needs: of each layer its input, pre-activations and activation derivatives."""
 
     def __init__(self) -> None:
         self.layers: list[tuple[Float, Float, tuple[Float, ...]]] = []
@@ -62,9 +62,9 @@ def forward(layers: Sequence[Layer], x: Float) -> tuple[Float, Trace]:
     for weights, biases in layers[:-1]:
         a = np.matmul(weights, h)
         a[0] += biases[:, None]
-        bend = silu(a[0], len(x))
-        trace.layers.append((h, a, bend))
-        h = _bent(a, bend)
+        activation = silu(a[0], len(x))
+        trace.layers.append((h, a, activation))
+        h = _forward_silu(a, activation)
     trace.last = h
     weights, biases = layers[-1]
     out = np.matmul(weights, h)[:, 0]
@@ -76,8 +76,8 @@ def backward(layers: Sequence[Layer], trace: Trace, slope: Float) -> Float:
     """Return the gradient in all parameters, given the loss's derivatives (channels, n) in the output."""
     adjoint = slope[:, None, :]
     parts = _gradients(adjoint, trace.last)
-    for (weights, _), (h, a, bend) in zip(layers[:0:-1], trace.layers[::-1], strict=True):
-        adjoint = _unbent(np.matmul(weights.T, adjoint), a, bend)
+    for (weights, _), (h, a, activation) in zip(layers[:0:-1], trace.layers[::-1], strict=True):
+        adjoint = _backward_silu(np.matmul(weights.T, adjoint), a, activation)
         parts = [*_gradients(adjoint, h), *parts]
     return np.concatenate(parts)
 
@@ -92,7 +92,7 @@ def silu(a: Float, most: int) -> tuple[Float, ...]:
     out = [a * s, a * g]
     out[1] += s
     if most >= 2:
-        q = g * half  # less its second derivative
+        q = g * half  # minus its second derivative
         out.append(2.0 * g)
         out[2] -= a * q
     if most >= 3:
@@ -107,7 +107,7 @@ def silu(a: Float, most: int) -> tuple[Float, ...]:
 
 
 def train(parameters: Float, sizes: Sequence[int], x: Float, loss: Loss, config: Training) -> Iterator[int]:
-    """Improve `parameters` in place by Adam on the whole record; yield each epoch."""
+    """Train `parameters` in place by Adam on the whole record; yield each epoch."""
     layers = layers_of(parameters, sizes)
     mean, square = np.zeros_like(parameters), np.zeros_like(parameters)
     first, second = MOMENTS
@@ -123,31 +123,31 @@ def train(parameters: Float, sizes: Sequence[int], x: Float, loss: Loss, config:
         yield epoch
 
 
-def _bent(a: Float, bend: tuple[Float, ...]) -> Float:
+def _forward_silu(a: Float, activation: tuple[Float, ...]) -> Float:
     """Return the channels of silu(a), by the chain rule."""
     h = np.empty_like(a)
-    h[0] = bend[0]
+    h[0] = activation[0]
     if len(a) > 1:
-        np.multiply(bend[1], a[1], out=h[1])
+        np.multiply(activation[1], a[1], out=h[1])
     if len(a) > 2:
-        np.multiply(bend[1], a[2], out=h[2])
-        h[2] += bend[2] * a[1] * a[1]
+        np.multiply(activation[1], a[2], out=h[2])
+        h[2] += activation[2] * a[1] * a[1]
     return h
 
 
-def _unbent(adjoint: Float, a: Float, bend: tuple[Float, ...]) -> Float:
+def _backward_silu(adjoint: Float, a: Float, activation: tuple[Float, ...]) -> Float:
     """Return the derivatives in the channels of a, given those in the channels of silu(a)."""
-    out = adjoint * bend[1]
+    out = adjoint * activation[1]
     if len(a) > 1:
-        part = bend[2] * a[1]
+        part = activation[2] * a[1]
         out[0] += adjoint[1] * part
     if len(a) > 2:
         part *= adjoint[2]
         out[1] += part
         out[1] += part
-        slope = bend[3] * a[1]
+        slope = activation[3] * a[1]
         slope *= a[1]
-        slope += bend[2] * a[2]
+        slope += activation[2] * a[2]
         slope *= adjoint[2]
         out[0] += slope
     return out

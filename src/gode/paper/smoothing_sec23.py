@@ -1,8 +1,8 @@
-"""Smoothing by the paper's network, three layers of 32 SiLU units, with its losses for B1, B2 and B3.
+"""Smoothing by the paper's network, three layers of 32 SiLU units (sec. 2.3), with its losses (eq. 11).
 
-Where u was observed, the network learns it, and its derivatives follow (B1, B2). Where only derivatives were
-observed, it learns those, held by the initial values and against drift (eq. 11, B3). The paper says nothing
-of uncertainties: ours are those of the last layer, as a Bayesian regression on what the others compute.
+Where u was observed, the network is fitted to it and then differentiated (B1, B2). Where only derivatives
+were observed, it is fitted to those, with losses on the initial values and on drift (eq. 11, B3). The paper
+has no uncertainties: ours are those of a Bayesian linear regression on the last hidden layer.
 """
 
 from collections.abc import Callable
@@ -17,10 +17,10 @@ from gode.errors import ConfigError, DataError
 from gode.paper.smoothing_network import Training, forward, initial_parameters, layers_of, train
 
 HIDDEN = (32, 32, 32)
-USUAL = (1e-2, 1e3)  # sizes of the paper's signals and spans; others are measured in powers of ten
-FAR = 3.0  # a record that begins this many spans from zero is counted from its beginning
-CROSSINGS = 4  # of the band about its straight line, from which a signal counts as oscillating
-BAND = 0.3  # half its width, in standard deviations
+USUAL = (1e-2, 1e3)  # range of the paper's signals and spans; outside it, units are powers of ten
+FAR = 3.0  # a record that starts more than this many spans from t = 0 is shifted to start there
+CROSSINGS = 4  # of a band about its straight line: a signal with at least so many is oscillating
+BAND = 0.3  # half the width of that band, in standard deviations
 REPORT = 200  # epochs between two calls of `on_epoch`
 
 
@@ -28,12 +28,12 @@ REPORT = 200  # epochs between two calls of `on_epoch`
 class MlpConfig:
     """How the paper's network is trained."""
 
-    epochs: int = 10_000  # with u observed: B1 and B2
-    blind_epochs: int = 100_000  # with derivatives alone: B3
+    epochs: int = 10_000  # where u was observed: B1 and B2
+    blind_epochs: int = 100_000  # where only derivatives were: B3
     rate: float = 1e-3
-    decay: float = 0.95
-    steps: int = 20  # of the decay in the first case: one every 500 epochs
-    blind_steps: int = 50  # in the second: one every 2000
+    decay: float = 0.95  # factor of the rate at each of its steps
+    steps: int = 20  # of the rate where u was observed: one every 500 epochs
+    blind_steps: int = 50  # where only derivatives were: one every 2000
     drift_weight: float = 1e-3  # eq. 11
 
     def __post_init__(self) -> None:
@@ -50,17 +50,17 @@ class MlpConfig:
 
 @dataclass(frozen=True)
 class Goal:
-    """What the network is to meet, in its own units; NaN where nothing was observed or known."""
+    """What the network is fitted to, in its own units; NaN where nothing was observed or known."""
 
     observed: Float  # (channels, n)
     initial: Float  # (2,) known values at the first time, if u was not observed
-    line: Float  # (2, m) orthonormal straight lines over the last m times, in which drift shows; m may be 0
+    line: Float  # (2, m) orthonormal basis of straight lines over the last m times, for drift; m may be 0
     drift_weight: float
 
 
 @dataclass(frozen=True)
 class Units:
-    """The network's units of time and of u, and the time from which it counts."""
+    """The network's units of time and of u, and its zero of time."""
 
     start: float
     span: float
@@ -68,7 +68,7 @@ class Units:
 
     @classmethod
     def of(cls, run: Run) -> "Units":
-        """Return the user's own units unless the paper's network could not work in them."""
+        """Return the user's own units, unless they are far from those for which the network was designed."""
         length = float(run.t[-1] - run.t[0])
         span = _unit(length)
         start = float(run.t[0]) if abs(run.t[0]) > FAR * length or span != 1.0 else 0.0
@@ -97,7 +97,7 @@ def smooth_mlp(
     """Return `run` smoothed by a network; its initial values are used where u was not observed.
 
     Args:
-        period: of the force; drift is looked for after the first one.
+        period: of the force; the loss on drift begins after the first one (eq. 11).
 
     Raises:
         DataError: if u was not observed and its initial values are not known.
@@ -121,7 +121,7 @@ def smooth_mlp(
 
 
 def make_goal(run: Run, units: Units, period: float, drift_weight: float) -> Goal:
-    """Return what the network is to meet on `run`."""
+    """Return what the network is fitted to on `run`."""
     seen = np.any(np.isfinite(run.observed), axis=1)
     highest = int(np.flatnonzero(seen)[-1])
     observed = (run.observed / units.channels[:, None])[: highest + 1]
@@ -149,7 +149,7 @@ def network_inputs(t: Float, *, oscillating: bool) -> Float:
 
 
 def oscillates(run: Run) -> bool:
-    """Tell whether the lowest observed channel swings about its straight line at least twice."""
+    """Tell whether the lowest observed channel oscillates about its straight line, at least twice."""
     order = int(np.flatnonzero(np.isfinite(run.observed).any(axis=1))[0])
     seen = np.isfinite(run.observed[order])
     t, y = run.t[seen], run.observed[order][seen]
@@ -201,7 +201,7 @@ def last_layer(out: Float, features: Float, goal: Goal, weight: float) -> tuple[
     inside = {i: phi[i][:, seen[i]] for i in rows}
     squares = {i: float(np.sum((out[i] - goal.observed[i])[seen[i]] ** 2)) for i in rows}
     freedom = dict.fromkeys(rows, 0.0)
-    for _ in range(3):  # the noise depends on how much of it was fitted, and the other way round
+    for _ in range(3):  # noise and degrees of freedom depend on each other
         precision = np.eye(phi.shape[1]) / max(weight, 1e-12)
         for i in rows:
             n = inside[i].shape[1]
