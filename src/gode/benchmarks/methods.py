@@ -13,7 +13,7 @@ from gode.benchmarks.jobs import Measured
 from gode.benchmarks.peers import PEERS, PeerTask
 from gode.benchmarks.score import all_free
 from gode.data import Dataset
-from gode.discovery import discover, fit
+from gode.discovery import Discovery, discover, fit
 from gode.discovery.arguments import make_dataset
 from gode.equation import Skeleton
 from gode.errors import ConfigError
@@ -30,6 +30,7 @@ class Task:
     effort: str
     suite: str
     skeleton: Skeleton | None = None
+    keep: Callable[[Discovery], None] | None = None  # is given what gode found
 
 
 @dataclass(frozen=True)
@@ -106,6 +107,8 @@ def _gode(
         effort=effort or task.effort,
         seed=task.seed,
     )
+    if task.keep:
+        task.keep(found)
     return found.equation.equation.text(None)
 
 

@@ -35,6 +35,7 @@ class RunConfig:
     workers: int = 1
     limit: float = 1800.0  # seconds that a job may take
     retry: bool = False  # whether to repeat jobs that failed earlier
+    pools: Path | None = None  # folder in which the candidates of each discovery are saved
 
     def __post_init__(self) -> None:
         if not 1 <= self.workers <= 1024:
@@ -117,7 +118,9 @@ class _Pool:
         with _environment(ONE_THREAD), _without_interrupts():
             for _ in range(n):
                 ours, theirs = get_context("spawn").Pipe()
-                process = get_context("spawn").Process(target=serve, args=(theirs,), daemon=True)
+                process = get_context("spawn").Process(
+                    target=serve, args=(theirs, self.config.pools), daemon=True
+                )
                 process.start()
                 theirs.close()
                 self.workers.append(_Worker(process, ours))

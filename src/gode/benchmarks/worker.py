@@ -9,7 +9,7 @@ import time
 import traceback
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import lru_cache
+from functools import lru_cache, partial
 from multiprocessing.connection import Connection
 from pathlib import Path
 
@@ -22,7 +22,7 @@ from gode.search.workers import end_with_parent
 PACKAGES = ("numpy", "scipy", "numba")
 
 
-def serve(connection: "Connection[Record | None, Job]") -> None:
+def serve(connection: "Connection[Record | None, Job]", pools: Path | None = None) -> None:
     """Send None when ready, then a record for each job, until the other side closes."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C
     threading.Thread(target=end_with_parent, daemon=True).start()
@@ -30,21 +30,27 @@ def serve(connection: "Connection[Record | None, Job]") -> None:
     try:
         connection.send(None)
         while True:
-            connection.send(run_job(connection.recv()))
+            connection.send(run_job(connection.recv(), pools))
     except (EOFError, OSError):
         return
 
 
-def run_job(job: Job) -> Record:
-    """Run a job and return its record; a method that fails gives a record, too."""
+def run_job(job: Job, pools: Path | None = None) -> Record:
+    """Run a job and return its record; a method that fails gives a record, too.
+
+    Args:
+        pools: a folder in which the candidates of a discovery are saved.
+    """
     from gode.benchmarks.jobs import measured
     from gode.benchmarks.methods import Task, method
+    from gode.benchmarks.pools import write_pool
     from gode.benchmarks.problems import problem
     from gode.benchmarks.score import failed, score
 
     one, chosen = problem(job.problem), method(job.method)
     skeleton = one.equation.skeleton if chosen.sees_skeleton else None
-    task = Task(measured(job), job.seed, job.effort, one.suite, skeleton)
+    keep = partial(write_pool, job=job, folder=pools) if pools else None
+    task = Task(measured(job), job.seed, job.effort, one.suite, skeleton, keep)
     equation, failure = None, ""
     _reset_peak()
     start = time.perf_counter()

@@ -65,6 +65,7 @@ _run_options = add_options(
                  help="Processes, at most one for each core."),
     click.option("--limit", default=1800.0, show_default=True, help="Time limit of a run in seconds."),
     click.option("--retry", is_flag=True, help="Repeat runs that failed."),
+    click.option("--pools", is_flag=True, help="Save all candidates of gode, to replay their selection."),
     click.option("--out", type=OutPath(), default=Path("out/bench"), show_default=True,
                  help="Folder of the results; an unfinished study in it is continued."),
 )  # fmt: skip
@@ -82,8 +83,8 @@ def _suite_command(names: tuple[str, ...], title: str, text: str) -> None:
     @click.pass_context
     def run_suite(
         ctx: click.Context, problems: tuple[str, ...], methods: tuple[str, ...], seeds: tuple[int, ...],
-        initial: str, effort: str, jobs: int, limit: float, retry: bool, out: Path, noise: tuple[float, ...],
-        quick: bool,
+        initial: str, effort: str, jobs: int, limit: float, retry: bool, pools: bool, out: Path,
+        noise: tuple[float, ...], quick: bool,
     ) -> None:  # fmt: skip
         from gode.benchmarks.jobs import suite_jobs
         from gode.benchmarks.quick import check_quick, quick_jobs
@@ -96,7 +97,7 @@ def _suite_command(names: tuple[str, ...], title: str, text: str) -> None:
                 initial=initial, effort=effort,
             )
         )  # fmt: skip
-        _study(ctx, todo, jobs, limit, retry, out)
+        _study(ctx, todo, jobs, limit, retry, pools, out)
         if quick:
             _exit_quick(check_quick(out, todo))
 
@@ -116,8 +117,8 @@ _suite_command(("b1", "b2", "b3"), "all", "The three suites.")
 @click.pass_context
 def sweep_command(
     ctx: click.Context, what: str, problems: tuple[str, ...], methods: tuple[str, ...],
-    seeds: tuple[int, ...], initial: str, effort: str, jobs: int, limit: float, retry: bool, out: Path,
-    values: tuple[float, ...],
+    seeds: tuple[int, ...], initial: str, effort: str, jobs: int, limit: float, retry: bool, pools: bool,
+    out: Path, values: tuple[float, ...],
 ) -> None:  # fmt: skip
     """Vary the noise, the number of samples, the share of dropped samples, or the number of runs."""
     from gode.benchmarks.jobs import sweep_jobs
@@ -131,7 +132,7 @@ def sweep_command(
         initial=initial,
         effort=effort,
     )
-    _study(ctx, todo, jobs, limit, retry, out)
+    _study(ctx, todo, jobs, limit, retry, pools, out)
 
 
 @bench.command("methods")
@@ -212,7 +213,9 @@ def _usable(names: Sequence[str]) -> list[str]:
     return [name for name in dict.fromkeys(names) if method(name).installed]
 
 
-def _study(ctx: click.Context, todo: "list[Job]", workers: int, limit: float, retry: bool, out: Path) -> None:
+def _study(
+    ctx: click.Context, todo: "list[Job]", workers: int, limit: float, retry: bool, pools: bool, out: Path
+) -> None:
     """Run the jobs that have no result yet, and print the tables."""
     from gode.benchmarks.report import remember_command
     from gode.benchmarks.run import RunConfig, run_jobs
@@ -221,7 +224,7 @@ def _study(ctx: click.Context, todo: "list[Job]", workers: int, limit: float, re
     from gode.benchmarks.worker import now
     from gode.search.workers import cores
 
-    config = RunConfig(workers=workers, limit=limit, retry=retry)
+    config = RunConfig(workers=workers, limit=limit, retry=retry, pools=out / "pools" if pools else None)
     if workers > cores():
         click.echo(f"--jobs {workers}: {cores()} processes are used, one for each core")
         workers, config = cores(), replace(config, workers=cores())

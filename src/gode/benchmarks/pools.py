@@ -1,0 +1,59 @@
+"""Pools of candidates in files, so that rules of selection can be replayed without another search.
+
+Each candidate has the numbers that selection looks at, and how good it is: its errors against the clean truth
+and whether it has the true structure.
+"""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from gode.benchmarks.jobs import Job
+from gode.benchmarks.problems import problem
+from gode.benchmarks.score import score
+from gode.discovery import Discovery
+from gode.errors import FileError
+from gode.files import make_folder
+from gode.report.codec import decode, encode
+from gode.selection import Candidate, Pool
+
+
+@dataclass(frozen=True)
+class SavedPool:
+    """A pool, the errors of each candidate, and whether each has the true structure."""
+
+    name: str
+    pool: Pool
+    errors: list[tuple[float, ...]]
+    right: list[bool]
+
+
+def write_pool(found: Discovery, job: Job, folder: Path) -> None:
+    """Save the candidates of a discovery with their scores."""
+    rows = []
+    for c in found.candidates:
+        result = score(problem(job.problem), c.equation.text(None))
+        rows.append({"candidate": encode(c), "errors": result.errors, "right": result.structure})
+    make_folder(folder)
+    name = f"{job.study}_{job.problem}_{job.seed}.json"
+    (folder / name).write_text(json.dumps({"floor": found.prepared.floor, "candidates": rows}))
+
+
+def read_pools(folder: Path) -> list[SavedPool]:
+    """Return the pools that were saved in `folder`.
+
+    Raises:
+        FileError: if there are none.
+    """
+    paths = sorted(folder.glob("*.json"))
+    if not paths:
+        raise FileError(f"{folder} holds no pools; save some by gode bench b1 --pools {folder}")
+    return [_read(path) for path in paths]
+
+
+def _read(path: Path) -> SavedPool:
+    data = json.loads(path.read_text())
+    rows = data["candidates"]
+    candidates = [decode(Candidate, row["candidate"], str(path), inputs=("F",)) for row in rows]
+    errors = [tuple(row["errors"]) for row in rows]
+    return SavedPool(path.stem, Pool(candidates, data["floor"]), errors, [row["right"] for row in rows])
