@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from types import MappingProxyType
 
 import numpy as np
 
@@ -24,7 +23,7 @@ def make_dataset(
     initial: Series | None = None,
     *,
     interpolation: Interpolation = Interpolation.AUTO,
-    labels: Mapping[str, str] = MappingProxyType({}),
+    labels: Mapping[str, str] | None = None,
     names: tuple[str, ...] = (),
 ) -> Dataset:
     """Return the checked runs of what a user passed: arrays for one run, lists of arrays for several.
@@ -37,7 +36,7 @@ def make_dataset(
     """
     if not _holds_runs(t):
         run = _run(t, u, velocity, acceleration, force, initial, interpolation=interpolation, label="")
-        return Dataset((run,), labels)
+        return Dataset((run,), labels or {})
     assert isinstance(t, list | tuple)
     named = {"u": u, "velocity": velocity, "acceleration": acceleration, "force": force, "initial": initial}
     called = names or ([f"run {i}" for i in range(len(t))] if len(t) > 1 else [""])
@@ -46,7 +45,7 @@ def make_dataset(
         _run(times, *(part[i] for part in parts.values()), interpolation=interpolation, label=called[i])
         for i, times in enumerate(t)
     ]
-    return Dataset(tuple(runs), labels, names)
+    return Dataset(tuple(runs), labels or {}, names)
 
 
 def _holds_runs(t: object) -> bool:
