@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike
 
 from gode.arrays import Float
 from gode.data.columns import check_increasing
+from gode.data.dates import as_seconds
 from gode.data.joining import Interpolation, Samples
-from gode.data.moments import as_seconds
 from gode.data.numbers import as_numbers
 from gode.errors import DataError
 

@@ -67,7 +67,7 @@ class Alternative:
 
 
 @dataclass(frozen=True)
-class Notes:
+class GrammarText:
     """The content of a grammar text, not yet validated as a whole."""
 
     alternatives: tuple[Alternative, ...]
@@ -85,7 +85,7 @@ def fault(source: str, line: int, reason: str) -> GrammarError:
     return GrammarError(f"{source}, line {line}: {shortened(reason)}")
 
 
-def read_notes(text: str, source: str) -> Notes:
+def read_grammar_text(text: str, source: str) -> GrammarText:
     """Parse `text`; `source` names it in errors."""
     settings = {"template": DEFAULT_TEMPLATE, "limit": str(DEFAULT_LIMIT)}
     alternatives: list[Alternative] = []
@@ -96,11 +96,11 @@ def read_notes(text: str, source: str) -> Notes:
         else:
             head = alternatives[-1].head if alternatives else ""
             alternatives += _read_line(line, head, source, number)
-    return Notes(tuple(alternatives), settings["template"], int(settings["limit"]))
+    return GrammarText(tuple(alternatives), settings["template"], int(settings["limit"]))
 
 
-def write_notes(rules: tuple[Rule, ...], template: str, limit: int) -> str:
-    """Return a text that `read_notes` reads back; equal probabilities are left out."""
+def write_grammar_text(rules: tuple[Rule, ...], template: str, limit: int) -> str:
+    """Return a text that `read_grammar_text` reads back; equal probabilities are left out."""
     chances: dict[str, list[float]] = {}
     for rule in rules:
         chances.setdefault(rule.head, []).append(rule.probability)

@@ -17,7 +17,7 @@ from gode.errors import GrammarError, shortened
 from gode.grammar.checks import checked_rules, closing_lengths_of
 from gode.grammar.coding import Coded, code
 from gode.grammar.earley import Parser
-from gode.grammar.notation import Rule, read_notes, write_notes
+from gode.grammar.notation import Rule, read_grammar_text, write_grammar_text
 
 SUFFIX = ".grammar"
 
@@ -48,10 +48,10 @@ class Grammar:
             >>> Grammar.from_text("sum -> 'C' '*' 'u' | 'C' '*' 'u' '+' sum").start
             'sum'
         """
-        notes = read_notes(text, source)
-        rules = checked_rules(notes.alternatives, source)
+        read = read_grammar_text(text, source)
+        rules = checked_rules(read.alternatives, source)
         everything = (True,) * len(rules)
-        return cls(rules, rules[0].head, notes.template, notes.limit, everything, Path(source).stem)
+        return cls(rules, rules[0].head, read.template, read.limit, everything, Path(source).stem)
 
     @classmethod
     def read(cls, path: str | Path) -> "Grammar":
@@ -60,7 +60,7 @@ class Grammar:
 
     def text(self) -> str:
         """Return a text that `from_text` reads back; it holds all rules, the inactive ones too."""
-        return write_notes(self.rules, self.template, self.limit)
+        return write_grammar_text(self.rules, self.template, self.limit)
 
     def digest(self) -> str:
         """Return the SHA-256, in hex, of start symbol and rules, without probabilities and activity."""

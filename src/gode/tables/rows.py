@@ -8,7 +8,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from gode.arrays import Float
-from gode.data.moments import as_seconds
+from gode.data.dates import as_seconds
 from gode.errors import DataError
 from gode.tables.roles import GUESSES
 from gode.tables.table import frame_table, listed

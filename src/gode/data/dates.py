@@ -8,7 +8,7 @@ import numpy as np
 from gode.arrays import Float
 from gode.errors import DataError
 
-Moments = np.ndarray[tuple[int, ...], np.dtype[Any]]
+Dates = np.ndarray[tuple[int, ...], np.dtype[Any]]
 
 
 def as_seconds(values: object, origin: object = None) -> tuple[Float, object] | None:
@@ -34,7 +34,7 @@ def as_seconds(values: object, origin: object = None) -> tuple[Float, object] | 
     return _of_objects(array, origin)
 
 
-def _of_array(array: Moments, origin: object) -> tuple[Float, object]:
+def _of_array(array: Dates, origin: object) -> tuple[Float, object]:
     if np.datetime_data(array.dtype)[0] in ("Y", "M"):  # units without a fixed length
         if array.dtype.kind == "m":
             raise DataError("t holds durations in months or years, which differ in length; convert to days")
@@ -46,14 +46,14 @@ def _of_array(array: Moments, origin: object) -> tuple[Float, object]:
     return np.asarray((array - first) / np.timedelta64(1, "s"), np.float64), first
 
 
-def _of_objects(array: Moments, origin: object) -> tuple[Float, object]:
+def _of_objects(array: Dates, origin: object) -> tuple[Float, object]:
     """Return the seconds of objects; None, NaN and NaT, which differ from themselves, are missing."""
     missing = np.array([v is None or v != v for v in array.flat])
-    moments = [_with_time(v) for v, gone in zip(array.flat, missing, strict=True) if not gone]
+    dates = [_with_time(v) for v, gone in zip(array.flat, missing, strict=True) if not gone]
     out = np.full(array.size, np.nan)
     try:
-        first = min(moments, default=None) if origin is None else origin
-        out[~missing] = [(moment - first).total_seconds() for moment in moments]
+        first = min(dates, default=None) if origin is None else origin
+        out[~missing] = [(value - first).total_seconds() for value in dates]
     except (TypeError, AttributeError):
         raise DataError(
             "t holds dates of different kinds, with and without a time zone perhaps; convert them to one kind"
@@ -61,7 +61,7 @@ def _of_objects(array: Moments, origin: object) -> tuple[Float, object]:
     return out.reshape(array.shape), first
 
 
-def _with_time(moment: Any) -> Any:
+def _with_time(value: Any) -> Any:
     """Return a date without a time as midnight of that day."""
-    is_day = isinstance(moment, date) and not isinstance(moment, datetime)
-    return datetime(moment.year, moment.month, moment.day) if is_day else moment
+    is_day = isinstance(value, date) and not isinstance(value, datetime)
+    return datetime(value.year, value.month, value.day) if is_day else value
