@@ -1,4 +1,4 @@
-"""What may go wrong: errors are for people, failures are for candidates.
+"""Errors, which are for users, and failures, which are for candidates.
 
 An error says what was expected, what came, where, and what to do. A failure is a value:
 a candidate equation that cannot be fitted or solved is no mistake of the user.
@@ -40,7 +40,7 @@ class NotFittedError(GodeError, ValueError, AttributeError):
 
 
 def shortened(text: str, most: int = 400) -> str:
-    """Return a message with its middle left out where it quotes something endless."""
+    """Return a message without its middle if it is too long."""
     return text if len(text) <= most else f"{text[: most // 2]} … {text[-most // 4 :]}"
 
 

@@ -1,7 +1,7 @@
-"""Files that are written whole or not at all, and what is no file written as the system would.
+"""Atomic writing of files; devices and pipes are written to directly.
 
-A new file is first written beside its place as a draft, under a lock that ends with the process, so that
-the next writer can tell a draft that a kill has left behind from one at which somebody is at work.
+A new file is first written as a draft in the same folder, under a lock that ends with the process, so that
+the next writer can tell the draft of a killed process from one that is being written.
 """
 
 import os
@@ -31,7 +31,7 @@ ADVICE = {
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Give a draft to write; if all goes well it becomes `path`, else `path` stays as it was.
+    """Yield a draft to write; it replaces `path` on success, else `path` is unchanged.
 
     A link stays a link, and what it points to is replaced. Devices, pipes and standard output are written to.
     An existing file keeps its permissions; a new one gets those of the umask.
@@ -79,7 +79,7 @@ def _descriptor(path: Path) -> int | None:
 
 
 def _is_special(path: Path) -> bool:
-    """Tell whether there is something that is no regular file; of a folder the system says so itself."""
+    """Tell whether `path` is a device, a pipe or the like; for a folder the system raises its own error."""
     try:
         mode = path.stat().st_mode
     except FileNotFoundError:
@@ -89,7 +89,7 @@ def _is_special(path: Path) -> bool:
 
 @contextmanager
 def _written_to(path: Path, descriptor: int | None) -> Iterator[Path]:
-    """Give a draft whose content is then written to a device, a pipe or an open file."""
+    """Yield a draft whose content is then written to a device, a pipe or an open file."""
     with tempfile.TemporaryDirectory() as folder:
         draft = Path(folder) / f"draft{_suffix(path)}"
         draft.touch()
@@ -101,13 +101,13 @@ def _written_to(path: Path, descriptor: int | None) -> Iterator[Path]:
 def _opened(path: Path, descriptor: int | None) -> BinaryIO:
     if descriptor is None:
         return path.open("wb")
-    sys.stdout.flush()  # so that what was printed before comes before
+    sys.stdout.flush()  # keeps the order of output
     return os.fdopen(os.dup(descriptor), "wb")
 
 
 @contextmanager
 def _replaced(path: Path) -> Iterator[Path]:
-    """Give a draft beside `path` that takes its place."""
+    """Yield a draft in the folder of `path` that replaces it."""
     mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else None
     if mode is not None and not os.access(path, os.W_OK):
         raise PermissionError(EACCES, os.strerror(EACCES))
@@ -134,12 +134,12 @@ def _suffix(path: Path) -> str:
 
 
 def _remove_leftovers(folder: Path, start: str) -> None:
-    """Delete the drafts of writers that were killed."""
+    """Delete drafts of killed processes."""
     names: list[str] = []
-    with suppress(OSError):  # a folder whose names are hidden
+    with suppress(OSError):  # a folder that cannot be listed
         names = [name for name in os.listdir(folder) if name.startswith(start)]
     for name in names:
-        with suppress(OSError):  # somebody is at work on it, or has just finished
+        with suppress(OSError):  # it is being written, or was just finished
             handle = os.open(folder / name, os.O_RDWR)
             try:
                 _lock(handle)
@@ -150,5 +150,5 @@ def _remove_leftovers(folder: Path, start: str) -> None:
 
 def _lock(handle: int) -> None:
     """Lock a file until it is closed or this process ends; an OSError if another one has it."""
-    if sys.platform != "win32":  # which lets nobody delete an open file
+    if sys.platform != "win32":  # where an open file cannot be deleted
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)

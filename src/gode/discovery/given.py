@@ -26,14 +26,14 @@ from gode.search.threads import one_thread
 from gode.search.workers import Start, Workers
 from gode.selection import Candidate, Pool, rank
 
-FITS = (  # how fit() looks for minima: from each of a dozen starts, and from the best of many more
+FITS = (  # starts of fit(): each of a dozen, and the best of many more
     *(ConstantsConfig(max_constants=60, n_skipped=i, n_refined=1) for i in range(12)),
     ConstantsConfig(max_constants=60, n_starts=144, n_frequencies=400, n_refined=16),
 )
-GUESSES = 60  # where no cheap fit gives a good start, as for a root of u whose smoothed values go below zero
-POOR = 10.0  # times the noise: a start this far from the data
-CLOSE = 1.5  # times the least misfit, within which an equation that the samples resolve is preferred
-MINIMA = 6  # of these, from which fit() goes on along the trajectory
+GUESSES = 60  # random starts where no cheap fit is good, as for u^0.5 if smoothed values are negative
+POOR = 10.0  # times the noise: rms error beyond which a start is poor
+CLOSE = 1.5  # times the least rms, within which a fit that the samples resolve is preferred
+MINIMA = 6  # starts that are fitted to the trajectory
 
 
 def fit(
@@ -71,7 +71,7 @@ def fit_in(dataset: Dataset, skeleton: Skeleton) -> Discovery:
 
 
 def _best_fit(dataset: Dataset, skeleton: Skeleton, settings: Settings) -> Discovery:
-    """Return the best of the trajectory fits that start from many minima of the cheap problems."""
+    """Return the best trajectory fit from many minima of the cheap problems."""
     prepared = prepare(dataset, settings.order, settings.selection.floor)
     if skeleton.inputs:
         prepared = with_held_input(prepared, settings, skeleton)
@@ -97,14 +97,14 @@ def _nearest(starts: Iterable[Equation], target: Target, settings: Settings) -> 
 
 
 def _guesses(skeleton: Skeleton) -> Iterator[Equation]:
-    """Yield the skeleton with numbers about one of either sign."""
+    """Yield the skeleton with random constants of order one and either sign."""
     rng = np.random.default_rng(0)
     for size in rng.uniform(0.3, 2.0, (GUESSES, skeleton.n_constants)):
         yield Equation(skeleton, tuple((size * rng.choice([-1.0, 1.0], len(size))).tolist()))
 
 
 def _fitted(workers: Workers, starts: Sequence[Start]) -> list[Candidate]:
-    """Return the best trajectory fit, if there is one: one that the samples resolve, if it is as good."""
+    """Return the best trajectory fit, if any; of nearly equal ones, one that the samples resolve."""
     fits = [workers.fit(start, strict=False) for start in starts]
     found = sorted((c for c in fits if c is not None), key=lambda c: c.rms)
     columns = workers.prepared.columns

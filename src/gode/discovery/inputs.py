@@ -1,9 +1,9 @@
-"""Whether an input that changes at every sample is held between its samples: the data decide.
+"""Whether an input that changes at every sample is held between its samples, as the data decide.
 
-Samples alone do not tell the output of a controller from a rough signal. What they move does: a held input
-acts half a step later. So plain models are fitted along the trajectory with the input held and with it
-splined; where holding it leaves clearly less, it is held. One model has two lags even if an equation of first
-order is sought: a lag that is left out would pass for half a step.
+The samples alone do not distinguish the output of a controller from a rough signal, but the response does: a
+held input acts half a step later. Simple models are fitted to the trajectory with the input held and with a
+spline; if holding it fits clearly better, it is held. One model has two lags even where a first-order
+equation is sought, as a missing lag would look like half a step.
 """
 
 from collections.abc import Iterator
@@ -21,12 +21,12 @@ from gode.fitting.shooting import Shot, shoot
 from gode.search.settings import Settings
 
 LAGS = "u'' = C + C*u' + C*u + C*F"
-PLAIN = {  # for each order sought, models that follow most plants closely enough to see half a step
+PLAIN = {  # by order: models that follow most plants closely enough to see half a step
     1: ("u' = C + C*u + C*F", "u' = C + C*u + C*u^2 + C*u^3 + C*F + C*u*F", LAGS),
     2: (LAGS, "u'' = C + C*u' + C*u + C*u^2 + C*u^3 + C*F"),
 }
-ROUGH = 0.3  # of the change from sample to sample: what a spline through every second sample misses
-SURE = 9.0  # twice the logarithm of the likelihoods' ratio from which on an input is held
+ROUGH = 0.3  # error of a spline through every second sample, as a share of the change between samples
+SURE = 9.0  # twice the log of the likelihood ratio above which an input is held
 WORDS = {
     Interpolation.HOLD: "is held between its samples",
     Interpolation.LINEAR: "is joined by lines between its samples",
@@ -35,10 +35,10 @@ WORDS = {
 
 
 def with_held_input(prepared: Prepared, settings: Settings, given: Skeleton | None = None) -> Prepared:
-    """Return the data with the input held, if that was left open and explains them clearly better.
+    """Return the data with the input held, if that was not specified and fits clearly better.
 
     Args:
-        given: an equation to try it with besides the plain ones.
+        given: an equation to try besides the simple ones.
     """
     samples = list(_samples(prepared.dataset))
     if not samples or not all(_is_open(each) for each in samples):
@@ -56,7 +56,7 @@ def with_held_input(prepared: Prepared, settings: Settings, given: Skeleton | No
 
 
 def input_words(dataset: Dataset, settings: Settings) -> list[str]:
-    """Return a sentence that says how the samples of the input are joined, and why; none without samples."""
+    """Return a sentence on the interpolation of the input and its reason; none without samples."""
     samples = list(_samples(dataset))
     if not samples:
         return []
@@ -86,7 +86,7 @@ def _samples(dataset: Dataset) -> Iterator[Samples]:
 
 
 def _is_open(samples: Samples) -> bool:
-    """Tell whether samples of which nothing was said change in a way that their neighbours do not foresee."""
+    """Tell whether the interpolation is open and samples cannot be predicted from their neighbours."""
     if samples.interpolation is not Interpolation.AUTO or samples.resolved is Interpolation.HOLD:
         return False
     t, y = samples.t, samples.values
@@ -96,7 +96,7 @@ def _is_open(samples: Samples) -> bool:
 
 
 def _closest(dataset: Dataset, prepared: Prepared, settings: Settings, given: Skeleton | None) -> Shot | None:
-    """Return the fit of a model along the trajectory that comes closest to the data, if one can be solved."""
+    """Return the best trajectory fit of the simple models, if one can be solved."""
     skeletons = [*map(parse_skeleton, PLAIN[settings.order]), *([] if given is None else [given])]
     shots = []
     for order in sorted({skeleton.order for skeleton in skeletons}):

@@ -15,14 +15,14 @@ Show = Callable[[Step], None]
 
 
 class _Handle(Protocol):
-    """A place of the output that can be written again: IPython's DisplayHandle."""
+    """Output that can be updated: IPython's DisplayHandle."""
 
     def update(self, data: dict[str, str], *, raw: bool) -> None: ...
 
 
 @contextmanager
 def shown_in_notebook(on_step: Show | None) -> Iterator[Show | None]:
-    """Give what to call with each step: what the caller wants, or a line below the cell, if there is one."""
+    """Yield the function to call with each step: the caller's, or one that updates a line below the cell."""
     handle = _line() if on_step is None else None
     if handle is None:
         yield on_step
@@ -53,7 +53,7 @@ class _Line:
 
 
 def progress_text(step: Step, seconds: float) -> str:
-    """Return where a discovery stands, in one line."""
+    """Return the progress of a discovery in one line."""
     parts = [f"{step.stage}: {step.n_fitted} equations tried, {seconds:.0f} s"]
     parts += [f"about {step.left:.0f} s left"] if isfinite(step.left) and step.left > 0 else []
     parts += [f"best so far: {step.best}"] if step.best else []
@@ -61,7 +61,7 @@ def progress_text(step: Step, seconds: float) -> str:
 
 
 def _line() -> _Handle | None:
-    """Return a new line of the notebook in which this runs; None elsewhere. Nothing is imported for it."""
+    """Return a new output line of a notebook; None elsewhere. IPython is not imported for this."""
     display = sys.modules.get("IPython.display")
     if display is None or "ipykernel" not in sys.modules or sys.modules["IPython"].get_ipython() is None:
         return None

@@ -1,4 +1,4 @@
-"""Options: what a user may choose, before it is known which orders are tried; see `discover`."""
+"""Options: the choices of a user, before it is known which orders are tried; see `discover`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gode.errors import ConfigError
 from gode.paper import paper_grammar
 from gode.search.settings import AUTO, GRAMMARS, Settings, whole
 
-LATE = 1.1  # times what was asked for, above which more was needed for any answer
+LATE = 1.1  # times the limit, above which the remark says that more time was needed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +41,7 @@ class Options:
             raise ConfigError(f"order='{AUTO}' is not part of the paper's method; give order=1 or order=2")
 
     def told_of_time(self, seconds: float) -> str:
-        """Return what to say of a search that ended in time, or as soon as there was an answer."""
+        """Return the remark on a search that its time limit ended."""
         asked = self.max_seconds or 0.0
         if seconds <= LATE * asked + 1:
             return f"stopped after {asked:g} s, as asked"
@@ -51,7 +51,7 @@ class Options:
         """Return the settings of each search: one, or one for each order.
 
         Raises:
-            ConfigError: if an option is not one of those that are known.
+            ConfigError: if an option has an unknown value.
         """
         if self.order != AUTO:
             return [self._of_order(self.order, dataset, self.start, 1.0)]

@@ -1,4 +1,4 @@
-"""Which order: the equations of a search for each are compared on the same values by the same criterion."""
+"""Choice of the order: one search for each, compared on the same values by the same criterion."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -21,7 +21,7 @@ def better_order(
 ) -> Discovery:
     """Return what the search found for the task whose equation explains the data better.
 
-    Each task has an equal part of the time; one that Ctrl-C ends is the last.
+    Each task has an equal share of the time; after Ctrl-C no other is begun.
 
     Raises:
         DataError: if none of them finds an equation.
@@ -73,7 +73,7 @@ def _remark(found: Sequence[Discovery], n_tried: int, scores: Float, best: int) 
 
 
 def _criteria(found: Sequence[Discovery]) -> Float:
-    """Return the criterion of the equation of each, all on the whole of the same records."""
+    """Return the criterion of the equation of each, all on the same whole records."""
     judged = [c for one in found if (c := _on_all(one, found[0])) is not None]
     pool = Pool(judged, found[0].prepared.floor)
     known = {c.equation.order: c.criterion for c in rank(pool, found[0].settings.selection).candidates}
@@ -81,7 +81,7 @@ def _criteria(found: Sequence[Discovery]) -> Float:
 
 
 def _on_all(one: Discovery, other: Discovery) -> Candidate | None:
-    """Return the equation of a discovery as it is, judged on the data as another one weighs them."""
+    """Return the equation of a discovery, unchanged, judged on the data and weights of another."""
     best, settings = one.candidates[0], one.settings
     fixed = replace(settings.shooting, max_iterations=0, horizons=())
     target = other.prepared.whole

@@ -1,6 +1,6 @@
-"""Long records: dense ones averaged for the fits that decide, shorter forms to screen what is tried.
+"""Long records: averages of dense ones for the final fits, and shorter forms for screening.
 
-Whatever is cut short is chosen by cycles and by how much the signal moves, not by samples alone.
+How far a record is shortened depends on its cycles and on its variance, not only on its samples.
 """
 
 from dataclasses import replace
@@ -13,21 +13,21 @@ from gode.data.averaging import averaged, stride_averaged
 from gode.data.runs import most_cycles
 from gode.fitting.target import Target
 
-DENSE = 1000  # points that averaging leaves of a dense record for the fits that decide,
-FINE = 64  # and at least for each cycle
-SCREENED = 400  # points on which skeletons are scored and trajectories screened
-SHORTEST = 60  # points of a run that are kept for it
-PER_CYCLE = 20  # points for each cycle, at least, where a record is averaged to be screened
-LIVELY = 0.5  # share of the spread of a record that its first part must have to stand for it
+DENSE = 1000  # least number of averages of a dense record in the final fits
+FINE = 64  # the same per cycle
+SCREENED = 400  # points, of all runs together, for screening
+SHORTEST = 60  # least number of points of one run for screening
+PER_CYCLE = 20  # least number of averages per cycle for screening
+VARIED = 0.5  # least standard deviation of the first part, as a share of that of the whole record
 
 
 def condensed(dataset: Dataset) -> Dataset:
-    """Return the runs as they are fitted: dense ones averaged."""
+    """Return the runs for the final fits: dense ones averaged."""
     return replace(dataset, runs=tuple(averaged(run, DENSE, FINE) for run in dataset.runs))
 
 
 def screened(dataset: Dataset) -> Dataset:
-    """Return the runs as they are screened: long ones averaged as far as their cycles allow."""
+    """Return the runs for screening: long ones averaged as far as their cycles allow."""
     most = _most(dataset)
     if all(run.n_points <= 1.5 * most for run in dataset.runs):
         return dataset
@@ -44,21 +44,21 @@ def _coarser(run: Run, most: int) -> Run:
 
 
 def first_part(whole: Target) -> Target:
-    """Return the target with records of many cycles cut short: it screens what the whole then decides."""
+    """Return the target for screening: the first parts of records with many cycles."""
     most = _most(whole.dataset)
     if all(run.n_points <= 1.5 * most for run in whole.dataset.runs):
         return whole
     observed = int(np.flatnonzero(whole.weights > 0)[0])
-    sizes = [_lively(guide[observed], most) for guide in whole.guides]
+    sizes = [_varied_length(guide[observed], most) for guide in whole.guides]
     cut = tuple(_cut(run, n) for run, n in zip(whole.dataset.runs, sizes, strict=True))
     guides = tuple(guide[:, :n] for guide, n in zip(whole.guides, sizes, strict=True))
     return replace(whole, dataset=replace(whole.dataset, runs=cut), guides=guides)
 
 
-def _lively(signal: Float, most: int) -> int:
-    """Return how many points from the start make a part that moves about as much as the whole."""
+def _varied_length(signal: Float, most: int) -> int:
+    """Return the number of points of the first part: doubled until it varies about as much as the whole."""
     n, last = most, len(signal)
-    while n < last and np.std(signal[:n]) < LIVELY * np.std(signal):
+    while n < last and np.std(signal[:n]) < VARIED * np.std(signal):
         n *= 2
     return min(n, last)
 

@@ -1,9 +1,7 @@
-"""Ctrl-C and a limit of time, at a safe place: compiled code that is interrupted half-way fails in ways that
-cannot be caught.
+"""Ctrl-C and a time limit, raised at safe points: an interrupt inside compiled code cannot be caught.
 
-So the first Ctrl-C is noted, and raised as KeyboardInterrupt at the next call of `check`, which is at most
-one fit away. The second one is raised at once. A search whose time is over ends in the same way, but not
-before it has what any answer needs.
+The first Ctrl-C is noted and raised as KeyboardInterrupt by the next call of `check`, at most one fit later;
+the second is raised at once. A time limit ends a search in the same way, once it can give an answer.
 """
 
 import math
@@ -14,11 +12,11 @@ from types import FrameType, TracebackType
 
 
 class Interrupts:
-    """Puts off Ctrl-C while it is entered; does nothing outside the main thread or under another handler."""
+    """Defers Ctrl-C while it is entered; does nothing outside the main thread or under another handler."""
 
     def __init__(self, max_seconds: float | None = None) -> None:
         self.pressed = False
-        self.timed_out = False  # whether the last KeyboardInterrupt was the clock's
+        self.timed_out = False  # whether the last KeyboardInterrupt came from the time limit
         self._holds = False
         self._begin = time.monotonic()
         self.limit(max_seconds)
@@ -37,13 +35,13 @@ class Interrupts:
             signal.signal(signal.SIGINT, signal.default_int_handler)
 
     def limit(self, seconds: float | None) -> None:
-        """Let a search end this long after the beginning, once `enough` was called."""
+        """Set the time limit, counted from the beginning; it applies once `enough` was called."""
         self._deadline = math.inf if seconds is None else self._begin + seconds
         self._enough = False
         self.timed_out = False
 
     def enough(self) -> None:
-        """Note that the search has what an answer needs: from now on the limit of time counts."""
+        """Note that the search can give an answer: from now on the time limit applies."""
         self._enough = True
 
     @property
@@ -57,7 +55,7 @@ class Interrupts:
         return max(self._deadline - time.monotonic(), 0.0)
 
     def check(self) -> None:
-        """Raise KeyboardInterrupt if Ctrl-C was pressed since the last time, or, once, if time is over."""
+        """Raise KeyboardInterrupt after Ctrl-C since the last call, or, once, after the time limit."""
         if self.pressed:
             self.pressed = False
             raise KeyboardInterrupt

@@ -1,4 +1,4 @@
-"""How long the rest of a discovery will take, from what is planned and how fast it went so far."""
+"""The remaining time of a discovery, from its planned fits and their speed so far."""
 
 import math
 import time
@@ -9,10 +9,10 @@ from gode.search.settings import Effort
 
 SIZES = 8  # numbers of constants of which the best go to the trajectory
 PARTS = 5  # simpler equations fitted to the trajectory beside the neighbours of one
-POLISH = 30  # last fits, of parts and factors of the best
+POLISH = 30  # last fits, of parts of the best
 SUMS = 3  # sizes of sums that are compared
-RATIO = 8.0  # seconds of a fit to the trajectory beside those of a cheap one, as long as none was made
-TELLING = 5  # fits after which their own speed counts
+RATIO = 8.0  # time of a trajectory fit over that of a cheap one, until it is measured
+MEASURED = 5  # trajectory fits after which their own speed is used
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ def planned(effort: Effort, share: float) -> Plan:
 
 
 class Pace:
-    """Counts what was done in a pass, and how long that took."""
+    """Counts the fits of a pass and their time."""
 
     def __init__(self, plan: Plan, passes: int, clock: Callable[[], float] = time.monotonic) -> None:
         self.plan, self.passes, self.clock = plan, passes, clock
@@ -40,7 +40,7 @@ class Pace:
         self.seconds = {False: 0.0, True: 0.0}  # spent on cheap fits, and on fits to the trajectory
         self.counts = {False: 0, True: 0}
         self.seen = 0
-        self.last: float | None = None  # what comes before the first call is loading and compiling
+        self.last: float | None = None  # time before the first call is loading and compiling
 
     def again(self) -> None:
         """Begin the next pass."""
@@ -48,7 +48,7 @@ class Pace:
         self.cheap, self.fits = 0, 0
 
     def left(self, *, n_cheap: int, on_trajectory: bool) -> float:
-        """Count what was done since the last call; return the seconds that are left, 0 if none were planned.
+        """Count the fits since the last call; return the estimated seconds that are left.
 
         Args:
             n_cheap: the cheap fits so far, in all passes.
@@ -70,7 +70,7 @@ class Pace:
         if not n[False]:
             return math.nan
         cheap = seconds[False] / n[False]
-        fit = seconds[True] / n[True] if n[True] >= TELLING else RATIO * cheap
+        fit = seconds[True] / n[True] if n[True] >= MEASURED else RATIO * cheap
         later = (self.passes - 1) * (cheap * self.plan.cheap + fit * self.plan.fits)
         searching = 0.0 if on_trajectory else cheap * max(self.plan.cheap - self.cheap, 0.0)
         return later + searching + fit * max(self.plan.fits - self.fits, 0.0)

@@ -1,7 +1,7 @@
-"""One thread for linear algebra while a discovery runs: its matrices are small, its processes many.
+"""Limits linear algebra to one thread during a discovery, whose matrices are small.
 
-Some libraries have a limit for the whole process, others one for each thread. That of the process belongs
-to the thread that set it, so one of our own holds it, from the first discovery to begin to the last to end.
+Some libraries have a limit per process, others one per thread. The limit of the process belongs to the thread
+that set it, so a thread of ours keeps it from the beginning of the first discovery to the end of the last.
 """
 
 import threading
@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_limits
 
 
 class _Holder:
-    """Holds the limit of the whole process as long as anybody needs it."""
+    """Keeps the limit of the process while any discovery runs."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -47,7 +47,7 @@ _HOLDER = _Holder()
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Keep linear algebra to one thread within the block, which several threads may be in at a time."""
+    """Limit linear algebra to one thread within the block, which several threads may enter."""
     _HOLDER.enter()
     try:
         with threadpool_limits(1):
