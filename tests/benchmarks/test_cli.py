@@ -72,7 +72,7 @@ def test_a_method_of_ones_own_is_run_beside_ours(tmp_path, monkeypatch):
         ("b1 --methods json:nothing", "the method 'json:nothing' cannot be loaded"),
         ("b1 --methods json:decoder", "is no function, but module"),
         ("b1 --noise -1", "noise is a share"),
-        ("b1 --effort heroic", "effort must be one of"),
+        ("b1 --effort heroic", "'heroic' is not one of 'quick', 'normal', 'thorough'"),
         ("b1 --jobs 0", "number of processes"),
         ("b1 --limit 0", "time limit"),
         ("b3 --initial unknown", "acceleration alone"),

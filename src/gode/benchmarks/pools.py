@@ -11,10 +11,10 @@ from pathlib import Path
 from gode.benchmarks.jobs import Job
 from gode.benchmarks.problems import problem
 from gode.benchmarks.score import score
+from gode.codec import decode, encode
 from gode.discovery import Discovery
 from gode.errors import FileError
 from gode.files import make_folder
-from gode.report.codec import decode, encode
 from gode.selection import Candidate, Pool
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from gode.data import Dataset
     from gode.discovery import Discovery
     from gode.discovery.options import Options
-    from gode.report.checkpoint import Checkpoint
+    from gode.search.checkpoint import Checkpoint
     from gode.tables.runs import Readings
 
 CHECKPOINT = "checkpoint.jsonl"
@@ -198,7 +198,7 @@ def _run_search(
 
 def _checkpoint(dataset: "Dataset", options: "Options", out: Path) -> "Checkpoint":
     from gode.files import make_folder
-    from gode.report.checkpoint import Checkpoint
+    from gode.search.checkpoint import Checkpoint
 
     make_folder(out)
     decisive = {name: value for name, value in vars(options).items() if name not in NOT_DECISIVE}

@@ -10,6 +10,7 @@ import numpy as np
 from gode import __version__
 from gode.arrays import Float
 from gode.choices import Preset
+from gode.codec import Json, decode, decode_array, encode, member
 from gode.data import Dataset, Run, Smooth, make_run
 from gode.data.joining import chosen_interpolation
 from gode.data.runs import CHANNELS, Input
@@ -19,8 +20,8 @@ from gode.errors import FileError, GodeError, shortened
 from gode.files import replacing
 from gode.fitting.long_records import condensed
 from gode.fitting.prepare import Prepared, assemble, input_values
-from gode.report.codec import Json, decode, decode_array, encode, member
-from gode.report.rules import check_value
+from gode.ranges import check_value
+from gode.search.checkpoint import candidate_of
 from gode.search.settings import Settings
 from gode.selection import Candidate, front, ties
 
@@ -124,20 +125,6 @@ def discovery_of(data: object) -> Discovery:
     return Discovery(
         candidates, prepared, settings, n_fitted, interrupted, supported, timed_out, remarks, causes
     )
-
-
-def candidate_of(data: object, order: int, dataset: Dataset, where: str) -> Candidate:
-    """Return the candidate whose JSON form is `data`, checked against the data it was fitted to."""
-    found = decode(Candidate, data, where, inputs=dataset.inputs)
-    k = len(found.equation.constants)
-    if found.equation.order != order:
-        raise FileError(f"{where}.equation is of order {found.equation.order}, but {order} was sought")
-    shapes = {"initial": (len(dataset.runs), order), "covariance": (k, k)}
-    for name, shape in shapes.items():
-        values: Float = getattr(found, name)
-        if values.shape != shape:
-            raise FileError(f"{where}.{name} has the shape {values.shape}, but {shape} is expected")
-    return found
 
 
 def _as_fitted(candidate: Candidate, prepared: Prepared) -> Candidate:

@@ -179,8 +179,8 @@ def smoothing_section(discovery: Discovery) -> list[Markup]:
         "By the paper's network, on whose derivatives the search works."
         if discovery.settings.preset == Preset.PAPER
         else "By a Gaussian process. The constants come from solutions compared with the data as measured. "
-        "The smoothed curves start and steer the search, and tell whether an unknown start may be zero; in "
-        "the ranking the smoothed highest derivative counts as one more value beside the measured ones."
+        "The smoothed curves are used to search, to start the fits, and to see whether an unknown initial "
+        "value may be zero; they do not enter the ranking."
     )
     return [paragraph(words), table(head, rows[:MAX_ROWS])]
 

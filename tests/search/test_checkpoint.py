@@ -12,8 +12,8 @@ from gode.discovery.arguments import make_dataset
 from gode.discovery.options import Options
 from gode.errors import FileError
 from gode.fitting.prepare import input_values
-from gode.report.checkpoint import Checkpoint
 from gode.report.record import record_of
+from gode.search.checkpoint import Checkpoint
 from gode.search.workers import Start
 
 

@@ -17,7 +17,7 @@ from gode.arrays import Float
 from gode.equation import Equation, parse_skeleton
 from gode.equation.printer import exact, to_text
 from gode.errors import FileError
-from gode.report.rules import check_value
+from gode.ranges import check_value
 
 T = TypeVar("T")
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from gode.arrays import Float
+from gode.codec import decode, decode_array, encode
 from gode.equation import Equation, parse_equation
 from gode.errors import FileError, GodeError
-from gode.report.codec import decode, decode_array, encode
 
 
 @dataclass(frozen=True)

@@ -12,14 +12,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from gode import __version__
+from gode.arrays import Float
+from gode.codec import Json, decode, encode
 from gode.data import Dataset, Run
 from gode.equation import Equation
 from gode.equation.printer import exact, to_text
 from gode.errors import FileError, GodeError
 from gode.files import replacing
 from gode.fitting.prepare import input_values
-from gode.report.codec import Json, encode
-from gode.report.record import candidate_of
 from gode.search.workers import Start
 from gode.selection import Candidate
 
@@ -92,6 +92,20 @@ class Checkpoint(MutableMapping[Start, Candidate | None]):
         lines = [json.dumps(self.head), *(json.dumps([k, v]) for k, v in self.known.items())]
         with replacing(self.path) as draft:
             draft.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def candidate_of(data: object, order: int, dataset: Dataset, where: str) -> Candidate:
+    """Return the candidate whose JSON form is `data`, checked against the data it was fitted to."""
+    found = decode(Candidate, data, where, inputs=dataset.inputs)
+    k = len(found.equation.constants)
+    if found.equation.order != order:
+        raise FileError(f"{where}.equation is of order {found.equation.order}, but {order} was sought")
+    shapes = {"initial": (len(dataset.runs), order), "covariance": (k, k)}
+    for name, shape in shapes.items():
+        values: Float = getattr(found, name)
+        if values.shape != shape:
+            raise FileError(f"{where}.{name} has the shape {values.shape}, but {shape} is expected")
+    return found
 
 
 def _fingerprint(dataset: Dataset, options: Mapping[str, object]) -> str:
