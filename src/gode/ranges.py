@@ -48,6 +48,7 @@ COVARIANCE = Range(-1e300, 1e300)
 
 RANGES: Mapping[str, Mapping[str, Range]] = {
     "Settings": {"": SETTING, "seed": Range(0, math.inf)},
+    "SearchConfig": {"": SETTING},
     "LatentConfig": {"": SETTING},
     "ConstantsConfig": {"": SETTING},
     "ShootConfig": {"": SETTING},

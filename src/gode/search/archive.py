@@ -14,8 +14,6 @@ from gode.search.settings import Settings
 from gode.search.workers import Start, Workers
 from gode.selection import Candidate, in_order
 
-KEPT_WHOLE = 12  # equations that go from the first part of a long record to all of it
-
 
 class Stage(StrEnum):
     """What is being done."""
@@ -127,7 +125,7 @@ class Archive:
         """Go on with whole records, if only their first part was used; the best so far come along."""
         if self.prepared.whole is self.prepared.target:
             return False
-        best = [c.equation for c in self.leaders()[:KEPT_WHOLE]]
+        best = [c.equation for c in self.leaders()[: self.settings.search.whole]]
         found: dict[Node, Candidate | None] = {}
         self.whole = True
         try:

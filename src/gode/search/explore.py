@@ -24,11 +24,7 @@ from gode.search.objective import Objective, ObjectiveConfig
 from gode.search.screen import best_sums
 from gode.search.settings import IMPLICIT, INPUT, Settings
 
-MAX_TERMS = 6
 COUNTED = 100  # sentences after which the progress is told
-MAX_RULES = 40  # of a random sentence
-RESERVE = 4  # times as many terms, for sums and where the usual ones do not explain the data
-IMPLICIT_SHARE = 0.25  # of the effort, for the implicit grammar
 
 
 @dataclass(frozen=True)
@@ -52,17 +48,18 @@ def make_regions(
         barred=frozenset(settings.without),
     )
     residual = [p for p in prepared.problems if p.form is Form.RESIDUAL]
-    part = settings.share / prepared.passes
-    lands = []
+    look, part = settings.search, settings.share / prepared.passes
+    regions = []
     for number, space in enumerate(spaces):
         problems = residual if number else prepared.problems
         objective = Objective(problems, config=config, fit=settings.constants, check=interrupts.check)
         size = settings.budget.vocabulary
         words, more = (
-            make_vocabulary(space, objective, prepared.dataset.inputs, n) for n in (size, RESERVE * size)
+            make_vocabulary(space, objective, prepared.dataset.inputs, n) for n in (size, look.reserve * size)
         )
-        lands.append(Region(space, words, objective, more, (IMPLICIT_SHARE if number else 1.0) * part))
-    return lands
+        share = part * (look.implicit if number else 1.0)
+        regions.append(Region(space, words, objective, more, share))
+    return regions
 
 
 def spaces_of(settings: Settings, inputs: tuple[str, ...]) -> list[LatentSpace | Listing]:
@@ -101,32 +98,32 @@ def make_vocabulary(
 
 def explore(regions: Sequence[Region], archive: Archive, rng: np.random.Generator) -> None:
     """Look for skeletons by their cheap score in each grammar: sentences, sums, the latent space, moves."""
-    for land, own_rng in zip(regions, rng.spawn(len(regions)), strict=True):
+    for region, own_rng in zip(regions, rng.spawn(len(regions)), strict=True):
         before = archive.n_fitted
 
-        def count(stage: Stage, objective: Objective = land.objective, before: int = before) -> None:
+        def count(stage: Stage, objective: Objective = region.objective, before: int = before) -> None:
             archive.n_fitted = before + objective.n_fitted
             if stage is Stage.SUMS:
                 archive.interrupts.enough()
             archive.tell(stage)
 
-        _explore(land, archive.settings, own_rng, count)
+        _explore(region, archive.settings, own_rng, count)
 
 
 def _explore(
-    land: Region, settings: Settings, rng: np.random.Generator, count: Callable[[Stage], None]
+    region: Region, settings: Settings, rng: np.random.Generator, count: Callable[[Stage], None]
 ) -> None:
-    effort, objective, space = settings.budget, land.objective, land.space
+    effort, objective, space = settings.budget, region.objective, region.space
     library_rng, latent_rng = rng.spawn(2)
-    drawn = random_skeletons(space, round(land.share * effort.library), library_rng)
+    drawn = random_skeletons(space, round(region.share * effort.library), library_rng)
     for number, skeleton in enumerate(space.skeletons or drawn):
         objective.score(skeleton)
         if number % COUNTED == COUNTED - 1:
             count(Stage.LIBRARY)
     count(Stage.LIBRARY)
     for problem in (p for p in objective.problems if p.form is objective.problems[0].form):
-        for bodies in best_sums(land.reserve, problem, effort.sums, objective.fit):
-            objective.score(land.reserve.skeleton(bodies))
+        for bodies in best_sums(region.reserve, problem, effort.sums, objective.fit):
+            objective.score(region.reserve.skeleton(bodies))
     count(Stage.SUMS)
     starts = [np.zeros(space.dimension)]
     if settings.start:
@@ -136,17 +133,17 @@ def _explore(
         objective,
         space,
         starts,
-        budget=round(land.share * effort.latent),
+        budget=round(region.share * effort.latent),
         config=settings.latent,
         rng=latent_rng,
         on_step=lambda: count(Stage.LATENT),
     )
-    _climb(land, round(land.share * effort.moves), count)
+    _climb(region, round(region.share * effort.moves), settings.search.max_terms, count)
 
 
 def random_skeletons(space: LatentSpace | Listing, n: int, rng: np.random.Generator) -> Iterator[Skeleton]:
     """Yield the skeletons of `n` random sentences of the grammar."""
-    limit = max(MAX_RULES, space.grammar.closing_length(space.grammar.start))
+    limit = max(space.grammar.limit, space.grammar.closing_length(space.grammar.start))
     for _ in range(n):
         tokens = generate(space.grammar, sample(space.grammar, rng=rng, max_rules=limit))
         try:
@@ -175,9 +172,9 @@ def encoded_leaders(objective: Objective, space: LatentSpace | Listing, n: int) 
     return points[:n]
 
 
-def _climb(land: Region, budget: int, count: Callable[[Stage], None]) -> None:
+def _climb(region: Region, budget: int, max_terms: int, count: Callable[[Stage], None]) -> None:
     """Go from the best skeletons to their neighbours by the cheap score."""
-    objective, vocabulary = land.objective, land.vocabulary
+    objective, vocabulary = region.objective, region.vocabulary
     end = objective.n_fitted + budget
     done: set[Node] = set()
     while objective.n_fitted < end:
@@ -189,6 +186,6 @@ def _climb(land: Region, budget: int, count: Callable[[Stage], None]) -> None:
         for bodies in neighbours(
             vocabulary.terms_of(scored.skeleton), vocabulary.bodies[: len(vocabulary.bodies) // 2]
         ):
-            if len(bodies) <= MAX_TERMS:
+            if len(bodies) <= max_terms:
                 objective.score(vocabulary.skeleton(bodies))
         count(Stage.MOVES)

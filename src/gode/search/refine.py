@@ -9,12 +9,10 @@ from gode.equation import Equation, Node, Skeleton
 from gode.fitting import fit_constants
 from gode.fitting.shooting import start_error
 from gode.search.archive import Archive, Stage
-from gode.search.explore import MAX_TERMS, Region
+from gode.search.explore import Region
 from gode.search.moves import borrowed, deletions, neighbours, rounded, unbent
 from gode.search.objective import Objective
 from gode.selection import Candidate, is_misfit
-
-POLISHED = 3  # leaders whose parts are tried last of all
 
 
 def refine(regions: Sequence[Region], archive: Archive) -> None:
@@ -27,20 +25,21 @@ def refine(regions: Sequence[Region], archive: Archive) -> None:
     _spread_out(regions, archive, round(regions[0].share * effort.rounds), effort.per_round)
     found = archive.leaders()
     if found and is_misfit(found, archive.prepared.floor, archive.settings.selection):
-        larger = [replace(land, vocabulary=land.reserve) for land in regions]
+        larger = [replace(region, vocabulary=region.reserve) for region in regions]
         _spread_out(larger, archive, -(-effort.rounds // 4), effort.per_round)
     if archive.widen() and effort.rounds:
         _spread_out(regions, archive, 1, effort.per_round // 2)
-    for leader in archive.leaders()[: POLISHED if effort.rounds else 0]:
+    polished = archive.settings.search.polished
+    for leader in archive.leaders()[: polished if effort.rounds else 0]:
         _expand(leader, regions, archive, 0)
-    far = [c for c in archive.leaders()[: 2 * POLISHED] if c.rms > archive.settings.shooting.far]
+    far = [c for c in archive.leaders()[: 2 * polished] if c.rms > archive.settings.shooting.far]
     archive.improve([c.equation for c in far], Stage.DIGITS)
 
 
 def _solve_best(regions: Sequence[Region], archive: Archive) -> None:
     """Fit the best of every size by the cheap score to the trajectory."""
-    for number, land in enumerate(regions):
-        chosen = land.objective.best(max(round(land.share * archive.settings.budget.per_size), 1))
+    for number, region in enumerate(regions):
+        chosen = region.objective.best(max(round(region.share * archive.settings.budget.per_size), 1))
         for scored in chosen:
             archive.homes.setdefault(scored.skeleton.key, number)
         archive.solve([scored.equation for scored in chosen], Stage.TRAJECTORIES)
@@ -67,7 +66,7 @@ def _expand(leader: Candidate, regions: Sequence[Region], archive: Archive, limi
     parts = [vocabulary.skeleton(part) for part in (*deletions(bodies), *unbent(bodies))]
     parts = [part for part in parts if objective.admits(part)]
     near_ones = neighbours(bodies, vocabulary.bodies) if limit else ()
-    others = [vocabulary.skeleton(b) for b in near_ones if len(b) <= MAX_TERMS]
+    others = [vocabulary.skeleton(b) for b in near_ones if len(b) <= archive.settings.search.max_terms]
     before = objective.n_fitted
     scores = [(objective.score(s), i) for i, s in enumerate(others)]
     archive.n_fitted += objective.n_fitted - before

@@ -121,6 +121,18 @@ NEEDED = ("+", "-", "(", ")", "C")  # for every equation
 
 
 @dataclass(frozen=True, kw_only=True)
+class SearchConfig:
+    """Where the search looks; what it finds is ranked by the criterion alone."""
+
+    max_terms: int = 6  # of a neighbour of a good equation; each more doubles the number of sums
+    reserve: int = 4  # times the vocabulary: for sums, and where the usual terms do not explain the data
+    implicit: float = 0.25  # share of the effort for the implicit grammar; few laws need it
+    whole: int = 12  # equations that go from the first part of a long record to all of it
+    polished: int = 3  # leaders whose parts are fitted last of all
+    zero_within: float = 2.5  # standard deviations of the smoothed start within which zero is tried
+
+
+@dataclass(frozen=True, kw_only=True)
 class Settings:
     """All choices of one discovery; enough to repeat it."""
 
@@ -135,6 +147,7 @@ class Settings:
     interpolation: str = Interpolation.AUTO.value  # of the samples of an input
     share: float = 1.0  # of the effort: less where other orders were tried, too
     listed: int = 0  # skeletons, where all that the grammar writes were tried
+    search: SearchConfig = field(default_factory=SearchConfig)
     latent: LatentConfig = field(default_factory=LatentConfig)
     constants: ConstantsConfig = field(default_factory=lambda: ConstantsConfig(max_constants=8))
     shooting: ShootConfig = field(default_factory=ShootConfig)

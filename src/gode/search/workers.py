@@ -85,7 +85,7 @@ class Workers:
     ) -> None:
         self.prepared, self.settings, self.n_jobs = prepared, settings, n_jobs
         self.check = check  # raises KeyboardInterrupt if the work is to end
-        self.doubtful = may_be_zero(prepared, settings.order)
+        self.doubtful = may_be_zero(prepared, settings.order, settings.search.zero_within)
         self._pool: ProcessPoolExecutor | None = None
 
     def __enter__(self) -> "Workers":

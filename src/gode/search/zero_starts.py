@@ -9,14 +9,12 @@ from gode.fitting.prepare import Prepared
 from gode.fitting.target import Target
 from gode.selection import Candidate
 
-DOUBT = 2.5  # standard deviations of the smoothed start within which it may be zero
 
-
-def may_be_zero(prepared: Prepared, order: int) -> Bool:
-    """Tell which initial values (runs, order) are unknown and near zero: the smoothed data cannot tell."""
+def may_be_zero(prepared: Prepared, order: int, within: float) -> Bool:
+    """Tell which unknown initial values (runs, order) lie `within` so many standard deviations of zero."""
     first = np.array([smooth.values[:order, 0] for smooth in prepared.smooths])
     error = np.array([smooth.deviations[:order, 0] for smooth in prepared.smooths])
-    return np.asarray(_unknown(prepared, order) & (np.abs(first) <= DOUBT * error))
+    return np.asarray(_unknown(prepared, order) & (np.abs(first) <= within * error))
 
 
 def fitted_target(candidate: Candidate, prepared: Prepared) -> Target:
