@@ -1,7 +1,7 @@
-"""Constants and initial values on the trajectory: the fit that decides, and its covariance.
+"""Fit of constants and initial values to the trajectory, and the covariance of the estimates.
 
-The equation is solved from its initial values and compared with what was observed, in whatever
-channels. Levenberg-Marquardt uses the exact derivatives of the solution, which the solver carries along.
+The equation is solved from its initial values and compared with all observed channels. Levenberg-Marquardt
+uses the sensitivities that the solver integrates along with the solution.
 """
 
 from collections.abc import Sequence
@@ -13,11 +13,14 @@ from gode.arrays import Bool, Float, Int
 from gode.equation import Equation, Skeleton
 from gode.errors import Failure
 from gode.fitting.correlated import HUGE, inverse, sandwich
+from gode.fitting.normal import add_normal, damped_step
 from gode.fitting.target import Target
 from gode.fitting.whiteness import worth
-from gode.solve import SolveConfig, System, prepare, run
+from gode.solve import SolveConfig, prepare
+from gode.solve.explicit import DONE
+from gode.solve.solution import NOTHING, integrate
 
-STEPS = 4  # more that a solver may take for each sample of an input
+STEPS = 4  # more steps allowed for each sample of an input, which the solver has to follow
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,21 +28,19 @@ class ShootConfig:
     """How hard to fit a trajectory."""
 
     max_iterations: int = 25
-    tolerance: float = 1e-5  # relative gain that counts as progress
-    far: float = 3.0  # errors this many times the noise,
-    apart: float = 0.05  # and this share of the signal, are far from the data,
-    rough: float = 1e-3  # where only this gain counts as progress
-    rtol: float = 1e-6  # of the solver; up to ten times as much,
-    noise_share: float = 2e-4  # as long as it is below this share of the noise
+    tolerance: float = 1e-5  # a relative gain in the sum of squares below this ends the fit
+    far: float = 3.0  # a fit with errors above this many times the noise,
+    apart: float = 0.05  # and above this share of the signal, counts as far from the data
+    rough: float = 1e-3  # tolerance of a fit that is far from the data: it will hardly be chosen
+    damping: float = 1e-3  # at the start, relative to the diagonal of the normal matrix
+    stiffening: float = 6.0  # factor on the damping after a step that did not help
+    easing: float = 0.2  # factor on the damping after one that did
+    attempts: int = 8  # dampings tried for one step
+    rtol: float = 1e-6  # smallest relative tolerance of the solver; the largest is ten times this
+    noise_share: float = 2e-4  # tolerance of the solver as a share of the noise, between those two
     max_steps: int = 4000
     bound: float = 30.0  # a solution this many times larger than the data has diverged
-    horizons: tuple[float, ...] = (
-        0.07,
-        0.15,
-        0.3,
-        0.5,
-        0.75,
-    )  # shares of the record to fit first if the whole fails
+    horizons: tuple[float, ...] = (0.07, 0.15, 0.3, 0.5, 0.75)  # parts fitted first if the whole diverges
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ class Shot:
     n_values: int
     n_free: int  # fitted numbers: constants and unknown initial values
     covariance: Float  # of the constants
-    independent: float = 0.0  # values that the residuals are worth; n_values if they are white
+    independent: float = 0.0  # effective number of independent residuals
     failure: Failure | None = None
 
 
@@ -71,34 +72,29 @@ def shoot(
         start: (runs, order) initial values to start from; by default the smoothed ones.
     """
     shooter = _Shooter(skeleton, target, config)
-    first = shooter.first(np.asarray(constants, np.float64), start)
+    first, _ = shooter.first(np.asarray(constants, np.float64), start)
     found = shooter.minimise(first, 1.0)
     for share in config.horizons if found is None else ():
         part = shooter.minimise(first, share)
         if part is not None:
-            first = part[0]
+            first = part.p
     if found is None:
         found = shooter.minimise(first, 1.0)
-    if found is None:
-        nothing = np.zeros((skeleton.n_constants, skeleton.n_constants))
-        return Shot(
-            skeleton,
-            None,
-            np.zeros((0, 0)),
-            np.inf,
-            shooter.n_values,
-            len(first),
-            nothing,
-            0.0,
-            Failure.DIVERGED,
-        )
-    return shooter.shot(*found)
+    if found is not None:
+        return shooter.shot(found)
+    nothing = np.zeros((skeleton.n_constants, skeleton.n_constants))
+    empty, n_values, n_free = np.zeros((0, 0)), shooter.n_values, shooter.n_free
+    return Shot(skeleton, None, empty, np.inf, n_values, n_free, nothing, 0.0, Failure.DIVERGED)
 
 
 def start_error(equation: Equation, target: Target, *, config: ShootConfig) -> float:
     """Return the squared error of a trajectory before anything is fitted; inf where there is no solution."""
     shooter = _Shooter(equation.skeleton, target, config)
-    return shooter.sse(shooter.first(np.asarray(equation.constants, np.float64), None))
+    p, sse = shooter.first(np.asarray(equation.constants, np.float64), None)
+    if np.isfinite(sse):
+        return sse
+    found = shooter.solve(p, 1.0, slopes=False)
+    return np.inf if found is None else found.sse
 
 
 def joint_covariance(
@@ -112,11 +108,22 @@ def joint_covariance(
     covariance is zero.
     """
     shooter = _Shooter(equation.skeleton, target, config)
-    p = shooter.first(np.array(equation.constants, np.float64), initial)
-    now = shooter.residuals(p, 1.0, slopes=True)
+    p, _ = shooter.first(np.array(equation.constants, np.float64), initial)
+    now = shooter.solve(p, 1.0, slopes=True)
     if now is None:
         return np.zeros((len(p), len(p))), shooter.free
-    return sandwich(*now, shooter.cuts()), shooter.free
+    return sandwich(shooter.residuals(now), shooter.jacobian(now), shooter.cuts()), shooter.free
+
+
+@dataclass(frozen=True)
+class _Path:
+    """The solution from one point of the parameter space, and how it compares with the data."""
+
+    p: Float  # constants, then the free initial values of each run
+    sse: float
+    runs: list[tuple[Float, Float]]  # solution (3, n) and sensitivities (parameters, 3, n) of each run
+    normal: Float
+    gradient: Float
 
 
 class _Shooter:
@@ -128,6 +135,7 @@ class _Shooter:
         runs = target.dataset.runs
         self.known = np.array([r.initial[: self.order] for r in runs])
         self.free: Bool = ~np.isfinite(self.known)
+        self.n_free = self.k + int(self.free.sum())
         rtol = float(np.clip(config.noise_share * target.noise_share, config.rtol, 10 * config.rtol))
         steps = config.max_steps + max(STEPS * r.n_samples for r in runs)
         solver = SolveConfig(rtol=rtol, max_steps=steps, bound=config.bound * target.scale)
@@ -136,21 +144,21 @@ class _Shooter:
             for r, g in zip(runs, target.guides, strict=True)
         ]
         self.far = max(config.far, config.apart / target.noise_share)
-        self.seen = [np.isfinite(r.observed) for r in runs]
-        self.n_values = int(sum(s.sum() for s in self.seen))
+        self.n_values = target.dataset.n_observed
 
-    def first(self, constants: Float, start: Float | None) -> Float:
-        """Return all numbers to fit in one vector, from the best guess of the initial values."""
+    def first(self, constants: Float, start: Float | None) -> tuple[Float, float]:
+        """Return all numbers to fit in one vector, from the best guess of the initial values; and its error.
+
+        The error is inf where there is only one guess, which needs no solution to be chosen.
+        """
         guesses = [start] if start is not None else self.target.starts(self.order)
-        if not self.free.any():
-            return constants
         points = [np.concatenate([constants, guess[self.free]]) for guess in guesses]
-        return min(points, key=self.sse) if len(points) > 1 else points[0]
-
-    def sse(self, p: Float) -> float:
-        """Return the squared error at `p`."""
-        found = self.residuals(p, 1.0, slopes=False)
-        return np.inf if found is None else float(found[0] @ found[0])
+        best, least = points[0], np.inf
+        for p in points if len(points) > 1 and self.free.any() else ():
+            found = self.solve(p, 1.0, slopes=False, limit=least)
+            if found is not None:
+                best, least = p, found.sse
+        return best, least
 
     def initial(self, p: Float) -> Float:
         """Return the initial values (runs, order) at `p`."""
@@ -158,105 +166,106 @@ class _Shooter:
         values[self.free] = p[self.k :]
         return values
 
-    def residuals(self, p: Float, share: float, *, slopes: bool) -> tuple[Float, Float] | None:
-        """Return weighted residuals and their derivatives, or None where there is no solution."""
-        rows, columns = [], []
-        initial = self.initial(p)
-        place = self.k
-        for i, (whole, seen) in enumerate(zip(self.systems, self.seen, strict=True)):
-            system, n = _shortened(whole, share)
-            solved = run(system, p[: self.k], initial[i], sensitivities=slopes)
-            if solved.failure is not None:
+    def solve(self, p: Float, share: float, *, slopes: bool, limit: float = HUGE**2) -> _Path | None:
+        """Return the solution over the first `share` of the record; None without one, or above `limit`."""
+        initial, constants = self.initial(p), p[: self.k].copy()
+        total, place, solved = 0.0, self.k, []
+        n_free = self.n_free if slopes else 0
+        normal, gradient = np.zeros((n_free, n_free)), np.zeros(n_free)
+        for i, whole in enumerate(self.systems):
+            system = whole.until(_n_points(len(whole.t), share))
+            observed, weights = self.target.samples[i]
+            n, own = len(system.t), np.flatnonzero(self.free[i])
+            param = np.concatenate([np.arange(self.k), -1 - own]) if slopes else NOTHING
+            out, sens = np.empty((3, n)), np.empty((len(param), 3, n))
+            data = observed[:n], weights[:n]
+            status, _, sse = integrate(system, constants, initial[i], param, out, sens, *data, limit - total)
+            total += sse
+            if status != DONE or not total < limit:
                 return None
-            out = np.vstack([solved.u, solved.du, solved.d2u])
-            here = seen[:, :n]
-            data = self.target.dataset.runs[i]
-            weight = np.outer(self.target.weights, data.roots[:n])[here]
-            observed = data.observed[:, :n]
-            rows.append((observed[here] - out[here]) * weight)
             if slopes:
-                with np.errstate(over="ignore"):  # what overflows is refused below
-                    part = solved.sensitivities[:, here] * weight
-                wide = np.zeros((len(p), part.shape[1]))
-                wide[: self.k] = part[: self.k]
-                own = np.flatnonzero(self.free[i])
-                wide[place : place + len(own)] = part[self.k + own]
+                columns = np.concatenate([np.arange(self.k), place + np.arange(len(own))])
+                add_normal(out, sens, *data, columns, normal, gradient)
                 place += len(own)
-                columns.append(wide)
-        r = np.concatenate(rows)
-        j = np.hstack(columns) if slopes else np.zeros((0, 0))
-        if not (np.all(np.abs(r) < HUGE) and np.all(np.abs(j) < HUGE)):
+            solved.append((out, sens))
+        if not np.all(np.abs(normal) < HUGE**2):
             return None
-        return r, j
+        return _Path(p, total, solved, normal, gradient)
 
-    def minimise(self, p: Float, share: float) -> tuple[Float, float, Float] | None:
-        """Return (p, sum of squares, normal matrix) at the minimum, or None if `p` has no solution."""
-        now = self.residuals(p, share, slopes=True)
+    def minimise(self, p: Float, share: float) -> _Path | None:
+        """Return the path of least squares near `p` by Levenberg-Marquardt, None if `p` has no solution."""
+        now, damping = self.solve(p, share, slopes=True), self.config.damping
         if now is None:
             return None
-        best, damping = float(now[0] @ now[0]), 1e-3
         for _ in range(self.config.max_iterations):
-            r, j = now
-            normal, gradient = j @ j.T, j @ r
-            step = self._step(p, normal, gradient, damping, best, share)
-            if step is None:
+            after, damping = self._step(now, damping, share)
+            if after is None:
                 break
-            p, after, damping = step
-            gain = best - after
-            fresh = self.residuals(p, share, slopes=True)
-            if fresh is None:
+            gain, now = now.sse - after.sse, after
+            far = now.sse > self.far**2 * self.n_values
+            if gain <= (self.config.rough if far else self.config.tolerance) * now.sse:
                 break
-            now, best = fresh, after
-            far = best > self.far**2 * self.n_values
-            if gain <= (self.config.rough if far else self.config.tolerance) * best:
-                break
-        return p, best, now[1] @ now[1].T
+        return now
 
-    def _step(
-        self, p: Float, normal: Float, gradient: Float, damping: float, best: float, share: float
-    ) -> tuple[Float, float, float] | None:
-        """Return a better point, its sum of squares and the next damping; None if none is found."""
-        size = np.diag(normal).copy()
-        size[size <= 0] = size.max(initial=1.0) * 1e-12 + 1e-300
-        for _ in range(8):
-            try:
-                change = np.linalg.solve(normal + np.diag(damping * size), gradient)
-            except np.linalg.LinAlgError:
-                change = np.full(len(p), np.nan)
-            if np.all(np.isfinite(change)):
-                tried = self.residuals(p + change, share, slopes=False)
-                if tried is not None:
-                    sse = float(tried[0] @ tried[0])
-                    if sse < best:
-                        return p + change, sse, max(damping * 0.2, 1e-12)
-            damping *= 6.0
-        return None
+    def _step(self, now: _Path, damping: float, share: float) -> tuple[_Path | None, float]:
+        """Return a better path, or None, and the next damping."""
+        for attempt in range(self.config.attempts):
+            p = now.p + damped_step(now.normal, now.gradient, damping)
+            if np.isfinite(p).all():
+                # The first attempt mostly succeeds, and then its sensitivities are needed.
+                found = self.solve(p, share, slopes=attempt == 0, limit=now.sse)
+                if found is not None and attempt:
+                    found = self.solve(p, share, slopes=True)
+                if found is not None:
+                    return found, max(damping * self.config.easing, 1e-12)
+            damping *= self.config.stiffening
+        return None, damping
 
-    def shot(self, p: Float, sse: float, normal: Float) -> Shot:
-        """Return the result at the minimum, with the covariance of the constants."""
-        equation = Equation(self.skeleton, tuple(p[: self.k].tolist()))
-        independent = self._independent(p)
-        part = self.covariance(p, sse, normal)[: self.k, : self.k]
-        return Shot(self.skeleton, equation, self.initial(p), sse, self.n_values, len(p), part, independent)
+    def residuals(self, path: _Path) -> Float:
+        """Return the weighted residuals, channel after channel of each run."""
+        rows = []
+        for (out, _), (observed, weights) in zip(path.runs, self.target.samples, strict=True):
+            n = out.shape[1]
+            rows.append(((observed[:n].T - out) * weights[:n].T)[weights[:n].T > 0])
+        return np.concatenate(rows)
 
-    def covariance(self, p: Float, sse: float, normal: Float) -> Float:
-        """Return the covariance of all fitted numbers; wider where the residuals are not white."""
-        freedom = max(self.n_values - len(normal), 1)
-        drift = self.n_values / self._independent(p)
+    def jacobian(self, path: _Path) -> Float:
+        """Return the derivatives (free, n) of the solution, in the order and the units of the residuals."""
+        columns, place = [], self.k
+        for i, ((_, sens), (_, weights)) in enumerate(zip(path.runs, self.target.samples, strict=True)):
+            part = (sens * weights.T)[:, weights.T > 0]
+            wide = np.zeros((self.n_free, part.shape[1]))
+            n_own = int(self.free[i].sum())
+            wide[: self.k], wide[place : place + n_own] = part[: self.k], part[self.k :]
+            place += n_own
+            columns.append(wide)
+        return np.hstack(columns)
+
+    def shot(self, path: _Path) -> Shot:
+        """Return the result at the minimum, with the covariance of the constants.
+
+        It is wider by the number of values over the number of independent ones.
+        """
+        equation = Equation(self.skeleton, tuple(path.p[: self.k].tolist()))
+        independent = float(sum(worth(part) for part in np.split(self.residuals(path), self.cuts())))
+        freedom = max(self.n_values - self.n_free, 1)
         with np.errstate(over="ignore", invalid="ignore"):
-            found = inverse(normal) * (sse / freedom * drift)
-        return np.asarray(np.nan_to_num(found, nan=HUGE, posinf=HUGE, neginf=-HUGE))
+            found = inverse(path.normal) * (path.sse / freedom * self.n_values / independent)
+        found = np.nan_to_num(found, nan=HUGE, posinf=HUGE, neginf=-HUGE)[: self.k, : self.k]
+        initial = self.initial(path.p)
+        return Shot(
+            self.skeleton, equation, initial, path.sse, self.n_values, self.n_free, found, independent
+        )
 
     def cuts(self) -> Int:
         """Return where the residuals of each channel of each run end, but the last."""
-        return np.cumsum([int(row.sum()) for seen in self.seen for row in seen if row.any()])[:-1]
+        seen = [int(n) for _, weights in self.target.samples for n in (weights > 0).sum(axis=0) if n]
+        return np.cumsum(seen)[:-1]
 
-    def _independent(self, p: Float) -> float:
-        """Return how many independent values the residuals at `p` are worth."""
-        found = self.residuals(p, 1.0, slopes=False)
-        if found is None:
-            return float(self.n_values)
-        return float(sum(worth(part) for part in np.split(found[0], self.cuts())))
+
+def _n_points(n: int, share: float) -> int:
+    """Return how many of `n` times the first `share` of a record has."""
+    return n if share >= 1 else max(int(share * n), min(n, 5))
 
 
 def forecast(
@@ -269,20 +278,12 @@ def forecast(
     shooter = _Shooter(equation.skeleton, target, config)
     start = np.concatenate([np.asarray(equation.constants, np.float64), initial[shooter.free]])
     fitted = shooter.minimise(start, share)
-    whole = shooter.residuals(fitted[0], 1.0, slopes=False) if fitted else None
-    if fitted is None or whole is None:
+    whole = shooter.solve(fitted.p, 1.0, slopes=False) if fitted else None
+    if whole is None:
         return float(np.inf)
-    late = [seen & (np.arange(seen.shape[1]) >= int(share * seen.shape[1])) for seen in shooter.seen]
-    marks = np.concatenate([part[seen] for part, seen in zip(late, shooter.seen, strict=True)])
-    rest = whole[0][marks]
+    late = []
+    for _, weights in target.samples:
+        after = np.arange(len(weights)) >= int(share * len(weights))
+        late.append(np.broadcast_to(after, (3, len(weights)))[weights.T > 0])
+    rest = shooter.residuals(whole)[np.concatenate(late)]
     return float(np.sqrt(np.mean(rest**2))) if len(rest) else float(np.inf)
-
-
-def _shortened(system: System, share: float) -> tuple[System, int]:
-    n = len(system.t)
-    if share >= 1:
-        return system, n
-    n = max(int(share * n), min(n, 5))
-    guide = system.guide[:n] if len(system.guide) else system.guide
-    fields = {**vars(system), "t": system.t[:n], "guide": guide}
-    return System(**fields), n

@@ -1,6 +1,7 @@
 """What a trajectory is compared with."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -18,9 +19,9 @@ class Target:
     scale: float  # size of u
 
     def starts(self, order: int) -> list[Float]:
-        """Return guesses (runs, order) of the initial values: the smoothed ones, and with plainer slopes.
+        """Return guesses (runs, order) of the initial values: smoothed, and with finite-difference slopes.
 
-        At the edge of a record the smoothed slope is the least certain of all numbers.
+        The smoothed slope is least certain at the edge of a record.
         """
         first = np.array([g[:2, 0] for g in self.guides])
         out = [first]
@@ -32,7 +33,17 @@ class Target:
             out.append(np.column_stack([first[:, 0], slopes]))
         return [start[:, :order] for start in (out if order > 1 else out[:1])]
 
-    @property
+    @cached_property
+    def samples(self) -> list[tuple[Float, Float]]:
+        """What was observed (n, 3) in each run and its weights (n, 3), both 0 where nothing was."""
+        out = []
+        for run in self.dataset.runs:
+            seen = np.isfinite(run.observed)
+            weights = np.where(seen, np.outer(self.weights, run.roots), 0.0)
+            out.append((np.where(seen, run.observed, 0.0).T.copy(), weights.T.copy()))
+        return out
+
+    @cached_property
     def noise_share(self) -> float:
         """The noise as a share of the spread, of the channel in which it is the smallest."""
         spreads = np.max([np.std(guide, axis=1) for guide in self.guides], axis=0)

@@ -1,8 +1,8 @@
 """Explicit equations by Dormand and Prince's method of order 5(4), with dense output (compiled).
 
 The state may carry sensitivities: its derivatives with respect to the constants and initial values,
-advanced by the same formulas, so that they are the exact derivatives of the computed solution; where dry
-friction turns a body round they leave out that it turns at another time.
+advanced by the same formulas, so that they are the exact derivatives of the computed solution. At a
+reversal under dry friction they leave out the change of its time.
 """
 
 import math
@@ -10,12 +10,11 @@ import math
 import numpy as np
 
 from gode.compiling import cached_njit, inner_njit
-from gode.equation.interpreter import run_tape, workspace
-from gode.equation.point import value_at_point
-from gode.solve.reading import read_signals
+from gode.solve.pointwise import gradient_at_point, operands, value_at_point, weights_of
+from gode.solve.reading import add_squares, is_seen, read_signals
 from gode.solve.sticking import is_dry, rest, sticks
 
-DONE, DIVERGED, BUDGET, SINGULAR, NO_ROOT = range(5)
+DONE, DIVERGED, BUDGET, SINGULAR, NO_ROOT, WORSE = range(6)  # WORSE: the error exceeds the limit given
 
 A = np.array(
     [
@@ -41,66 +40,35 @@ DENSE = np.array(
         [0.0, 40617522 / 29380423, -110615467 / 29380423, 69997945 / 29380423],
     ]
 )
-FLOOR = 1e-3  # a component is resolved to the tolerance times this share of its largest value so far
-SMALLEST_STEP = 1e-13  # of the span
-FIRST_SHARE = 1e-2  # of the span: a state at rest is resolved against its rate times this
-
-
-@inner_njit
-def sensitivity_slopes(tape, weight, order, y, k, s, const_dir, work, param):
-    """Write d/dt of the sensitivities y[:, 1:] into k[s]; return the right-hand side."""
-    f = 0.0
-    for j in range(len(weight)):
-        f += weight[j] * work.values[j, 0]
-    base = len(tape.nonlinear)
-    for p in range(len(param)):
-        change = work.grads[base, 0] * y[0, p + 1]
-        if order == 2:
-            change += work.grads[base + 1, 0] * y[1, p + 1]
-            k[s, 0, p + 1] = y[1, p + 1]
-        if param[p] >= 0 and const_dir[param[p]] >= 0:
-            change += work.grads[const_dir[param[p]], 0]
-        k[s, order - 1, p + 1] = change
-    for j in range(len(weight)):
-        if tape.linear[j] >= 0:
-            for p in range(len(param)):
-                if param[p] == tape.linear[j]:
-                    k[s, order - 1, p + 1] += tape.multiplier[j] * work.values[j, 0]
-    return f
-
-
-@inner_njit
-def directions(tape, order, n_columns, n_param):
-    """Return which constants and columns are directions of differentiation, and how many there are."""
-    const_dir = np.full(tape.n_constants, -1, np.int64)
-    col_dir = np.full(n_columns, -1, np.int64)
-    n_dir = 0
-    if n_param > 0:
-        n_dir = len(tape.nonlinear) + order
-        for i in range(len(tape.nonlinear)):
-            const_dir[tape.nonlinear[i]] = i
-        for d in range(order):
-            col_dir[1 + d] = len(tape.nonlinear) + d
-    return const_dir, col_dir, n_dir
+FLOOR = 1e-3  # errors are relative to |y|, but at least to this share of the largest |y| so far
+SMALLEST_STEP = 1e-13  # as a share of the span
+FIRST_SHARE = 1e-2  # as a share of the span: first step, and scale of the error of a state that is zero
 
 
 @cached_njit
-def solve_explicit(tape, weight, c, signals, order, t, initial, param, rtol, bound, max_steps, out, sens):
-    """Fill out[0:3] with u, u', u'' at the times `t`, and sens (params, 3, n); return (status, steps).
+def solve_explicit(
+    tape, c, signals, order, t, initial, param, rtol, bound, max_steps, out, sens, observed, weights, limit
+):
+    """Fill out[0:3] with u, u', u'' at the times `t`, and sens (params, 3, n).
 
     `param` lists what the sensitivities are taken in: constants by index, initial values as -1, -2.
-    A solution larger than `bound` has diverged.
+    A solution larger than `bound` has diverged. `observed` and `weights` (n, 3) or (0, 3) are data to compare
+    with, of weight 0 where there are none; the solution ends where its squared error reaches `limit`.
+
+    Returns (status, steps, squared error). What was not reached is NaN.
     """
-    n_param = len(param)
-    x = np.zeros((4 + len(signals.starts) - 1, 1))
-    const_dir, col_dir, n_dir = directions(tape, order, x.shape[0], n_param)
-    one = order // order  # not a literal, for which numba would compile everything again
-    work = workspace(len(weight), tape.depth, n_dir, one)
+    n_param, n_counted = len(param), len(weights)
+    x = np.zeros(4 + len(signals.starts) - 1)
+    weight = weights_of(tape, c)
+    left, active = operands(tape, order)
     code, arg, literal, starts = tape.code, tape.arg, tape.literal, tape.starts
-    stack = np.empty(tape.depth + 1)
+    multiplier, linear = tape.multiplier, tape.linear
+    values, adjoint = np.empty(len(code)), np.empty(len(code))
+    gradient = np.zeros(len(c) + len(x))
+    base = len(c) + 1  # of the gradient: du, then du'
     y, stage = np.zeros((order, n_param + 1)), np.zeros((order, n_param + 1))
     k = np.zeros((7, order, n_param + 1))
-    largest = np.zeros(order)
+    largest, share = np.zeros(order), np.empty(7)
     for d in range(order):
         y[d, 0] = initial[d]
         out[d, 0] = initial[d]
@@ -113,7 +81,8 @@ def solve_explicit(tape, weight, c, signals, order, t, initial, param, rtol, bou
     span = t[-1] - t[0]
     h = 0.0
     first = 0  # k[0] is the last stage of the step before, but for the very first step
-    done = one
+    done = order // order  # not a literal, for which numba would compile everything again
+    counted, sse = 0, 0.0
     steps = 0
     status = DONE
     resting = np.zeros(len(t), np.bool_)
@@ -121,9 +90,9 @@ def solve_explicit(tape, weight, c, signals, order, t, initial, param, rtol, bou
     turning = dry and y[1, 0] == 0.0
     jump = 0  # the next time at which an input jumps or bends: steps end there
     while done < len(t):
-        if turning and sticks(tape, weight, c, signals, now, y[0, 0], largest[1], x, stack):
+        if turning and sticks(tape, left, weight, c, signals, now, y[0, 0], largest[1], x, values):
             now, done = rest(
-                tape, weight, c, signals, t, now, done, y, largest[1], x, stack, out, sens, resting
+                tape, left, weight, c, signals, t, now, done, y, largest[1], x, values, out, sens, resting
             )
             first, h = 0, 0.0
             continue
@@ -152,18 +121,13 @@ def solve_explicit(tape, weight, c, signals, order, t, initial, param, rtol, bou
                     for q in range(s):
                         total += A[s, q] * k[q, d, p]
                     stage[d, p] = y[d, p] + h * total
-            x[0, 0] = now + C[s] * h
+            x[0] = now + C[s] * h
             for d in range(order):
-                x[1 + d, 0] = stage[d, 0]
-            if x.shape[0] > 4:
+                x[1 + d] = stage[d, 0]
+            if len(x) > 4:
                 within = end - 1e-9 * h if end < t[-1] else end  # before the jump, not at it
-                read_signals(signals, min(x[0, 0], within), x, 4)
-            if n_param == 0:
-                slope = value_at_point(code, arg, literal, starts, c, weight, x, stack)
-            elif run_tape(tape, c, x, const_dir, col_dir, weight, work):
-                slope = sensitivity_slopes(tape, weight, order, stage, k, s, const_dir, work, param)
-            else:
-                slope = np.nan
+                read_signals(signals, min(x[0], within), x)
+            slope = value_at_point(code, arg, literal, starts, left, c, weight, x, values)
             k[s, order - 1, 0] = slope
             if order == 2:
                 k[s, 0, 0] = stage[1, 0]
@@ -171,6 +135,29 @@ def solve_explicit(tape, weight, c, signals, order, t, initial, param, rtol, bou
             finite = math.isfinite(slope) and abs(stage[0, 0]) < bound
             if not finite:
                 break
+            if n_param > 0:
+                gradient_at_point(
+                    code,
+                    arg,
+                    starts,
+                    multiplier,
+                    linear,
+                    left,
+                    active,
+                    weight,
+                    values,
+                    len(c),
+                    adjoint,
+                    gradient,
+                )
+                for p in range(n_param):
+                    change = gradient[base] * stage[0, p + 1]
+                    if order == 2:
+                        change += gradient[base + 1] * stage[1, p + 1]
+                        k[s, 0, p + 1] = stage[1, p + 1]
+                    if param[p] >= 0:
+                        change += gradient[param[p]]
+                    k[s, order - 1, p + 1] = change
         if not finite:
             if first == 0 and s == 0:
                 status, steps, done = SINGULAR, steps - 1, done if now > t[0] else 0
@@ -197,8 +184,14 @@ def solve_explicit(tape, weight, c, signals, order, t, initial, param, rtol, bou
             h *= min(factor, 0.9)
             continue
         while done < len(t) and t[done] <= now + h * (1 + 1e-12):
-            interpolate(y, k, h, min((t[done] - now) / h, 1.0), done, out, sens)
+            interpolate(y, k, h, min((t[done] - now) / h, 1.0), done, share, out, sens)
             done += 1
+        if n_counted > 0:
+            sse = add_squares(observed, weights, out, counted, done, 0, order, sse)
+            counted = done
+            if sse >= limit:
+                status = WORSE
+                break
         now += h
         if end < t[-1] and now >= end - 1e-9 * h:  # a jump: the slope is another one from here on
             now, first = end, 0
@@ -209,70 +202,84 @@ def solve_explicit(tape, weight, c, signals, order, t, initial, param, rtol, bou
                 y[d, p] = stage[d, p]
                 k[0, d, p] = k[6, d, p]
         h = max(h * factor, wanted) if first == 0 else h * factor
-    along = columns_along(order, signals, t, done, out, x)
-    whole = workspace(len(weight), tape.depth, n_dir, done)
-    finite = run_tape(tape, c, along, const_dir, col_dir, weight, whole)
-    if finite:
-        highest_derivatives(tape, weight, order, param, const_dir, whole, out, sens)
-    for i in range(len(t)):
+    if status != WORSE:
+        slopes = n_param > 0 and (n_counted == 0 or is_seen(weights, order))
+        if not highest_along(
+            tape,
+            left,
+            active,
+            weight,
+            c,
+            signals,
+            order,
+            t,
+            done,
+            param if slopes else param[:0],
+            x,
+            out,
+            sens,
+        ):
+            status = SINGULAR
+    for i in range(done):
         if resting[i]:
-            out[2, i] = 0.0
+            out[order, i] = 0.0
             for p in range(n_param):
-                sens[p, 2, i] = 0.0
-    return status if finite else SINGULAR, steps
+                sens[p, order, i] = 0.0
+    for d in range(3):
+        for i in range(done if d <= order else 0, len(t)):
+            out[d, i] = np.nan
+            for p in range(n_param):
+                sens[p, d, i] = np.nan
+    if n_counted > 0 and status != WORSE:
+        sse = add_squares(observed, weights, out, counted, done, 0, order, sse)
+        sse = add_squares(observed, weights, out, 0, done, order, 3, sse)
+    return status, steps, sse
 
 
 @inner_njit
-def interpolate(y, k, h, theta, i, out, sens):
+def highest_along(tape, left, active, weight, c, signals, order, t, n, param, x, out, sens):
+    """Write the right-hand side and its sensitivities at the first `n` times; return whether it is finite."""
+    code, arg, literal, starts = tape.code, tape.arg, tape.literal, tape.starts
+    multiplier, linear = tape.multiplier, tape.linear
+    values, adjoint = np.empty(len(code)), np.empty(len(code))
+    gradient = np.zeros(len(c) + len(x))
+    finite = True
+    for i in range(n):
+        x[0] = t[i]
+        for d in range(order):
+            x[1 + d] = out[d, i]
+        if len(x) > 4:
+            read_signals(signals, t[i], x)
+        out[order, i] = value_at_point(code, arg, literal, starts, left, c, weight, x, values)
+        finite = finite and math.isfinite(out[order, i])
+        if len(param) == 0:
+            continue
+        gradient_at_point(
+            code, arg, starts, multiplier, linear, left, active, weight, values, len(c), adjoint, gradient
+        )
+        for p in range(len(param)):
+            change = 0.0 if param[p] < 0 else gradient[param[p]]
+            for d in range(order):
+                change += gradient[len(c) + 1 + d] * sens[p, d, i]
+            sens[p, order, i] = change
+    return finite
+
+
+@inner_njit
+def interpolate(y, k, h, theta, i, share, out, sens):
     """Write the state and its sensitivities at the share `theta` of a step as time number `i`."""
+    for s in range(7):
+        power = DENSE[s, 2] + theta * DENSE[s, 3]
+        share[s] = h * theta * (DENSE[s, 0] + theta * (DENSE[s, 1] + theta * power))
     for d in range(y.shape[0]):
         for p in range(y.shape[1]):
-            total = 0.0
+            total = y[d, p]
             for s in range(7):
-                power = DENSE[s, 2] + theta * DENSE[s, 3]
-                total += k[s, d, p] * (DENSE[s, 0] + theta * (DENSE[s, 1] + theta * power))
+                total += share[s] * k[s, d, p]
             if p == 0:
-                out[d, i] = y[d, 0] + h * theta * total
+                out[d, i] = total
             else:
-                sens[p - 1, d, i] = y[d, p] + h * theta * total
-
-
-@inner_njit
-def columns_along(order, signals, t, n, out, point):
-    """Return what the programs read at the first `n` times of a solution."""
-    x = np.zeros((point.shape[0], n))
-    for i in range(n):
-        x[0, i] = t[i]
-        for d in range(order):
-            x[1 + d, i] = out[d, i]
-        if x.shape[0] > 4:
-            read_signals(signals, t[i], point, 4)
-            for r in range(4, x.shape[0]):
-                x[r, i] = point[r, 0]
-    return x
-
-
-@inner_njit
-def highest_derivatives(tape, weight, order, param, const_dir, work, out, sens):
-    """Write the right-hand side and its sensitivities at all times."""
-    n = work.values.shape[1]
-    for i in range(n):
-        out[order, i] = 0.0
-        for j in range(len(weight)):
-            out[order, i] += weight[j] * work.values[j, i]
-    base = len(tape.nonlinear)
-    for p in range(len(param)):
-        for i in range(n):
-            total = 0.0
-            for d in range(order):
-                total += work.grads[base + d, i] * sens[p, d, i]
-            if param[p] >= 0 and const_dir[param[p]] >= 0:
-                total += work.grads[const_dir[param[p]], i]
-            sens[p, order, i] = total
-        for j in range(len(weight)):
-            if tape.linear[j] >= 0 and tape.linear[j] == param[p]:
-                for i in range(n):
-                    sens[p, order, i] += tape.multiplier[j] * work.values[j, i]
+                sens[p - 1, d, i] = total
 
 
 @inner_njit

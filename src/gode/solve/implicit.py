@@ -11,7 +11,8 @@ import numpy as np
 
 from gode.compiling import cached_njit, inner_njit
 from gode.equation.interpreter import run_tape, workspace
-from gode.solve.explicit import BUDGET, DIVERGED, DONE, NO_ROOT, SINGULAR, SMALLEST_STEP
+from gode.solve.explicit import BUDGET, DIVERGED, DONE, NO_ROOT, SINGULAR, SMALLEST_STEP, WORSE
+from gode.solve.pointwise import weights_of
 from gode.solve.radau import (
     C,
     advance_sensitivities,
@@ -21,7 +22,7 @@ from gode.solve.radau import (
     stage_matrix,
     stage_points,
 )
-from gode.solve.reading import read_signals
+from gode.solve.reading import add_squares, read_signals
 
 PILOT = 0.5  # a trial step this close to the guide, relatively, is on its branch
 
@@ -43,9 +44,9 @@ def first_derivative(tape, weight, c, order, t, y, guess, signals, x, point, con
                 x[order + 1, i] = w
                 if order == 2:
                     x[2, i] = y[1]
-                read_signals(signals, t, point, 4)
+                read_signals(signals, t, point)
                 for r in range(4, x.shape[0]):
-                    x[r, i] = point[r, 0]
+                    x[r, i] = point[r]
             if not run_tape(tape, c, x, const_dir, col_dir, weight, work):
                 break
             g = 0.0
@@ -82,15 +83,34 @@ def interpolated(at, x, y):
 
 @cached_njit
 def solve_implicit(
-    tape, weight, c, signals, order, t, initial, guide, param, rtol, bound, max_steps, out, sens
+    tape,
+    c,
+    signals,
+    order,
+    t,
+    initial,
+    guide,
+    param,
+    rtol,
+    bound,
+    max_steps,
+    out,
+    sens,
+    observed,
+    weights,
+    limit,
 ):
-    """Fill out[0:3] with u, u', u'' at the times `t`, and sens (params, 3, n); return (status, steps).
+    """Do the same as `solve_explicit`, for an equation that need not be solved for its highest derivative.
 
     `guide` (n,) holds the highest derivative the data show at the times `t`, or is empty.
     """
+    out[:] = np.nan
+    sens[:] = np.nan
+    sse = 0.0
+    weight = weights_of(tape, c)
     n_param = len(param)
     x = np.zeros((4 + len(signals.starts) - 1, 3))
-    point = np.zeros((x.shape[0], 1))
+    point = np.zeros(x.shape[0])
     const_dir = np.full(tape.n_constants, -1, np.int64)
     col_dir = np.full(x.shape[0], -1, np.int64)
     base = 0
@@ -118,7 +138,7 @@ def solve_implicit(
     )
     rooted = root == DONE
     if root == NO_ROOT and not guided:
-        return NO_ROOT, 0
+        return NO_ROOT, 0, sse
     out[0, 0], out[order, 0] = y[0], w0
     if order == 2:
         out[1, 0] = y[1]
@@ -180,9 +200,9 @@ def solve_implicit(
     while done < len(t):
         steps += 1
         if steps > max_steps + done:  # the steps that end on sample times are free
-            return BUDGET, steps
+            return BUDGET, steps, sse
         if h < SMALLEST_STEP * span:
-            return failure, steps
+            return failure, steps, sse
         last = now + h >= t[done] - 1e-9 * h
         step = t[done] - now if last else h
         solved = NO_ROOT
@@ -212,7 +232,7 @@ def solve_implicit(
             h = 0.25 * step
             continue
         if not abs(x[1, 2]) < bound:
-            return DIVERGED, steps
+            return DIVERGED, steps, sse
         error = error_of_step(order, step, y, w0, w, x, work.grads, base, largest, rtol)
         if fresh and not rooted:
             error = min(error, 1.0)  # the equation degenerates at the start: there is no w0 to compare with
@@ -226,7 +246,7 @@ def solve_implicit(
             if not advance_sensitivities(
                 order, step, y_sens, base, tape, weight, work, const_dir, param, w_sens, m
             ):
-                return SINGULAR, steps
+                return SINGULAR, steps, sse
         for d in range(order):
             y[d] = x[1 + d, 2]
             largest[d] = max(largest[d], abs(y[d]))
@@ -250,4 +270,9 @@ def solve_implicit(
                     sens[p, d, done] = y_sens[p, d]
                 sens[p, order, done] = w_sens[p]
             done += 1
-    return DONE, steps
+            if len(weights) > 0:
+                low = 0 if done == 2 else done - 1  # the first sample is known after the first step
+                sse = add_squares(observed, weights, out, low, done, 0, 3, sse)
+                if sse >= limit:
+                    return WORSE, steps, sse
+    return DONE, steps, sse

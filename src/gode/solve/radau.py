@@ -74,9 +74,9 @@ def stage_points(order, now, h, y, w, signals, x, point):
             twice = h * h * (AA[i, 0] * w[0] + AA[i, 1] * w[1] + AA[i, 2] * w[2])
             x[1, i] = y[0] + h * C[i] * y[1] + twice
             x[2, i], x[3, i] = y[1] + once, w[i]
-        read_signals(signals, x[0, i], point, 4)
+        read_signals(signals, x[0, i], point)
         for r in range(4, x.shape[0]):
-            x[r, i] = point[r, 0]
+            x[r, i] = point[r]
 
 
 @inner_njit

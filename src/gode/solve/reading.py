@@ -1,11 +1,11 @@
-"""Known inputs at any time (compiled)."""
+"""Known inputs at any time, and the error against what was observed (compiled)."""
 
 from gode.compiling import inner_njit
 
 
 @inner_njit
-def read_signals(signals, t, x, first_row):
-    """Write the value of each input at time `t` into the rows of `x` from `first_row` on."""
+def read_signals(signals, t, x):
+    """Write the value of each input at time `t` into `x`, after t, u, u' and u''."""
     for i in range(len(signals.starts) - 1):
         low, high = signals.starts[i], signals.starts[i + 1] - 1
         first = low
@@ -17,5 +17,23 @@ def read_signals(signals, t, x, first_row):
                 high = middle
         d = t - signals.knots[max(low, first)]
         c = signals.coefficients[low]
-        for m in range(x.shape[1]):
-            x[first_row + i, m] = ((c[0] * d + c[1]) * d + c[2]) * d + c[3]
+        x[4 + i] = ((c[0] * d + c[1]) * d + c[2]) * d + c[3]
+
+
+@inner_njit
+def add_squares(observed, weights, out, first, last, low, high, sse):
+    """Return `sse` plus the squared errors of samples first..last-1 in the channels low..high-1."""
+    for i in range(first, last):
+        for d in range(low, high):
+            if weights[i, d] > 0.0:
+                sse += ((observed[i, d] - out[d, i]) * weights[i, d]) ** 2
+    return sse
+
+
+@inner_njit
+def is_seen(weights, channel):
+    """Tell whether a channel was observed."""
+    total = 0.0
+    for i in range(len(weights)):
+        total += weights[i, channel]
+    return total > 0.0

@@ -1,8 +1,8 @@
 """Equation + initial values -> Solution: explicit or implicit, within a step budget."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,9 +11,9 @@ from gode.arrays import Float, Int
 from gode.data import Interpolation
 from gode.data.numbers import as_numbers
 from gode.equation import Equation, Node, Skeleton, parse_equation
-from gode.equation.tape import COLUMNS, Tape, compile_tape, term_weights
+from gode.equation.tape import COLUMNS, Tape, compile_tape
 from gode.errors import ConfigError, DataError, Failure
-from gode.solve.explicit import BUDGET, DIVERGED, DONE, NO_ROOT, SINGULAR, solve_explicit
+from gode.solve.explicit import BUDGET, DIVERGED, DONE, NO_ROOT, SINGULAR, WORSE, solve_explicit
 from gode.solve.implicit import solve_implicit
 from gode.solve.signals import Signal, Signals, make_signals, split_formulas, write_in
 
@@ -30,7 +30,7 @@ class SolveConfig:
     """How an equation is integrated."""
 
     rtol: float = 1e-6
-    max_steps: int = 10_000  # of each of the two methods, besides 20 for each time asked for
+    max_steps: int = 10_000  # of each of the two methods, and 20 more for each time asked for
     bound: float = 1e100  # a solution that exceeds this has diverged; callers who know the data set it lower
     interpolation: Interpolation = Interpolation.AUTO
 
@@ -43,6 +43,8 @@ class SolveConfig:
 
 DEFAULT = SolveConfig()
 NOTHING = np.empty(0, np.int64)
+UNSEEN = np.empty((0, 3))
+SETTLED = (DONE, DIVERGED, WORSE)  # the implicit method would come to no other end
 
 
 @dataclass(frozen=True)
@@ -96,15 +98,31 @@ def solve(
 
 @dataclass(frozen=True)
 class System:
-    """A skeleton on its way through one run: programs, times, inputs; only numbers are missing."""
+    """An initial value problem without its numbers: constants and initial values come with each solution."""
 
-    order: int
-    explicit: Tape | None
-    implicit: Tape
+    skeleton: Skeleton
     t: Float
     signals: Signals
     guide: Float
     config: SolveConfig
+    names: tuple[str, ...]  # of the sampled inputs
+    formulas: tuple[tuple[str, Node], ...]  # the other inputs
+
+    @cached_property
+    def explicit(self) -> Tape | None:
+        """The program of the right-hand side, None if the highest derivative does not enter linearly."""
+        return _tape(self.skeleton, self.names, False, self.formulas)
+
+    @cached_property
+    def implicit(self) -> Tape:
+        """The program of the residual."""
+        tape = _tape(self.skeleton, self.names, True, self.formulas)
+        assert tape is not None
+        return tape
+
+    def until(self, n: int) -> "System":
+        """Return the problem at its first `n` times only."""
+        return self if n == len(self.t) else replace(self, t=self.t[:n], guide=self.guide[:n])
 
 
 def prepare(
@@ -120,32 +138,46 @@ def prepare(
     steer = np.empty(0) if guide is None else _guide(guide, t)
     names, formulas = split_formulas(skeleton.inputs, inputs)
     signals = make_signals(names, inputs or {}, t, config.interpolation)
-    written = tuple(formulas.items())
-    programs = _tape(skeleton, names, False, written), _tape(skeleton, names, True, written)
-    assert programs[1] is not None
-    return System(skeleton.order, programs[0], programs[1], t, signals, steer, config)
+    return System(skeleton, t, signals, steer, config, names, tuple(formulas.items()))
 
 
 def run(system: System, constants: Float, initial: Float, *, sensitivities: bool = False) -> Solution:
     """Solve a prepared system."""
-    config, order, n = system.config, system.order, len(system.t)
-    parameters = _parameters(len(constants), order) if sensitivities else NOTHING
-    status, steps = SINGULAR, 0
-    out, sens = np.empty((3, n)), np.empty((len(parameters), 3, n))
-    for tape in (system.explicit, system.implicit):
-        if tape is None:
-            continue
-        out[:], sens[:] = np.nan, np.nan
-        head = (tape, term_weights(tape, constants), constants, system.signals, order, system.t, initial)
-        tail = (parameters, config.rtol, config.bound, config.max_steps + 20 * n, out, sens)
-        if tape is system.explicit:
-            status, used = solve_explicit(*head, *tail)
-        else:
-            status, used = solve_implicit(*head, system.guide, *tail)
-        steps += used
-        if status in (DONE, DIVERGED):
-            break
+    order, n = system.skeleton.order, len(system.t)
+    param = np.append(np.arange(len(constants)), -1 - np.arange(order)) if sensitivities else NOTHING
+    out, sens = np.empty((3, n)), np.empty((len(param), 3, n))
+    status, steps, _ = integrate(system, constants, initial, param, out, sens, UNSEEN, UNSEEN, np.inf)
     return Solution(system.t, out[0], out[1], out[2], FAILURES.get(status), steps, sens)
+
+
+def integrate(
+    system: System,
+    constants: Float,
+    initial: Float,
+    param: Int,
+    out: Float,
+    sens: Float,
+    observed: Float,
+    weights: Float,
+    limit: float,
+) -> tuple[int, int, float]:
+    """Write the solution and its sensitivities into `out` (3, n) and `sens` (params, 3, n).
+
+    See `solve_explicit` for the arguments.
+
+    Returns:
+        The status, the steps, and the squared error against what was observed.
+    """
+    config, steps = system.config, 0
+    before = constants, system.signals, system.skeleton.order, system.t, initial
+    budget = config.max_steps + 20 * len(system.t)
+    after = param, config.rtol, config.bound, budget, out, sens, observed, weights, limit
+    if system.explicit is not None:
+        status, steps, sse = solve_explicit(system.explicit, *before, *after)
+        if status in SETTLED:
+            return status, steps, sse
+    status, more, sse = solve_implicit(system.implicit, *before, system.guide, *after)
+    return status, steps + more, sse
 
 
 def compile_solvers() -> None:
@@ -154,7 +186,7 @@ def compile_solvers() -> None:
         solve(parse_equation(text), [0.0, 1.0], [1.0])
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=1024)
 def _tape(
     skeleton: Skeleton, names: tuple[str, ...], implicit: bool, formulas: tuple[tuple[str, Node], ...]
 ) -> Tape | None:
@@ -163,11 +195,6 @@ def _tape(
     if terms is None:
         return None
     return compile_tape(write_in(terms, dict(formulas)), (*COLUMNS, *names), skeleton.n_constants)
-
-
-def _parameters(n_constants: int, order: int) -> Int:
-    """Return what sensitivities are taken in: the constants by index, then u(t0) as -1, u'(t0) as -2."""
-    return np.array([*range(n_constants), *(-1 - i for i in range(order))], np.int64)
 
 
 def _checked(equation: Equation, t: ArrayLike, initial: Sequence[float]) -> tuple[Float, Float]:

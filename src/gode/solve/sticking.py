@@ -4,7 +4,7 @@ import math
 
 from gode.compiling import inner_njit
 from gode.equation.operators import CODES
-from gode.equation.point import value_at_point
+from gode.solve.pointwise import value_at_point
 from gode.solve.reading import read_signals
 
 SIGN = CODES["sign"]
@@ -23,25 +23,25 @@ def is_dry(tape):
 
 
 @inner_njit
-def push_at(tape, weight, c, signals, t, u, du, x, stack):
-    """Return the acceleration at a time, a place and a velocity."""
-    x[0, 0], x[1, 0], x[2, 0] = t, u, du
-    if x.shape[0] > 4:
-        read_signals(signals, t, x, 4)
-    return value_at_point(tape.code, tape.arg, tape.literal, tape.starts, c, weight, x, stack)
+def rhs_at(tape, left, weight, c, signals, t, u, du, x, values):
+    """Return the right-hand side at a time, a place and a velocity."""
+    x[0], x[1], x[2] = t, u, du
+    if len(x) > 4:
+        read_signals(signals, t, x)
+    return value_at_point(tape.code, tape.arg, tape.literal, tape.starts, left, c, weight, x, values)
 
 
 @inner_njit
-def sticks(tape, weight, c, signals, t, u, fastest, x, stack):
+def sticks(tape, left, weight, c, signals, t, u, fastest, x, values):
     """Tell whether a body at rest stays so at time `t`."""
     slow = TINY * fastest + 1e-300
-    ahead = push_at(tape, weight, c, signals, t, u, slow, x, stack)
-    behind = push_at(tape, weight, c, signals, t, u, -slow, x, stack)
+    ahead = rhs_at(tape, left, weight, c, signals, t, u, slow, x, values)
+    behind = rhs_at(tape, left, weight, c, signals, t, u, -slow, x, values)
     return ahead < 0.0 and behind > 0.0
 
 
 @inner_njit
-def rest(tape, weight, c, signals, t, now, done, y, fastest, x, stack, out, sens, resting):
+def rest(tape, left, weight, c, signals, t, now, done, y, fastest, x, values, out, sens, resting):
     """Let a body that sticks rest until it comes loose; return that time and how many of `t` are past."""
     for p in range(y.shape[1]):
         y[1, p] = 0.0
@@ -49,14 +49,14 @@ def rest(tape, weight, c, signals, t, now, done, y, fastest, x, stack, out, sens
         until = min(t[done], now + (t[-1] - t[0]) / LOOKS)
         if until <= now:  # where times are large and steps are small
             until = t[done]
-        if not sticks(tape, weight, c, signals, until, y[0, 0], fastest, x, stack):
+        if not sticks(tape, left, weight, c, signals, until, y[0, 0], fastest, x, values):
             for _ in range(HALVINGS):
                 middle = 0.5 * (now + until)
-                if sticks(tape, weight, c, signals, middle, y[0, 0], fastest, x, stack):
+                if sticks(tape, left, weight, c, signals, middle, y[0, 0], fastest, x, values):
                     now = middle
                 else:
                     until = middle
-            push = push_at(tape, weight, c, signals, until, y[0, 0], 0.0, x, stack)
+            push = rhs_at(tape, left, weight, c, signals, until, y[0, 0], 0.0, x, values)
             y[1, 0] = math.copysign(TINY * fastest + 1e-300, push)
             return until, done
         now = until
