@@ -125,3 +125,9 @@ def test_series_are_not_correlated_with_each_other(rng):
     cut = sandwich(np.concatenate(halves), j, np.array([300]))
     assert cut[0, 1] == pytest.approx(0.0, abs=1e-12)
     assert sandwich(np.concatenate(halves), j, NO_CUTS)[0, 1] > 0
+
+
+def test_without_white_noise_on_top_all_of_the_variance_is_correlated(rng):
+    phi, share = correlation([ar(2000, 0.7, rng)], 0)
+    assert phi == pytest.approx(0.7, abs=0.04)
+    assert share == 1
