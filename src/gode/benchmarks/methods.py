@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gode.benchmarks.ablation import selected_cheaply
 from gode.benchmarks.jobs import Measured
 from gode.benchmarks.peers import PEERS, PeerTask
 from gode.benchmarks.score import all_free
@@ -16,9 +15,14 @@ from gode.data import Dataset
 from gode.discovery import Discovery, discover, fit
 from gode.discovery.arguments import make_dataset
 from gode.equation import Skeleton
-from gode.errors import ConfigError
+from gode.errors import ConfigError, DataError
 from gode.fitting import ConstantsConfig, Form, fit_constants, residual_problem
 from gode.fitting.prepare import before_drift, prepare
+from gode.search.archive import Archive
+from gode.search.explore import explore, make_regions, spaces_of
+from gode.search.interrupts import Interrupts
+from gode.search.settings import GRAMMARS, Settings
+from gode.search.workers import Workers
 
 
 @dataclass(frozen=True)
@@ -30,7 +34,7 @@ class Task:
     effort: str
     suite: str
     skeleton: Skeleton | None = None
-    keep: Callable[[Discovery], None] | None = None  # is given what gode found
+    keep: Callable[[Discovery], None] | None = None  # called with the discovery of gode
 
 
 @dataclass(frozen=True)
@@ -152,8 +156,26 @@ def _dataset(data: Measured) -> Dataset:
 
 
 def _cheaply(form: Form) -> Callable[[Task], str]:
-    """Return gode with selection by a cheap score instead of the trajectory."""
-    return lambda task: selected_cheaply(_dataset(task.data), task.data.order, task.effort, task.seed, form)
+    """Return gode with selection by the cheap score of this form, without fits to the trajectory."""
+
+    def work(task: Task) -> str:
+        order = task.data.order
+        settings = Settings(order=order, grammar=GRAMMARS[order], effort=task.effort, seed=task.seed)
+        prepared = prepare(_dataset(task.data), order, settings.selection.floor)
+        forms = [problem.form for problem in prepared.problems]
+        if form not in forms:
+            raise DataError(f"the {form} form needs u to be observed")
+        interrupts = Interrupts()
+        spaces = spaces_of(settings, prepared.dataset.inputs)
+        regions = make_regions(spaces, prepared, settings, interrupts)
+        archive = Archive(prepared, settings, None, Workers(prepared, settings), interrupts, {})
+        explore(regions, archive, np.random.default_rng(task.seed))
+        best = regions[0].objective.leaders(1, forms.index(form))
+        if not best:
+            raise DataError("no skeleton could be fitted")
+        return best[0].equation.text(None)
+
+    return work
 
 
 def _part(name: str) -> Callable[[Task], str]:

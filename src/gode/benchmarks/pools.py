@@ -47,7 +47,7 @@ def read_pools(folder: Path) -> list[SavedPool]:
     """
     paths = sorted(folder.glob("*.json"))
     if not paths:
-        raise FileError(f"{folder} holds no pools; save some by gode bench b1 --pools {folder}")
+        raise FileError(f"{folder} holds no pools; save some by gode bench b1 --pools --out {folder.parent}")
     return [_read(path) for path in paths]
 
 
