@@ -6,7 +6,7 @@ import pytest
 from gode.data import Dataset, make_run
 from gode.equation import parse_equation, parse_skeleton
 from gode.fitting.prepare import prepare
-from gode.search.archive import KEPT_WHOLE, Archive, Stage
+from gode.search.archive import Archive, Stage
 from gode.search.interrupts import Interrupts
 from gode.search.settings import Settings
 from gode.search.workers import Start, Workers
@@ -105,11 +105,11 @@ def test_the_best_go_from_the_first_part_of_a_record_to_all_of_it(swing):
     texts = ["u'' = -3.9*u", *(f"u'' = -3.9*u + 0.001*{term}" for term in terms)]
     archive.solve([parse_equation(text) for text in texts], Stage.TRAJECTORIES)
     screened = archive.leaders()
-    assert len(screened) > KEPT_WHOLE
+    assert len(screened) > archive.settings.search.whole
     assert not screened[0].whole
     assert archive.widen()
     assert archive.target is swing.whole
-    assert len(archive.candidates) == KEPT_WHOLE
+    assert len(archive.candidates) == archive.settings.search.whole
     best = archive.leaders()[0]
     assert best.whole
     assert best.n_values == 1000
