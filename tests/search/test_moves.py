@@ -1,7 +1,7 @@
 from gode.equation import parse_equation, parse_skeleton
 from gode.equation.tree import call, const, mul, num, power, var
 from gode.search import Vocabulary, neighbours
-from gode.search.moves import additions, borrowed, deletions, rounded, swaps, unbent
+from gode.search.moves import additions, borrowed, deletions, swaps
 
 U, T = var("u"), var("t")
 SQUARE = power(U, num(2))
@@ -24,20 +24,6 @@ def test_neighbours_differ_by_one_term():
 
 def test_a_single_term_is_not_deleted():
     assert list(deletions(frozenset({U}))) == []
-
-
-def test_a_bent_term_becomes_two_powers():
-    bent = call("sin", mul(const(0), U))
-    found = set(unbent(frozenset({bent, T})))
-    assert frozenset({T, U, SQUARE}) in found
-    assert all(T in bodies and bent not in bodies and len(bodies) == 3 for bodies in found)
-    assert list(unbent(frozenset({U, SQUARE}))) == []
-
-
-def test_exponents_near_whole_numbers_are_rounded():
-    found = list(rounded(parse_equation("u' = 0.4*u - 0.004*u^2.004 + 2*u^0.5")))
-    assert [near.text() for near in found] == ["u' = 0.4*u - 0.004*u^2 + 2*u^0.5"]
-    assert list(rounded(parse_equation("u' = u^1.5 + u^0.1 + u^7.9"))) == []
 
 
 def test_a_neighbour_starts_from_the_constants_of_the_terms_it_shares():

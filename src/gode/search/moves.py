@@ -3,29 +3,20 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from itertools import combinations
 
 from gode.equation import Equation, Node, Skeleton, parse_tree
-from gode.equation.equation import equation_of
 from gode.equation.sums import to_sum
 from gode.equation.tree import (
-    ONE,
-    STATE,
     add,
     const,
     index,
     mul,
-    num,
-    power,
     renumber,
-    replace_constants,
     unlabelled,
-    var,
     walk,
 )
 
 Bodies = frozenset[Node]
-MAX_WHOLE, NEAR = 6, 0.3  # exponents that may be meant to be whole numbers, and how near they are
 
 
 @dataclass(frozen=True)
@@ -92,36 +83,6 @@ def swaps(bodies: Bodies, vocabulary: Sequence[Node]) -> Iterator[Bodies]:
     """Yield the sums with one term replaced."""
     for smaller in ((bodies - {body}) for body in sorted(bodies)):
         yield from (smaller | {body} for body in vocabulary if body not in bodies)
-
-
-def unbent(bodies: Bodies) -> Iterator[Bodies]:
-    """Yield the sums with a term that holds inner constants replaced by two plain powers of the state."""
-    plain = (ONE, var(STATE), power(var(STATE), num(2)), power(var(STATE), num(3)))
-    for body in sorted(bodies):
-        if any(node.op == "const" for node in walk(body)):
-            rest = bodies - {body}
-            yield from (rest | set(pair) for pair in combinations(plain, 2) if not rest & set(pair))
-
-
-def rounded(equation: Equation) -> Iterator[Equation]:
-    """Yield the equations with a fitted exponent replaced by the small whole number near it."""
-    for i in _exponents(equation):
-        whole = round(equation.constants[i])
-        if whole and abs(whole) <= MAX_WHOLE and abs(equation.constants[i] - whole) < NEAR:
-            yield from _with_number(equation, i, whole)
-
-
-def _exponents(equation: Equation) -> set[int]:
-    powers = (n for n in walk(equation.skeleton.normal) if n.op == "^")
-    return {index(n.args[1]) for n in powers if n.args[1].op == "const"}
-
-
-def _with_number(equation: Equation, i: int, value: float) -> Iterator[Equation]:
-    """Yield the equation with a number in place of one constant, unless numbers are constants there."""
-    values = [num(value if j == i else c) for j, c in enumerate(equation.constants)]
-    near = equation_of(replace_constants(equation.skeleton.normal, values.__getitem__))
-    if near.skeleton.n_constants == len(values) - 1:
-        yield near
 
 
 def neighbours(bodies: Bodies, vocabulary: Sequence[Node]) -> Iterator[Bodies]:

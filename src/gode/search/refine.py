@@ -10,7 +10,7 @@ from gode.fitting import fit_constants
 from gode.fitting.shooting import start_error
 from gode.search.archive import Archive, Stage
 from gode.search.explore import Region
-from gode.search.moves import borrowed, deletions, neighbours, rounded, unbent
+from gode.search.moves import borrowed, deletions, neighbours
 from gode.search.objective import Objective
 from gode.selection import Candidate, is_misfit
 
@@ -63,7 +63,7 @@ def _expand(leader: Candidate, regions: Sequence[Region], archive: Archive, limi
     home = archive.homes[skeleton.key]
     objective, vocabulary = regions[home].objective, regions[home].vocabulary
     bodies = vocabulary.terms_of(skeleton)
-    parts = [vocabulary.skeleton(part) for part in (*deletions(bodies), *unbent(bodies))]
+    parts = [vocabulary.skeleton(part) for part in deletions(bodies)]
     parts = [part for part in parts if objective.admits(part)]
     near_ones = neighbours(bodies, vocabulary.bodies) if limit else ()
     others = [vocabulary.skeleton(b) for b in near_ones if len(b) <= archive.settings.search.max_terms]
@@ -77,10 +77,7 @@ def _expand(leader: Candidate, regions: Sequence[Region], archive: Archive, limi
             archive.homes.setdefault(near.key, home)
             chosen.append(_start(near, leader.equation, objective, archive))
     archive.solve(chosen, Stage.NEIGHBOURS)
-    whole = [e for e in rounded(leader.equation) if objective.admits(e.skeleton)]
-    for equation in whole:
-        archive.homes.setdefault(equation.skeleton.key, home)
-    archive.improve([*whole, *_better_starts(parts, leader, archive)], Stage.NEIGHBOURS)
+    archive.improve(_better_starts(parts, leader, archive), Stage.NEIGHBOURS)
 
 
 def _better_starts(parts: Sequence[Skeleton], leader: Candidate, archive: Archive) -> Iterator[Equation]:
