@@ -52,7 +52,7 @@ def test_without_rounds_only_what_was_scored_is_fitted():
     assert skeletons(found) == ["u' = C*u + C"]
 
 
-def test_an_exponent_near_a_whole_number_is_tried_as_that():
+def test_a_whole_exponent_is_tried_in_place_of_a_fitted_one():
     found = refined(*LOGISTIC, ["u' = C*u + C*u^C"])
     assert skeletons(found)[0] == "u' = C*u + C*u^2"
 

@@ -9,7 +9,6 @@ from gode.search.settings import Effort
 
 SIZES = 8  # numbers of constants of which the best go to the trajectory
 PARTS = 5  # simpler equations fitted to the trajectory beside the neighbours of one
-POLISH = 30  # last fits, of parts of the best
 SUMS = 3  # sizes of sums that are compared
 RATIO = 8.0  # time of a trajectory fit over that of a cheap one, until it is measured
 MEASURED = 5  # trajectory fits after which their own speed is used
@@ -27,7 +26,6 @@ def planned(effort: Effort, share: float) -> Plan:
     """Return the plan of one pass with this share of an effort."""
     cheap = share * (effort.library + effort.latent + effort.moves) + SUMS * effort.sums
     fits = share * (SIZES * effort.per_size + effort.rounds * (effort.per_round + PARTS))
-    fits += POLISH if effort.rounds else 0
     return Plan(cheap, fits)
 
 

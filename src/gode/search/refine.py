@@ -29,10 +29,8 @@ def refine(regions: Sequence[Region], archive: Archive) -> None:
         _spread_out(larger, archive, -(-effort.rounds // 4), effort.per_round)
     if archive.widen() and effort.rounds:
         _spread_out(regions, archive, 1, effort.per_round // 2)
-    polished = archive.settings.search.polished
-    for leader in archive.leaders()[: polished if effort.rounds else 0]:
-        _expand(leader, regions, archive, 0)
-    far = [c for c in archive.leaders()[: 2 * polished] if c.rms > archive.settings.shooting.far]
+    leaders = archive.leaders()[: archive.settings.search.completed]
+    far = [c for c in leaders if c.rms > archive.settings.shooting.far]
     archive.improve([c.equation for c in far], Stage.DIGITS)
 
 
@@ -65,7 +63,7 @@ def _expand(leader: Candidate, regions: Sequence[Region], archive: Archive, limi
     bodies = vocabulary.terms_of(skeleton)
     parts = [vocabulary.skeleton(part) for part in deletions(bodies)]
     parts = [part for part in parts if objective.admits(part)]
-    near_ones = neighbours(bodies, vocabulary.bodies) if limit else ()
+    near_ones = neighbours(bodies, vocabulary.bodies)
     others = [vocabulary.skeleton(b) for b in near_ones if len(b) <= archive.settings.search.max_terms]
     before = objective.n_fitted
     scores = [(objective.score(s), i) for i, s in enumerate(others)]

@@ -128,7 +128,7 @@ class SearchConfig:
     reserve: int = 4  # times the vocabulary: for sums, and where the usual terms do not explain the data
     implicit: float = 0.25  # share of the effort for the implicit grammar; few laws need it
     whole: int = 12  # equations that go from the first part of a long record to all of it
-    polished: int = 3  # leaders whose parts are fitted last of all
+    completed: int = 6  # leaders whose fit is completed where it is far from the data: exact data need it
     zero_within: float = 2.5  # standard deviations of the smoothed start within which zero is tried
 
 
