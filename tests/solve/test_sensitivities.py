@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from gode.equation import Equation, parse_equation
-from gode.solve import Interpolation, SolveConfig, solve
+from gode.solve import Interpolation, SolveConfig, prepare, solve
+from gode.solve.explicit import DONE, WORSE
+from gode.solve.solution import NOTHING, integrate
 
 T = np.linspace(0, 3, 61)
 FINE = SolveConfig(rtol=1e-11, max_steps=100_000)
@@ -13,6 +15,12 @@ SMOOTH = np.sin(1.3 * T) + 0.5 * np.cos(2.9 * T)
 CASES = {
     "linear": ("u' = -0.7*u + 0.2", (2.0,), {}),
     "nonlinear constants": ("u' = 1.3*u/(0.5 + u) - 0.4*u^1.5", (0.7,), {}),
+    "all functions": (
+        "u' = 0.3*tanh(1.2*u) + 0.2*log(2.1*u + 1) - 0.1*tan(0.3*u) + 0.2*sqrt(1.1*u + 0.1)"
+        " - 0.4*u^2.3 + 0.1*cos(0.7*u)*exp(-0.5*u)/u^3",
+        (0.7,),
+        {},
+    ),
     "explicit time": ("u' = -u + 2.1*sin(1.7*t)*exp(-0.3*t)", (0.2,), {}),
     "oscillator": ("u'' = -0.3*u' - 4*u - 0.8*u^3", (1.0, 0.5), {}),
     "nonlinear damping": ("u'' = -0.3*abs(u')*u' - 9.81*sin(1.1*u)", (1.0, 0.5), {}),
@@ -105,3 +113,25 @@ def test_implicit_sensitivities_agree_with_explicit_ones():
     implicit = solve(parse_equation("u''^3 + 68.921*u^3 = 0"), T, [1.0, 0.5], guide=explicit.d2u, **options)
     np.testing.assert_allclose(implicit.u, explicit.u, atol=1e-7)
     np.testing.assert_allclose(implicit.sensitivities[-2:, 0], explicit.sensitivities[-2:, 0], atol=1e-5)
+
+
+@pytest.mark.parametrize("text", ["u' = -0.7*u", "u' + 0.1*u'^3 = -0.7*u"])
+def test_a_solution_ends_where_it_is_worse_than_the_limit(text: str):
+    equation = parse_equation(text)
+    system = prepare(equation.skeleton, T, guide=-0.6 * np.exp(-0.6 * T))
+    observed, weights = np.zeros((len(T), 3)), np.zeros((len(T), 3))
+    weights[:, :2] = 2.0
+
+    def ended(limit: float) -> tuple[int, float, np.ndarray]:
+        out, sens = np.empty((3, len(T))), np.empty((0, 3, len(T)))
+        arguments = np.array(equation.constants), np.ones(1), NOTHING, out, sens, observed, weights
+        status, _, sse = integrate(system, *arguments, limit)
+        return status, sse, out
+
+    status, sse, out = ended(np.inf)
+    assert status == DONE
+    assert sse == pytest.approx(4 * np.sum(out[:2] ** 2))
+    status, part, out = ended(0.3 * sse)
+    assert status == WORSE
+    assert 0.3 * sse <= part < sse
+    assert np.isnan(out[0, -1])

@@ -6,10 +6,12 @@ import numpy as np
 
 from gode.compiling import cached_njit
 
+LARGEST = 1e200  # entry of the normal matrix that can still be inverted
+
 
 @cached_njit
 def add_normal(out, sens, observed, weights, columns, normal, gradient):
-    """Add one run to the normal matrix J J^T (k, k) and to J r (k,).
+    """Add one run to the normal matrix J J^T (k, k) and to J r (k,); return whether both can be used.
 
     `columns` is the place of each of the run's sensitivities among the k numbers that are fitted.
     """
@@ -24,9 +26,12 @@ def add_normal(out, sens, observed, weights, columns, normal, gradient):
                     gradient[columns[p]] += row[p] * r
                     for q in range(p + 1):
                         normal[columns[p], columns[q]] += row[p] * row[q]
+    usable = True
     for p in range(len(normal)):
+        usable = usable and normal[p, p] < LARGEST
         for q in range(p):
             normal[q, p] = normal[p, q]
+    return usable
 
 
 @cached_njit

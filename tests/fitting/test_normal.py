@@ -1,0 +1,38 @@
+import numpy as np
+import pytest
+
+from gode.fitting.normal import add_normal, damped_step
+
+
+def test_runs_add_up_to_the_normal_equations(rng):
+    n, k = 20, 3
+    normal, gradient = np.zeros((k, k)), np.zeros(k)
+    rows, rests = [], []
+    for place in ([0, 1], [0, 2]):  # a shared constant, and an initial value of each run
+        out, sens = rng.standard_normal((3, n)), rng.standard_normal((2, 3, n))
+        observed, weights = rng.standard_normal((n, 3)), rng.random((n, 3)) * (rng.random((n, 3)) > 0.3)
+        assert add_normal(out, sens, observed, weights, np.array(place), normal, gradient)
+        wide = np.zeros((k, 3 * n))
+        wide[place] = (sens * weights.T).reshape(2, -1)
+        rows.append(wide)
+        rests.append(((observed.T - out) * weights.T).ravel())
+    j, r = np.hstack(rows), np.concatenate(rests)
+    assert normal == pytest.approx(j @ j.T)
+    assert gradient == pytest.approx(j @ r)
+
+
+def test_sensitivities_that_are_no_numbers_are_refused():
+    out, sens, weights = np.zeros((3, 5)), np.full((1, 3, 5), np.nan), np.ones((5, 3))
+    assert not add_normal(out, sens, weights, weights, np.array([0]), np.zeros((1, 1)), np.zeros(1))
+
+
+def test_a_damped_step_solves_the_damped_equations(rng):
+    j = rng.standard_normal((4, 30)) * np.array([[1.0], [1e6], [1e-6], [1.0]])
+    normal, gradient = j @ j.T, j @ rng.standard_normal(30)
+    expected = np.linalg.solve(normal + 0.1 * np.diag(np.diag(normal)), gradient)
+    assert damped_step(normal, gradient, 0.1) == pytest.approx(expected)
+
+
+def test_numbers_without_effect_stay_where_they_are():
+    normal, gradient = np.diag([2.0, 0.0]), np.array([4.0, 0.0])
+    assert damped_step(normal, gradient, 1.0) == pytest.approx([1.0, 0.0])
