@@ -1,8 +1,8 @@
-"""Compiled kernels: the one place that decides how they are compiled and where the result is kept.
+"""How kernels are compiled, and where the compiled code is cached.
 
-Numba keeps what it compiled beside the source, or else in the cache of the user's home. Where neither can be
-written, as in many containers, it goes into a private folder of the temporary directory; where that cannot be
-written either, every process compiles for itself. With NUMBA_DISABLE_JIT nothing is compiled at all.
+Numba caches beside the source, or else in the home of the user. Where neither can be written, as in many
+containers, the cache is a private folder of the temporary directory; failing that, every process compiles for
+itself. With NUMBA_DISABLE_JIT nothing is compiled.
 """
 
 import logging
@@ -32,7 +32,7 @@ def cached_njit(function: Callable[..., Any] | None = None, **options: Any) -> A
 
 
 def inner_njit(function: Callable[..., Any] | None = None, **options: Any) -> Any:
-    """Compile what only kernels call: Python cannot call it, and does not wait for the way in and out."""
+    """Compile a function that only kernels call, without the wrappers that Python needs."""
     return cached_njit(function, no_cpython_wrapper=True, no_cfunc_wrapper=True, **options)
 
 

@@ -1,7 +1,7 @@
 """Correlated noise as an ARMA(1, 1) process: white noise, AR(1), a random walk, and white noise on top.
 
-It serves twice: error bars are right only if the correlation of the residuals enters them, and an equation
-is supported only if it explains more than such a process does by itself.
+It enters the error bars, which the correlation of the residuals widens, and the test whether an equation is
+supported: it must explain the data better than such a process alone.
 """
 
 from collections.abc import Sequence
@@ -14,12 +14,12 @@ from scipy.special import stdtrit
 
 from gode.arrays import Float, Int
 
-HUGE = 1e100
+HUGE = 1e100  # stands for infinite variances, which a record could not hold
 NORMAL = 1.959964  # standard deviations of the 95 % interval of a normal law
 OPEN = 1e-14  # eigenvalues of the scaled normal matrix below this are rounding error
-GRID = (-0.6, 0.0, 0.4, 0.7, 0.9, 0.98)  # starts of phi, and with the other sign of theta
-LARGEST = 0.999  # of both: a random walk is as good as reached
-MIXED = 6.0  # more gain, with which white noise on top of AR(1) is believed
+GRID = (-0.6, 0.0, 0.4, 0.7, 0.9, 0.98)  # starting values of phi, and of -theta
+LARGEST = 0.999  # bound on |phi| and |theta|: in practice a random walk
+MIXED = 6.0  # gain over AR(1) in twice the log-likelihood that white noise on top of it must bring
 CERTAIN = 9.0  # gain in twice the log-likelihood below which residuals count as white
 
 
@@ -39,7 +39,7 @@ class Arma:
 
     @property
     def share(self) -> float:
-        """The correlation g of neighbours if it falls as g * phi^lag: below 1 where white noise is on top."""
+        """The factor g of autocorrelations g * phi^lag: below 1 where white noise is added to AR(1)."""
         phi, theta = self.phi, self.theta
         first = (1 + phi * theta) * (phi + theta) / (1 + 2 * phi * theta + theta**2)
         return float(np.clip(first / phi, 0.0, 1.0)) if phi > 0 else 0.0
@@ -71,10 +71,9 @@ def _innovations(y: Float, phi: float, theta: float, level: bool) -> float:
 
 
 def correlation(series: Sequence[Float], n_free: int) -> tuple[float, float]:
-    """Return phi and g of residuals whose correlation is g * phi^lag; (0, 0) if they may be white.
+    """Return phi and g of residuals with autocorrelations g * phi^lag; (0, 0) if they may be white.
 
-    A fit takes correlation out of its residuals: phi loses about (1 + 3 phi + k (1 + phi))/n if k numbers
-    were fitted, which is put back.
+    A fit of k numbers biases phi by about -(1 + 3 phi + k (1 + phi))/n, which is corrected.
     """
     n = sum(len(y) for y in series)
     power = sum(float(y @ y) for y in series)
@@ -99,7 +98,7 @@ def correlated(rows: Float, phi: float, share: float) -> Float:
 
 
 def longer(phi: float, share: float) -> float:
-    """Return how many correlated values are worth an independent one."""
+    """Return the correlation time: the number of values per independent one."""
     return 1 + 2 * share * phi / (1 - phi)
 
 
@@ -114,7 +113,7 @@ def sandwich(r: Float, j: Float, cuts: Int) -> Float:
     spread = np.hstack([correlated(part, phi, share) for part in np.split(j, cuts, axis=1)])
     with np.errstate(over="ignore", invalid="ignore"):
         bread, meat = inverse(j @ j.T), j @ spread.T
-        taken = float(np.trace(bread @ meat))  # what the fit takes of the noise: k if that is white
+        taken = float(np.trace(bread @ meat))  # degrees of freedom of the fit: k for white noise
         freedom = max(n - np.clip(taken, k, 0.75 * n), 1.0)
         found = (bread @ meat @ bread if phi else bread) * (float(r @ r) / freedom)
         found *= (stdtrit(max(n / longer(phi, share) - k, 3.0), 0.975) / NORMAL) ** 2
@@ -122,9 +121,9 @@ def sandwich(r: Float, j: Float, cuts: Int) -> Float:
 
 
 def inverse(normal: Float) -> Float:
-    """Return the inverse of a normal matrix; huge, not zero, along what the data leave open.
+    """Return the inverse of a normal matrix; huge, not zero, in directions that the data do not determine.
 
-    Each number is measured in its own unit first: they may differ by many powers of ten.
+    It is scaled to a unit diagonal first: the units may differ by many powers of ten.
     """
     size = np.sqrt(np.maximum(np.diag(normal), 0.0))
     size[size < 1e-150] = 1.0

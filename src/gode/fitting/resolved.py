@@ -1,4 +1,4 @@
-"""Whether the samples resolve an equation: what oscillates or jumps between two of them was not measured."""
+"""Whether the samples resolve an equation, or it oscillates or has a pole between two of them (aliasing)."""
 
 from dataclasses import replace
 
@@ -17,7 +17,7 @@ MOST = {
     "tan": 1.2,
     "exp": 5.0,
     "tanh": 5.0,
-}  # change of the argument from sample to sample
+}  # largest median change of the argument between neighbouring samples, in radians for waves
 
 
 def is_resolved(equation: Equation, columns: Columns) -> bool:
@@ -43,10 +43,10 @@ def _has_constant(node: Node) -> bool:
 
 
 def _keeps_off_zero(base: Node, equation: Equation, columns: Columns) -> bool:
-    """Tell whether what is singular at zero never falls to a tenth between samples, nor has a zero nearby."""
+    """Tell whether `base` changes by less than ten times between samples, and has no zero on or near them."""
     before, after = _neighbours(base, equation, columns)
     one, other = _neighbours(base, equation, replace(columns, matrix=widened(columns)))
-    with np.errstate(all="ignore"):  # what overflows is not resolved either
+    with np.errstate(all="ignore"):  # an overflow counts as unresolved
         share = after / before
         return bool(np.all((share > 0.1) & (share < 10)) and np.all(one * other > 0))
 

@@ -1,4 +1,4 @@
-"""How much what a fit leaves over is worth: white noise counts in full, drifts and ringing do not."""
+"""Effective number of independent residuals, from their autocorrelations."""
 
 import numpy as np
 
@@ -6,10 +6,11 @@ from gode.arrays import Float
 
 
 def worth(residuals: Float) -> float:
-    """Return how many independent values a series is worth, from its autocorrelations.
+    """Return the effective number of independent values of a series: n over its correlation time.
 
-    Slow drifts count by the sum of the first positive ones, ringing by the sum of all squares; what white
-    noise would show by chance does not count.
+    The correlation time is 1 + 2 times the sum of the autocorrelations up to the first that is not positive
+    (drift), or times the sum of all squares (oscillation) if that is larger. Autocorrelations within the
+    scatter of white noise count as zero.
     """
     n = len(residuals)
     power = float(residuals @ residuals)

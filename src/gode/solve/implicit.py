@@ -24,16 +24,16 @@ from gode.solve.radau import (
 )
 from gode.solve.reading import add_squares, read_signals
 
-PILOT = 0.5  # a trial step this close to the guide, relatively, is on its branch
+PILOT = 0.5  # largest relative distance of a trial step from the guide that counts as the same branch
 
 
 @inner_njit(inline="always")  # called once
 def first_derivative(tape, weight, c, order, t, y, guess, signals, x, point, const_dir, col_dir, work, base):
     """Return (w, status): the highest derivative at the start, by Newton from some guesses.
 
-    The status is DONE for a simple root, SINGULAR where the equation degenerates and w is any or a double
-    root, NO_ROOT if none is found. Far from the guess, what vanishes together with its slope is no root but
-    below what a number can hold, as exp(w) at -10000.
+    The status is DONE for a simple root, SINGULAR where the equation does not determine w or has a double
+    root, NO_ROOT if none is found. Far from the guess, a value that vanishes together with its slope is an
+    underflow, as exp(w) at -10000, and no root.
     """
     for trial in range(8):
         w = guess if trial == 0 else (-1.0) ** trial * 10.0 ** (trial - 3) * (1.0 + abs(guess))
@@ -173,8 +173,8 @@ def solve_implicit(
     steps = 0
     failure = NO_ROOT
     done = 1
-    # Where the equation degenerates at the start, branches meet and the guide's noise would choose. Trial
-    # steps begin long, where the branches are apart, and are halved down to the first real step.
+    # Where the equation degenerates at the start, branches meet, and the noise of the guide would choose
+    # among them. Trial steps begin long, where the branches are apart, and are halved down to the first step.
     piloted = False
     length = 0.25 * span
     while guided and not rooted and length > h:

@@ -1,10 +1,10 @@
 """Known inputs in a form that compiled code can evaluate at any time.
 
-A formula is written into the equation itself. Samples become a piecewise polynomial, by default a cubic
-spline: how a measured force is interpolated decides the error of a simulation (held 18, linear 2.6,
-spline 0.36 mV on the Silverbox). Samples that change by single jumps are those of a switch or a controller,
-whose output is held until the next; solvers go from jump to jump. A callable is sampled ever finer until its
-spline follows it.
+A formula is substituted into the equation. Samples become a piecewise polynomial, by default a cubic
+spline: the interpolation of a measured force dominates the error of a simulation (held 18, linear 2.6,
+spline 0.36 mV on the Silverbox). Samples that change by single jumps come from a switch or a controller,
+whose output is held until the next; solvers end a step at each jump. A callable is sampled ever finer until
+its spline interpolates it.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -22,8 +22,8 @@ from gode.equation.tree import TIME, has_constant, variables
 from gode.errors import DataError
 
 Signal = str | Callable[[float], float] | ArrayLike | tuple[ArrayLike, ArrayLike] | Samples
-FIRST_GRID, LAST_GRID = 2**8, 2**15
-GRID_ACCURACY = 1e-8
+FIRST_GRID, LAST_GRID = 2**8, 2**15  # intervals at which a callable is sampled, at first and at most
+GRID_ACCURACY = 1e-8  # error of its spline between samples, as a share of its range
 
 
 class Signals(NamedTuple):
@@ -159,7 +159,7 @@ def _sampled(signal: Callable[[float], float], name: str, t: Float) -> Samples:
 
 
 def _pieces(samples: Samples) -> Float:
-    """Return the coefficients of the piece that begins at each knot; the last continues its neighbour."""
+    """Return the coefficients (knots, 4) of the piece that begins at each knot; the last one is constant."""
     x, y = samples.t, samples.values
     out = np.zeros((len(x), 4))
     out[:, 3] = y

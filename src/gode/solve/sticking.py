@@ -1,4 +1,4 @@
-"""Bodies that stick: dry friction holds a velocity at zero that it drives back from both sides (compiled)."""
+"""Sticking under dry friction: it holds a velocity at zero if it opposes motion both ways (compiled)."""
 
 import math
 
@@ -8,14 +8,14 @@ from gode.solve.pointwise import value_at_point
 from gode.solve.reading import read_signals
 
 SIGN = CODES["sign"]
-TINY = 1e-14  # of the largest velocity: what counts as rest
-LOOKS = 1000  # times in a span at which a body that sticks may come loose
-HALVINGS = 40  # to find out when it does
+TINY = 1e-14  # velocity that counts as zero, as a share of the largest
+LOOKS = 1000  # times in the span at which the end of sticking is looked for
+HALVINGS = 40  # bisections to find that time
 
 
 @inner_njit
 def is_dry(tape):
-    """Tell whether there is a friction that does not vanish with the velocity."""
+    """Tell whether there is a sign function: friction that does not vanish with the velocity."""
     found = False
     for op in tape.code:  # np.any makes an array first, and takes its time to compile
         found = found or op == SIGN
@@ -42,12 +42,12 @@ def sticks(tape, left, weight, c, signals, t, u, fastest, x, values):
 
 @inner_njit
 def rest(tape, left, weight, c, signals, t, now, done, y, fastest, x, values, out, sens, resting):
-    """Let a body that sticks rest until it comes loose; return that time and how many of `t` are past."""
+    """Keep the velocity at zero while the body sticks; return its end and how many of `t` are past."""
     for p in range(y.shape[1]):
         y[1, p] = 0.0
     while done < len(t):
         until = min(t[done], now + (t[-1] - t[0]) / LOOKS)
-        if until <= now:  # where times are large and steps are small
+        if until <= now:  # below the spacing of floating-point numbers at large times
             until = t[done]
         if not sticks(tape, left, weight, c, signals, until, y[0, 0], fastest, x, values):
             for _ in range(HALVINGS):
