@@ -219,11 +219,12 @@ def run_tape(tape, c, x, const_dir, col_dir, weight, work):
                         y = math.sqrt(a) if a >= 0.0 else np.nan
                         stack[sp, m] = y
                         stack[sp + 1, m] = 0.5 / y
+                elif ma:
+                    for m in range(n):
+                        stack[sp, m], stack[sp + 1, m] = apply_function(op, stack[sp, m])
                 else:
                     for m in range(n):
-                        stack[sp, m], slope = apply_function(op, stack[sp, m])
-                        if ma:
-                            stack[sp + 1, m] = slope
+                        stack[sp, m] = apply_function(op, stack[sp, m])[0]  # the slope is not computed
                 if ma:
                     for d in range(n_dir):
                         if ma >> d & 1:
