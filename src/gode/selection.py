@@ -17,7 +17,6 @@ import numpy as np
 
 from gode.arrays import Float
 from gode.equation import Equation
-from gode.equation.tree import burden
 from gode.fitting.correlated import fit_arma
 from gode.fitting.shooting import Shot
 from gode.fitting.target import Target
@@ -115,7 +114,7 @@ def weighed(c: Candidate, floor: float, config: SelectionConfig, m: float | None
 
 def improbability(c: Candidate, config: SelectionConfig) -> float:
     """Return -2 log of the prior probability of an equation."""
-    return config.operation_price * burden(c.equation.skeleton.normal) + config.constant_price * c.n_free
+    return config.operation_price * c.equation.skeleton.burden + config.constant_price * c.n_free
 
 
 def independent_values(candidates: Sequence[Candidate]) -> float:

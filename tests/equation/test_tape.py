@@ -286,3 +286,11 @@ def test_derivatives_are_right_in_the_last_direction_allowed():
     np.testing.assert_allclose(result.in_constants[:, 0], expected, rtol=1e-12)
     slope = sum(0.5 * i * 0.9 ** (i - 1) * math.cos(0.5 * 0.9**i) for i in range(1, 58))
     assert result.in_columns[1, 0] == pytest.approx(slope)
+
+
+def test_a_right_hand_side_of_nothing_still_has_its_constants():
+    skeleton = parse_skeleton("u'' + C*u*u'' = 0")
+    assert skeleton.rhs_terms == ()
+    tape = compile_tape(skeleton.rhs_terms, NAMES, skeleton.n_constants)
+    assert tape.n_constants == skeleton.n_constants == 1
+    assert evaluate(tape, [2.0], np.ones((len(NAMES), 3))).in_constants.shape == (1, 3)

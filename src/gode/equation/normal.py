@@ -11,19 +11,25 @@ MAX_PASSES = 8
 
 def normal_sum(tree: Node) -> Sum:
     """Return the terms of the residual `tree`, scaled so that its highest derivative has coefficient one."""
-    terms = _rescaled(to_sum(tree))
-    for _ in range(MAX_PASSES):  # one rewriting may make room for another
-        again = _rescaled(to_sum(from_sum(terms)))
-        if again == terms:
-            break
-        terms = again
-    return terms
+    return _normal(tree)[0]
 
 
 @lru_cache(maxsize=20_000)  # a search meets most skeletons more than once
 def normal_tree(tree: Node) -> Node:
     """Return the normal form of the residual `tree`, with unlabelled constants."""
-    return from_sum(normal_sum(tree))
+    return _normal(tree)[1]
+
+
+def _normal(tree: Node) -> tuple[Sum, Node]:
+    """Return the normal form as a sum and as a tree."""
+    terms = _rescaled(to_sum(tree))
+    written = from_sum(terms)
+    for _ in range(MAX_PASSES):  # one rewriting may make room for another
+        again = _rescaled(to_sum(written))
+        if again == terms:
+            break
+        terms, written = again, from_sum(again)
+    return terms, written
 
 
 def highest_derivative(names: Iterable[str]) -> str:

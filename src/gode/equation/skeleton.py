@@ -15,6 +15,7 @@ from gode.equation.tree import (
     ZERO,
     Node,
     add,
+    burden,
     by_term,
     complexity,
     const,
@@ -91,6 +92,16 @@ class Skeleton:
     def complexity(self) -> int:
         """The paper's complexity of the normal form."""
         return complexity(self.normal)
+
+    @cached_property
+    def burden(self) -> float:
+        """The structural price of the normal form."""
+        return burden(self.normal)
+
+    @cached_property
+    def leading(self) -> tuple[Node, ...]:
+        """The bodies of the terms that hold the highest derivative."""
+        return tuple([term.body for term in self.terms if depends_on(term.body, self.highest)])
 
     @cached_property
     def terms(self) -> tuple[Term, ...]:

@@ -20,6 +20,7 @@ from gode.equation.tree import (
     ONE,
     Node,
     add,
+    by_term,
     call,
     const,
     has_constant,
@@ -72,6 +73,7 @@ def _power_to_sum(base: Node, exponent: Node) -> Sum:
     return _raised(to_sum(base), to_sum(exponent))
 
 
+@by_term
 def _term(coefficient: Coefficient, body: Node) -> Node:
     return mul(FREE if coefficient is None else num(coefficient), body)
 

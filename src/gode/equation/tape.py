@@ -37,6 +37,10 @@ class Tape(NamedTuple):
     depth: int
 
 
+_WHOLE, _REAL = np.zeros(0, np.int64), np.zeros(0)
+NO_TERMS = Tape(_WHOLE, _WHOLE, _REAL, np.zeros(1, np.int64), _REAL, _WHOLE, _WHOLE, _WHOLE, 0, 1)
+
+
 @dataclass(frozen=True)
 class Scales:
     """What tells the size of each nonlinear constant: its role, and a program for its neighbour."""
@@ -53,7 +57,6 @@ def compile_tape(terms: Sequence[Term], columns: Sequence[str], n_constants: int
 
 def compile_scales(terms: Sequence[Term], columns: Sequence[str], n_constants: int) -> Scales:
     """Return, for the nonlinear constants in tape order, their roles and the programs of their neighbours."""
-    columns = tuple(columns)
     roles = [role for term in terms for role in _roles(term.body)]
     neighbours = [neighbour for _, neighbour in roles]
     programs = [_program(term.body, columns) for term in neighbours]
@@ -77,6 +80,11 @@ class _Program(NamedTuple):
 
 
 def _joined(terms: Sequence[Term], programs: Sequence[_Program], n_constants: int) -> Tape:
+    """Return the tape of some terms, whose programs are given."""
+    if not terms:
+        return NO_TERMS._replace(
+            n_constants=n_constants
+        )  # of terms that are not there, as in (1 + C*u)*u'' = 0
     code: list[int] = []
     arg: list[int] = []
     literal: list[float] = []

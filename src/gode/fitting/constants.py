@@ -1,6 +1,7 @@
 """The constants of a skeleton that fit a problem best."""
 
 import logging
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -82,9 +83,9 @@ def fit_constants(skeleton: Skeleton, problem: Problem, *, config: ConstantsConf
         config.max_iterations,
         config.tolerance,
     )
-    if not np.isfinite(sse):
+    if not math.isfinite(sse):
         return Fit(skeleton, None, np.inf, evaluations, Failure.NOT_FINITE)
-    loss = float(np.sqrt(sse / columns.n_points))
+    loss = math.sqrt(sse / columns.n_points)
     return Fit(skeleton, Equation(skeleton, tuple(constants.tolist())), loss, evaluations)
 
 

@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from gode.compiling import cached_njit, inner_njit
+from gode.equation.interpreter import run_tape, workspace
 from gode.equation.point import value_at_point
 from gode.equation.tape import ADDEND, EXPONENT, FREQUENCY
 
@@ -58,3 +59,18 @@ def starting_values(tape, scale_tape, role, x, n_starts):
             else:
                 thetas[s, i] = FACTOR_STARTS[pick] / size
     return thetas
+
+
+@cached_njit
+def term_at_starts(tape, scale_tape, role, x, n_starts):
+    """Return the one term of `tape` (n_starts, n) at all starting values; NaN where it is not finite."""
+    thetas = starting_values(tape, scale_tape, role, x, n_starts)
+    zero = n_starts - n_starts  # not a literal, for which numba would compile everything again
+    work = workspace(len(tape.multiplier), tape.depth, zero, x.shape[1])
+    no_constants, no_columns = np.full(tape.n_constants, -1), np.full(x.shape[0], -1)
+    out = np.full((n_starts, x.shape[1]), np.nan)
+    for s in range(n_starts):
+        if run_tape(tape, thetas[s], x, no_constants, no_columns, tape.multiplier, work):
+            for m in range(x.shape[1]):
+                out[s, m] = work.values[0, m]
+    return out

@@ -16,7 +16,7 @@ from gode.data import Columns
 from gode.equation import Equation, Node, Skeleton
 from gode.equation.operators import KINKED
 from gode.equation.tape import compile_tape, evaluate
-from gode.equation.tree import TIME, burden, depends_on, symbols, var, walk
+from gode.equation.tree import TIME, by_term, symbols, var, variables, walk
 from gode.fitting import ConstantsConfig, Form, Problem, fit_constants
 
 VANISHING = 1e-6  # share of terms with the highest derivative that is left where they cancel
@@ -99,7 +99,8 @@ class Objective:
 
     def distinguishes(self, tree: Node) -> bool:
         """Tell whether there is no |u| that is u, or -u, in all of these data."""
-        return not any(n.op in KINKED and n.args[0].value in self.one_sided for n in walk(tree))
+        terms = tree.args if tree.op == "+" else (tree,)
+        return not self.one_sided or all([_kinked(term).isdisjoint(self.one_sided) for term in terms])
 
     def best(self, limit: int) -> list[Scored]:
         """Return the kept skeletons of all sizes and problems, best first, at most `limit` per size."""
@@ -130,7 +131,7 @@ class Objective:
 
     def _criterion(self, skeleton: Skeleton, variance: float, columns: Columns) -> float:
         n = columns.n_points
-        price = self.config.operation_price * burden(skeleton.normal)
+        price = self.config.operation_price * skeleton.burden
         return float(n * np.log(variance) + skeleton.n_constants * np.log(n) + price)
 
     def _keep(self, problem: int, scored: Scored) -> None:
@@ -144,8 +145,13 @@ class Objective:
 
 def holds_state(skeleton: Skeleton) -> bool:
     """Tell whether the state, or a derivative below the highest, occurs in the equation."""
-    names = {str(n.value) for n in walk(skeleton.key) if n.op == "var"}
-    return any(name not in (TIME, skeleton.highest, *skeleton.inputs) for name in names)
+    return not variables(skeleton.key) <= {TIME, skeleton.highest, *skeleton.inputs}
+
+
+@by_term
+def _kinked(term: Node) -> frozenset[object]:
+    """Return the columns of which a term has the absolute value or the sign."""
+    return frozenset([node.args[0].value for node in walk(term) if node.op in KINKED])
 
 
 def _leverage(equation: Equation, problem: Problem) -> float:
@@ -155,12 +161,10 @@ def _leverage(equation: Equation, problem: Problem) -> float:
     signal if its constants make both vanish, and u'' - exp(C*t)*u'' = 0 if they cancel. What counts is how
     far the highest derivative is from solving the equation.
     """
-    if problem.form is not Form.RESIDUAL:
-        return 1.0
     skeleton, columns = equation.skeleton, problem.columns
-    terms = [term for term in skeleton.terms if depends_on(term.body, skeleton.highest)]
-    if [term.body for term in terms] == [var(skeleton.highest)]:
+    if problem.form is not Form.RESIDUAL or skeleton.leading == (var(skeleton.highest),):
         return 1.0
+    terms = [term for term in skeleton.terms if term.body in skeleton.leading]
     slopes = []
     for term in terms:
         tape = compile_tape([term], columns.names, len(equation.constants))

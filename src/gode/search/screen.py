@@ -11,11 +11,10 @@ import numpy as np
 
 from gode.arrays import Float, Int
 from gode.equation import Node, Term
-from gode.equation.interpreter import run_tape, workspace
 from gode.equation.tape import FREQUENCY, compile_scales, compile_tape
-from gode.equation.tree import has_constant, renumber, var, variables, walk
+from gode.equation.tree import count_constants, has_constant, renumber, var, variables
 from gode.fitting import ConstantsConfig, Form, Problem
-from gode.fitting.starts import starting_values
+from gode.fitting.starts import term_at_starts
 from gode.fitting.varpro import transform
 from gode.search.moves import Bodies, Vocabulary
 
@@ -100,14 +99,7 @@ def _rows(bodies: Sequence[Node], problem: Problem, config: ConstantsConfig) -> 
 def _values(body: Node, problem: Problem, config: ConstantsConfig) -> Float:
     """Return a term (starts, n) at all values from which its constants are fitted; NaN where it has none."""
     term, names, x = Term(1.0, None, renumber(body)), problem.columns.names, problem.operator.x
-    size = sum(node.op == "const" for node in walk(body))
+    size = count_constants(body)
     tape, scales = compile_tape([term], names, size), compile_scales([term], names, size)
     n = config.n_frequencies if FREQUENCY in scales.role else config.n_starts if size else 1
-    starts = starting_values(tape, scales.tape, scales.role, x, n)
-    work = workspace(1, tape.depth, 0, x.shape[1])
-    still = np.full(size, -1), np.full(len(names), -1)  # no derivatives are wanted
-    out = np.full((n, x.shape[1]), np.nan)
-    for i, constants in enumerate(starts):
-        if run_tape(tape, constants, x, *still, tape.multiplier, work):
-            out[i] = work.values[0]
-    return out
+    return np.asarray(term_at_starts(tape, scales.tape, scales.role, x, n))
