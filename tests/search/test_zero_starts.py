@@ -1,7 +1,12 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import gode
+from gode.data import Dataset, make_run
+from gode.fitting.prepare import prepare
+from gode.search.zero_starts import may_be_zero, with_zeros
 
 
 def response(start, noise=0.02, seed=3):
@@ -36,3 +41,30 @@ def test_a_swing_released_at_rest():
     u0, v0 = found.candidates[0].initial[0]
     assert v0 == 0
     assert u0 == pytest.approx(1, abs=0.03)
+
+
+@pytest.mark.parametrize(("deviations", "expected"), [(2.4, True), (-2.4, True), (2.6, False), (-2.6, False)])
+def test_a_start_may_be_zero_within_two_and_a_half_deviations_of_the_smoothed_one(deviations, expected):
+    t, u = response(0.1)
+    prepared = prepare(Dataset((make_run(t, u=u),)), 1, 1e-5)
+    (smooth,) = prepared.smooths
+    values = smooth.values.copy()
+    values[0, 0] = deviations * smooth.deviations[0, 0]
+    moved = replace(prepared, smooths=(replace(smooth, values=values),))
+    assert may_be_zero(moved, 1, 2.5).tolist() == [[expected]]
+
+
+def test_a_start_that_is_known_is_not_held_at_zero():
+    t, u = response(0.0)
+    prepared = prepare(Dataset((make_run(t, u=u, initial=[0.0]),)), 1, 1e-5)
+    assert may_be_zero(prepared, 1, 2.5).tolist() == [[False]]
+    assert prepared.dataset.runs[0].initial[0] == 0
+
+
+def test_only_the_marked_initial_values_become_zero():
+    t, u = response(0.1)
+    target = prepare(Dataset((make_run(t, u=u), make_run(t, u=u))), 2, 1e-5).target
+    starts = [
+        run.initial for run in with_zeros(target, np.array([[True, False], [False, True]])).dataset.runs
+    ]
+    np.testing.assert_array_equal(starts, [[0.0, np.nan], [np.nan, 0.0]])
