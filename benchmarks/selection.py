@@ -33,20 +33,19 @@ def all_independent(pool: Pool) -> tuple[Pool, SelectionConfig]:
     ), CONFIG
 
 
-def with_correction(pool: Pool) -> tuple[Pool, SelectionConfig]:
-    """With the correction of AIC for small samples, as a penalty of the residuals."""
+def without_freedom(pool: Pool) -> tuple[Pool, SelectionConfig]:
+    """With the variance SSE / m instead of SSE / (m - k)."""
     m = independent_values(pool.candidates)
 
-    def corrected(c: Candidate) -> Candidate:
-        k = c.n_free
-        return replace(c, rms=c.rms * float(np.exp(k * (k + 1) / max(m - k - 1, 0.5) / m)))
+    def biased(c: Candidate) -> Candidate:
+        return replace(c, rms=c.rms * float(np.sqrt(max(m - c.n_free, 0.5) / m)))
 
-    return replace(pool, candidates=[corrected(c) for c in pool.candidates]), CONFIG
+    return replace(pool, candidates=[biased(c) for c in pool.candidates]), CONFIG
 
 
-def priced(operation: float, constant: float) -> Rule:
-    """With other prices."""
-    return lambda pool: (pool, replace(CONFIG, operation_price=operation, constant_price=constant))
+def priced(operation: float) -> Rule:
+    """With another price of an operation."""
+    return lambda pool: (pool, replace(CONFIG, operation_price=operation))
 
 
 def by_grammar(weight: float) -> Rule:
@@ -59,7 +58,7 @@ def by_grammar(weight: float) -> Rule:
             replace(c, rms=c.rms * float(np.exp(min(price, 700) / m / 2)))
             for c, price in zip(pool.candidates, prices, strict=True)
         ]
-        return replace(pool, candidates=moved), replace(CONFIG, operation_price=0.0, constant_price=0.0)
+        return replace(pool, candidates=moved), replace(CONFIG, operation_price=0.0)
 
     return rule
 
@@ -80,12 +79,10 @@ def log_probability(skeleton: Skeleton) -> float:
 RULES: dict[str, Rule] = {
     "as it is": lambda pool: (pool, CONFIG),
     "all residuals independent": all_independent,
-    "with the correction for small samples": with_correction,
-    "no prior (BIC)": priced(0.0, 0.0),
-    "operations at half the price": priced(1.0, 1.0),
-    "operations at twice the price": priced(4.0, 1.0),
-    "no price of fitted numbers": priced(2.0, 0.0),
-    "fitted numbers at three times the price": priced(2.0, 3.0),
+    "variance SSE / m": without_freedom,
+    "no prior": priced(0.0),
+    "operations at half the price": priced(1.0),
+    "operations at twice the price": priced(4.0),
     "the grammar's probabilities as prior": by_grammar(1.0),
 }
 

@@ -25,7 +25,7 @@ MAX_NUMBERS = 50_000_000  # of one array
 TOO_LARGE = 2**1024  # for a float
 WORDS = {"inf": math.inf, "-inf": -math.inf}
 RETIRED = {  # fields of older records that nothing reads any more
-    "SelectionConfig": ("mention", "tie", "caution", "slight"),
+    "SelectionConfig": ("mention", "tie", "caution", "slight", "constant_price"),
     "Candidate": ("errors", "complexity", "floor", "price", "forecast"),
 }
 KINDS: dict[type, str] = {

@@ -2,12 +2,13 @@
 
 The criterion is -2 log of the posterior probability of an equation, up to a constant:
 
-    m log(rms^2)  +  k log m  +  2 (operations + k / 2)
+    m log(SSE / (m - k))  +  k log m  +  2 operations
 
-The first two terms are Schwarz's approximation of the evidence, with k fitted numbers and m independent
-values; the last is a prior: each operation makes an equation e times less probable, each fitted number
-sqrt(e) times. m is what the residuals of the most accurate equation are worth: the number of values if
-they are white, fewer if they are correlated. The equation with the least criterion is named.
+The first two terms are Schwarz's approximation of the evidence, with k fitted numbers, m independent
+values and the variance of the noise estimated with m - k degrees of freedom, which counts where m is small;
+the last is a prior under which each operation makes an equation e times less probable. m is the effective
+number of independent residuals of the most accurate equation: the number of values if they are white, fewer
+if they are correlated. The equation with the least criterion is named.
 """
 
 from collections.abc import Sequence
@@ -27,11 +28,9 @@ class SelectionConfig:
     """How accuracy is weighed against complexity."""
 
     operation_price: float = 2.0  # -2 log probability of an operation; accuracy is flat from 1.5 to 2.5
-    constant_price: float = 1.0  # the same for a fitted number, besides log m; flat from 0 to 2
     level: float = 0.9  # posterior probability that the set of near ties holds
     support: float = 10.0  # least gain over a constant, a line, a random walk: 2 log of the Bayes factor
     floor: float = 1e-5  # residuals below this share of the signal are rounding
-    correlated: float = 0.6  # share of independent values below which the residuals are no noise
 
 
 @dataclass(frozen=True)
@@ -108,13 +107,18 @@ def judge(shot: Shot, floor: float, config: SelectionConfig) -> Candidate | None
 def weighed(c: Candidate, floor: float, config: SelectionConfig, m: float | None = None) -> Candidate:
     """Return the candidate with its criterion for `m` independent values; by default all are."""
     m = float(c.n_values) if m is None else m
-    evidence = m * np.log(c.rms**2 + floor**2) + c.n_free * np.log(max(m, 2.0))
-    return replace(c, criterion=float(evidence + improbability(c, config)))
+    return replace(c, criterion=_evidence(c.rms**2, c.n_free, m, floor) + improbability(c, config))
+
+
+def _evidence(mean_square: float, k: int, m: float, floor: float) -> float:
+    """Return -2 log of the evidence with `k` fitted numbers and `m` independent values."""
+    variance = mean_square * m / max(m - k, 0.5) + floor**2
+    return float(m * np.log(variance) + k * np.log(max(m, 2.0)))
 
 
 def improbability(c: Candidate, config: SelectionConfig) -> float:
     """Return -2 log of the prior probability of an equation."""
-    return config.operation_price * c.equation.skeleton.burden + config.constant_price * c.n_free
+    return config.operation_price * c.equation.skeleton.burden
 
 
 def independent_values(candidates: Sequence[Candidate]) -> float:
@@ -154,19 +158,12 @@ def front(candidates: Sequence[Candidate]) -> list[Candidate]:
     return out
 
 
-def is_misfit(candidates: Sequence[Candidate], floor: float, config: SelectionConfig) -> bool:
-    """Tell whether even the most accurate candidate leaves correlated residuals, and not by rounding."""
-    best = min(candidates, key=lambda c: c.rms)
-    return best.independent < config.correlated * best.n_values and best.rms > 3 * floor
-
-
 def _is_supported(best: Candidate, pool: Pool, m: float, config: SelectionConfig) -> bool:
     """Tell whether the best equation explains the data better than a constant, a line and a random walk."""
     if pool.series and _gain_over_walk(best, pool.series, config) < config.support:
         return False
     for sse, k in pool.polynomials:
-        plain = m * np.log(sse / best.n_values + pool.floor**2) + k * np.log(max(m, 2.0))
-        if plain < best.criterion + config.support:
+        if _evidence(sse / best.n_values, k, m, pool.floor) < best.criterion + config.support:
             return False
     return True
 

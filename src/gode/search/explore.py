@@ -34,7 +34,7 @@ class Region:
     space: LatentSpace | Listing
     vocabulary: Vocabulary
     objective: Objective
-    reserve: Vocabulary  # more terms: for sums, and for data that these do not explain
+    reserve: Vocabulary  # more terms, for sums of few of them
     share: float = 1.0
 
 

@@ -1,7 +1,6 @@
 """Fit the best skeletons and their neighbours to the trajectory."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -12,21 +11,14 @@ from gode.search.archive import Archive, Stage
 from gode.search.explore import Region
 from gode.search.moves import borrowed, deletions, neighbours
 from gode.search.objective import Objective
-from gode.selection import Candidate, is_misfit
+from gode.selection import Candidate
 
 
 def refine(regions: Sequence[Region], archive: Archive) -> None:
-    """Fit the best of every size to the trajectory, then their neighbours, until nothing gets better.
-
-    Where even the best leave more than noise, rarer terms are tried as neighbours, too.
-    """
+    """Fit the best of every size to the trajectory, then their neighbours, until nothing gets better."""
     effort = archive.settings.budget
     _solve_best(regions, archive)
     _spread_out(regions, archive, round(regions[0].share * effort.rounds), effort.per_round)
-    found = archive.leaders()
-    if found and is_misfit(found, archive.prepared.floor, archive.settings.selection):
-        larger = [replace(region, vocabulary=region.reserve) for region in regions]
-        _spread_out(larger, archive, -(-effort.rounds // 4), effort.per_round)
     if archive.widen() and effort.rounds:
         _spread_out(regions, archive, 1, effort.per_round // 2)
     leaders = archive.leaders()[: archive.settings.search.completed]
@@ -75,18 +67,6 @@ def _expand(leader: Candidate, regions: Sequence[Region], archive: Archive, limi
             archive.homes.setdefault(near.key, home)
             chosen.append(_start(near, leader.equation, objective, archive))
     archive.solve(chosen, Stage.NEIGHBOURS)
-    archive.improve(_better_starts(parts, leader, archive), Stage.NEIGHBOURS)
-
-
-def _better_starts(parts: Sequence[Skeleton], leader: Candidate, archive: Archive) -> Iterator[Equation]:
-    """Yield the parts that were fitted worse than the constants of the whole fit them as they are."""
-    config = archive.settings.shooting
-    for part in parts:
-        known = archive.candidates.get(part.key)
-        rms = config.far if known is None else known.rms
-        start = borrowed(part, leader.equation, [1.0] * part.n_constants)
-        if start_error(start, archive.target, config=config) < rms**2 * leader.n_values:
-            yield start
 
 
 def _start(near: Skeleton, leader: Equation, objective: Objective, archive: Archive) -> Equation:

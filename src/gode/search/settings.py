@@ -125,7 +125,7 @@ class SearchConfig:
     """Where the search looks; what it finds is ranked by the criterion alone."""
 
     max_terms: int = 6  # of a neighbour of a good equation; each more doubles the number of sums
-    reserve: int = 4  # times the vocabulary: for sums, and where the usual terms do not explain the data
+    reserve: int = 4  # times the vocabulary of moves, for sums of few terms
     implicit: float = 0.25  # share of the effort for the implicit grammar; few laws need it
     whole: int = 12  # equations that go from the first part of a long record to all of it
     completed: int = 6  # leaders whose fit is completed where it is far from the data: exact data need it
