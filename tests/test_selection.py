@@ -144,3 +144,11 @@ def test_what_a_random_walk_explains_as_well_is_not_supported(rng):
     noise = 0.05 * rng.standard_normal(120)
     grown = 5 / (1 + 9 * np.exp(-0.8 * t)) + noise
     assert rank(Pool([best], 0.0, series=[(grown, noise)]), CONFIG).supported
+
+
+@pytest.mark.parametrize(("gain", "supported"), [(9.0, False), (11.0, True)])
+def test_support_needs_a_gain_of_ten_over_a_polynomial(gain, supported):
+    criterion = rank(Pool([RIGHT], 0.0), CONFIG).candidates[0].criterion
+    n, k = RIGHT.n_values, 2
+    sse = (n - k) * np.exp((criterion + gain - k * np.log(n)) / n)
+    assert rank(Pool([RIGHT], 0.0, [(sse, k)]), CONFIG).supported is supported
