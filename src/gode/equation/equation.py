@@ -91,8 +91,12 @@ class Equation:
             )
         return to_text(add(*map(term_node, terms)), exact if digits is None else rounded(digits))
 
+    @cached_property
+    def _text(self) -> str:
+        return self.text()  # asked for at every step of the progress
+
     def __str__(self) -> str:
-        return self.text()
+        return self._text
 
     def sides(self) -> tuple[Node, Node]:
         """Return what to write left and right of the `=`: D(u) = F, or u' = f, or D(u) = 0."""

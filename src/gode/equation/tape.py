@@ -43,7 +43,10 @@ NO_TERMS = Tape(_WHOLE, _WHOLE, _REAL, np.zeros(1, np.int64), _REAL, _WHOLE, _WH
 
 @dataclass(frozen=True)
 class Scales:
-    """What tells the size of each nonlinear constant: its role, and a program for its neighbour."""
+    """The role of each nonlinear constant, and the program of what it multiplies or is added to.
+
+    Both tell the magnitude in which its starting values are chosen.
+    """
 
     role: Int
     tape: Tape
@@ -58,9 +61,8 @@ def compile_tape(terms: Sequence[Term], columns: Sequence[str], n_constants: int
 def compile_scales(terms: Sequence[Term], columns: Sequence[str], n_constants: int) -> Scales:
     """Return, for the nonlinear constants in tape order, their roles and the programs of their neighbours."""
     roles = [role for term in terms for role in _roles(term.body)]
-    neighbours = [neighbour for _, neighbour in roles]
-    programs = [_program(term.body, columns) for term in neighbours]
-    return Scales(np.array([role for role, _ in roles], np.int64), _joined(neighbours, programs, n_constants))
+    tape = compile_tape([neighbour for _, neighbour in roles], columns, n_constants)
+    return Scales(np.array([role for role, _ in roles], np.int64), tape)
 
 
 def compile_poles(terms: Sequence[Term], columns: Sequence[str], n_constants: int) -> Tape:

@@ -13,7 +13,7 @@ from gode.equation.operators import FUNCTIONS, KINKED
 
 STATE = "u"
 TIME = "t"
-MOST_PRODUCTS = 3.0  # that a power counts for
+MOST_PRODUCTS = 3.0  # cap on the price of a power, in products
 KEY_DIGITS = 12  # to which numbers are compared
 by_term = lru_cache(
     maxsize=20_000

@@ -21,12 +21,12 @@ class ConstantsConfig:
     """How hard to look for the constants of one skeleton."""
 
     max_constants: int = 12
-    n_starts: int = 12  # starting values that are scored
-    n_frequencies: int = 80  # the same for a skeleton with a wave of unknown frequency in time
-    n_skipped: int = 0  # the best of them, which are passed over: for another minimum
-    n_refined: int = 2  # the best of the others, from which is iterated
+    n_starts: int = 12  # starting values that are scored: as many as the tables of starts have
+    n_frequencies: int = 80  # the same for sin(C*t): the sum of squares has a minimum per half wave
+    n_skipped: int = 0  # best starts that are left out, to reach another minimum
+    n_refined: int = 2  # best remaining starts from which Levenberg-Marquardt iterates
     max_iterations: int = 30
-    tolerance: float = 1e-4  # relative gain in the sum of squares that counts as progress
+    tolerance: float = 1e-4  # smaller relative gains in the sum of squares, twice in a row, end the fit
 
     def __post_init__(self) -> None:
         for name in ("n_starts", "n_frequencies", "n_refined", "max_iterations"):

@@ -18,7 +18,7 @@ from gode.arrays import Float, Int
 from gode.data import Columns
 from gode.errors import DataError
 
-MARGIN = 0.1  # of the distance from the mean, by which poles must keep away from the data
+MARGIN = 0.1  # poles must lie outside the data by this share of their distance from the mean
 STENCIL = 4  # points of the interpolating cubic behind each panel of the quadrature
 
 

@@ -1,4 +1,4 @@
-"""Where the search for the nonlinear constants starts: values in the size the data suggest (compiled)."""
+"""Starting values of the nonlinear constants, scaled by the data (compiled)."""
 
 import math
 

@@ -12,9 +12,9 @@ from gode.compiling import cached_njit, inner_njit
 from gode.equation.interpreter import run_tape, workspace
 from gode.fitting.starts import dot, starting_values
 
-DEPENDENT = 1e-7  # a term this close to the span of the others is dropped
-NO_PROGRESS = 1e12
-FARTHEST = 100.0  # times the largest start: beyond, 1/(u + C) and such are no more than straight lines
+DEPENDENT = 1e-7  # a term whose residual on the others is a smaller share of it is dropped as dependent
+NO_PROGRESS = 1e12  # damping at which Levenberg-Marquardt gives up
+FARTHEST = 100.0  # bound of a constant, times its largest start: beyond it, 1/(u + C) is a straight line
 
 
 @cached_njit

@@ -9,7 +9,7 @@ import json
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -47,7 +47,7 @@ CARD: dict[str, type] = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class LatentSpace:
     """A grammar and a trained network over it."""
 
@@ -79,7 +79,7 @@ class LatentSpace:
 
     def without(self, *unwanted: str) -> "LatentSpace":
         """Return the same space over the grammar without some terminals, such as 'log' or 't'."""
-        return replace(self, grammar=self.grammar.without(*unwanted))
+        return _without(self, unwanted)
 
     def encode(self, skeletons: Sequence[Skeleton]) -> Single:
         """Return the points (n, dimension) of some skeletons.
@@ -124,11 +124,7 @@ class LatentSpace:
     def decode(
         self, z: ArrayLike, *, temperature: float = 0.0, rng: np.random.Generator | None = None
     ) -> list[Skeleton | None]:
-        """Return the skeleton at each point of `z`; see `decode_derivations`.
-
-        None stands for a sentence of the grammar that is no equation gode solves: some grammars of the
-        paper can write third derivatives, or none at all.
-        """
+        """Return the skeleton at each point; None for a sentence with a third derivative, or with none."""
         return [self._meaning(self.plan.sentence(row)) for row in self._decoded(z, temperature, rng)]
 
     def meaning(self, derivation: Derivation) -> Skeleton | None:
@@ -186,8 +182,7 @@ def load_model(name: str | Path) -> LatentSpace:
         ModelError: if there is none, or its files do not belong together.
     """
     if str(name) in model_names():
-        card_file, weights_file = (_home() / f"{name}{end}" for end in (".json", ".safetensors"))
-        return read_model(card_file.read_bytes(), weights_file.read_bytes(), str(name))
+        return _shipped(str(name))
     stem = str(name).removesuffix(".json")
     card, weights = Path(f"{stem}.json"), Path(f"{stem}.safetensors")
     if not os.path.isfile(card):
@@ -202,6 +197,17 @@ def load_model(name: str | Path) -> LatentSpace:
     if max(card.stat().st_size, weights.stat().st_size) > MAX_FILE:
         raise ModelError(f"{card} or its weights are larger than {MAX_FILE} bytes: no model of gode is")
     return read_model(card.read_bytes(), weights.read_bytes(), str(card))
+
+
+@lru_cache(maxsize=8)  # as many as come with the package: each discovery opens one or two
+def _shipped(name: str) -> LatentSpace:
+    card_file, weights_file = (_home() / f"{name}{end}" for end in (".json", ".safetensors"))
+    return read_model(card_file.read_bytes(), weights_file.read_bytes(), name)
+
+
+@lru_cache(maxsize=8)  # the terms of a grammar are read once for all discoveries that leave out the same
+def _without(space: LatentSpace, unwanted: tuple[str, ...]) -> LatentSpace:
+    return replace(space, grammar=space.grammar.without(*unwanted))
 
 
 def read_model(card_bytes: bytes, weight_bytes: bytes, source: str) -> LatentSpace:

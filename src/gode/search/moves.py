@@ -49,7 +49,7 @@ def _sum_of(frame: Node, bodies: Bodies) -> Skeleton:
 def borrowed(skeleton: Skeleton, near: Equation, other: Sequence[float]) -> Equation:
     """Return `skeleton` with the constants that `near` has in the same terms.
 
-    A term that `near` does not have begins at zero, with its inner constants from `other`.
+    A term that `near` lacks starts with coefficient zero and its inner constants from `other`.
     """
     constants = list(other)
     known = {unlabelled(term.body): term for term in near.skeleton.terms}

@@ -1,8 +1,7 @@
-"""Objective: skeletons -> scores. It remembers what was seen, so that nothing is fitted twice.
+"""Objective: scores of skeletons by a cheap fit. No skeleton is fitted twice.
 
-A score is an information criterion of the cheap fit: n log(SSE/n) + k log n + a price per operation.
-The best of every size are kept in quotas, because the cheap score and the trajectory do not agree on
-which size is right.
+The score is an information criterion: n log(SSE/n) + k log n + a price per operation. The best of every
+number of constants are kept, because the cheap fit and the trajectory disagree on the right number.
 """
 
 import heapq
@@ -19,7 +18,7 @@ from gode.equation.tape import compile_tape, evaluate
 from gode.equation.tree import TIME, by_term, symbols, var, variables, walk
 from gode.fitting import ConstantsConfig, Form, Problem, fit_constants
 
-VANISHING = 1e-6  # share of terms with the highest derivative that is left where they cancel
+VANISHING = 1e-6  # terms with the highest derivative whose sum is a smaller share of them cancel
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,8 +30,8 @@ class ObjectiveConfig:
     operation_price: float = 2.0  # flat between 2 and 4 in our experiments
     quota: int = 24  # skeletons kept per number of constants
     time_alone: bool = False  # whether an equation may do without the state
-    floor: float = 1e-5  # residuals below this share of the target's spread are as good as none
-    barred: frozenset[str] = frozenset()  # symbols that no term may have
+    floor: float = 1e-5  # smaller residuals, as a share of the target's spread, count as this much
+    barred: frozenset[str] = frozenset()  # symbols that no term may hold
 
 
 @dataclass(frozen=True)
@@ -155,11 +154,11 @@ def _kinked(term: Node) -> frozenset[object]:
 
 
 def _leverage(equation: Equation, problem: Problem) -> float:
-    """Return by how much the highest derivative must change for a unit of the residual; inf for any at all.
+    """Return the error in the highest derivative per unit of the residual; inf where they are unrelated.
 
-    The residual of an implicit equation is as small as its terms: exp(C*t)*u'' - C*u = 0 holds for any
-    signal if its constants make both vanish, and u'' - exp(C*t)*u'' = 0 if they cancel. What counts is how
-    far the highest derivative is from solving the equation.
+    The residual of an implicit equation can be made small without solving it: exp(C*t)*u'' - C*u = 0 holds
+    for any signal if its constants make both terms vanish, and u'' - exp(C*t)*u'' = 0 if they cancel. So the
+    residual is divided by its derivative with respect to the highest derivative.
     """
     skeleton, columns = equation.skeleton, problem.columns
     if problem.form is not Form.RESIDUAL or skeleton.leading == (var(skeleton.highest),):

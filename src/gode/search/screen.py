@@ -18,10 +18,10 @@ from gode.fitting.starts import term_at_starts
 from gode.fitting.varpro import transform
 from gode.search.moves import Bodies, Vocabulary
 
-PLAIN = 16  # terms without constants inside, the most frequent, of which all sums are formed
-SIZES = (1, 2, 3)  # of these sums, to which one term is added
-CHUNK = 100  # sums at a time
-INDEPENDENT = 1e-6  # share of a term that the others do not hold, below which it is one of them
+PLAIN = 16  # the most frequent terms without inner constants, of which all sums are formed: 696 of them
+SIZES = (1, 2, 3)  # terms of these sums, to which one term of any kind is added
+CHUNK = 100  # sums at a time, to bound memory
+INDEPENDENT = 1e-6  # a term whose residual on the others is smaller than this share is linearly dependent
 
 
 def best_sums(vocabulary: Vocabulary, problem: Problem, n: int, config: ConstantsConfig) -> list[Bodies]:
@@ -55,7 +55,7 @@ def best_sums(vocabulary: Vocabulary, problem: Problem, n: int, config: Constant
 
 
 def _gains(sums: Int, plain: Sequence[int], products: Float, pulls: Float) -> Float:
-    """Return the squares that each of the sums explains together with each of the rows (sums, rows)."""
+    """Return the sum of squares that each sum explains together with each row (sums, rows)."""
     columns = np.array(plain)
     own = products[sums[:, :, None], columns[sums][:, None, :]] + 1e-12 * np.eye(sums.shape[1])
     across, pull = products[sums], pulls[columns[sums]]
@@ -65,13 +65,13 @@ def _gains(sums: Int, plain: Sequence[int], products: Float, pulls: Float) -> Fl
     rest = pulls - np.einsum("sm,smr->sr", pull, shares)
     alone = np.einsum("sm,smk,sk->s", pull, inverse, pull)
     more = np.where(left > INDEPENDENT, rest**2 / np.maximum(left, INDEPENDENT), 0.0)
-    spread = np.diagonal(inverse, axis1=1, axis2=2)  # one over the share that the others do not hold
+    spread = np.diagonal(inverse, axis1=1, axis2=2)  # variance inflation of each term by the others
     sound = np.all((spread > 0) & (spread < 1 / INDEPENDENT), axis=1)
     return np.asarray(np.where(sound[:, None], alone[:, None] + more, 0.0))
 
 
 def _target(vocabulary: Vocabulary, problem: Problem) -> Float | None:
-    """Return what a sum of terms is to be; None where that is not known beforehand."""
+    """Return the signal that a sum of terms has to match; None where it depends on constants."""
     if has_constant(vocabulary.frame) or variables(vocabulary.frame) - set(problem.columns.names):
         return None
     if problem.form is Form.RESIDUAL:
@@ -82,7 +82,7 @@ def _target(vocabulary: Vocabulary, problem: Problem) -> Float | None:
 
 
 def _rows(bodies: Sequence[Node], problem: Problem, config: ConstantsConfig) -> tuple[Float, Int]:
-    """Return the terms (rows, n) of length one for each start of their constants, and whose each row is."""
+    """Return the normalised terms (rows, n), a row per start of their constants, and the term of each."""
     rows, owner = [np.zeros((0, problem.columns.n_points))], []
     for k, body in enumerate(bodies):
         own = _values(body, problem, config)
