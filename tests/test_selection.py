@@ -152,3 +152,24 @@ def test_support_needs_a_gain_of_ten_over_a_polynomial(gain, supported):
     n, k = RIGHT.n_values, 2
     sse = (n - k) * np.exp((criterion + gain - k * np.log(n)) / n)
     assert rank(Pool([RIGHT], 0.0, [(sse, k)]), CONFIG).supported is supported
+
+
+def polynomials(*runs):
+    return fitted_polynomials(Target(Dataset(runs), np.array([10.0, 5.0, 0.0]), (), 1.0))
+
+
+def test_polynomials_have_the_degree_that_makes_the_observed_channel_constant_and_one_more():
+    t = np.linspace(2.0, 6.0, 9)
+    line, noise = 3.0 + 2.0 * t, np.tile([0.1, -0.1, 0.0], 3)
+    scatter = 100 * np.sum((line - line.mean()) ** 2)
+    assert polynomials(make_run(t, u=line)) == [(pytest.approx(scatter), 1), (pytest.approx(0, abs=1e-9), 2)]
+    both = polynomials(make_run(t, u=line), make_run(t, u=line + noise))
+    assert [k for _, k in both] == [2, 4]
+    assert both[1][0] == pytest.approx(100 * np.sum((noise - np.polyval(np.polyfit(t, noise, 1), t)) ** 2))
+    (level, k), _ = polynomials(make_run(t, velocity=line))
+    assert (level, k) == (pytest.approx(scatter / 4), 1)
+
+
+def test_standard_errors_are_the_roots_of_the_variances():
+    found = replace(RIGHT, covariance=np.array([[4.0, 1.0], [1.0, -1e-20]]))
+    assert found.errors.tolist() == [2.0, 0.0]
