@@ -4,7 +4,15 @@ from scipy.signal import lfilter
 from scipy.stats import norm
 from scipy.stats import t as t_law
 
-from gode.fitting.correlated import Arma, correlated, correlation, fit_arma, longer, sandwich
+from gode.fitting.correlated import (
+    Arma,
+    correlated,
+    correlation,
+    fit_arma,
+    innovations,
+    longer,
+    sandwich,
+)
 
 NO_CUTS = np.zeros(0, np.int64)
 
@@ -131,3 +139,11 @@ def test_without_white_noise_on_top_all_of_the_variance_is_correlated(rng):
     phi, share = correlation([ar(2000, 0.7, rng)], 0)
     assert phi == pytest.approx(0.7, abs=0.04)
     assert share == 1
+
+
+@pytest.mark.parametrize("level", [False, True])
+def test_innovations_are_those_of_a_linear_filter(rng, level):
+    y = 1e6 * level + rng.standard_normal(50)
+    e, one = (lfilter([1.0, -0.7], [1.0, 0.2], x) for x in (y, np.ones(50)))
+    plain = e - one * (one @ e) / (one @ one) if level else e
+    assert innovations(y, 0.7, 0.2, level) == pytest.approx(plain @ plain, rel=1e-6)

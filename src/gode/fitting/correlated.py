@@ -13,6 +13,7 @@ from scipy.signal import lfilter
 from scipy.special import stdtrit
 
 from gode.arrays import Float, Int
+from gode.compiling import cached_njit
 
 HUGE = 1e100  # stands for infinite variances, which a record could not hold
 NORMAL = 1.959964  # standard deviations of the 95 % interval of a normal law
@@ -47,12 +48,13 @@ class Arma:
 
 def fit_arma(series: Sequence[Float], *, levels: bool) -> Arma:
     """Return the process that explains some series best, each about its own level if `levels`, else zero."""
+    series = [np.array(y, np.float64) for y in series]
     n = sum(len(y) for y in series)
     tiny = max(1e-30 * sum(float(y @ y) for y in series), 1e-250)
 
     def squares(p: Float) -> float:
         phi, theta = LARGEST * np.tanh(p)
-        return sum(_innovations(y, phi, theta, levels) for y in series) + tiny
+        return float(sum(innovations(y, phi, theta, levels) for y in series)) + tiny
 
     grid = [(np.arctanh(phi), np.arctanh(theta)) for phi in GRID for theta in (*(-g for g in GRID), 0.3)]
     start = min(grid, key=lambda p: squares(np.array(p)))
@@ -61,13 +63,23 @@ def fit_arma(series: Sequence[Float], *, levels: bool) -> Arma:
     return Arma(phi, theta, float(found.fun) / n, n)
 
 
-def _innovations(y: Float, phi: float, theta: float, level: bool) -> float:
-    """Return the sum of squared innovations."""
-    e = lfilter([1.0, -phi], [1.0, theta], y)
-    if level:
-        one = lfilter([1.0, -phi], [1.0, theta], np.ones(len(y)))
-        e = e - one * (one @ e) / max(float(one @ one), 1e-300)
-    return float(e @ e)
+@cached_njit
+def innovations(y: Float, phi: float, theta: float, level: bool) -> float:
+    """Return the sum of squared innovations, about the level of least squares if `level`."""
+    share = 0.0
+    for again in range(2 if level else 1):
+        e, one, before = 0.0, 0.0, 0.0
+        squares, product, ones = 0.0, 0.0, 0.0
+        for i in range(len(y)):
+            e = y[i] - phi * before - theta * e
+            one = 1.0 - (phi if i > 0 else 0.0) - theta * one  # innovations of a level of 1
+            before = y[i]
+            squares += (e - share * one) ** 2
+            product += e * one
+            ones += one * one
+        if level and again == 0:
+            share = product / max(ones, 1e-300)
+    return squares
 
 
 def correlation(series: Sequence[Float], n_free: int) -> tuple[float, float]:
