@@ -11,7 +11,7 @@ def test_a_saved_pool_is_ranked_as_the_discovery_was(tmp_path):
     found = found_growth()
     write_pool(found, Job(study="b1", problem="ID1", method="gode", seed=3), tmp_path / "pools")
     (saved,) = read_pools(tmp_path / "pools")
-    assert saved.name == "b1_ID1_3"
+    assert saved.name == "b1_ID1_3_0.05_normal"
     again = rank(saved.pool, found.settings.selection)
     assert [c.equation.text(6) for c in again.candidates] == [c.equation.text(6) for c in found.candidates]
     assert again.n_ties == len(found.ties)

@@ -35,7 +35,7 @@ def write_pool(found: Discovery, job: Job, folder: Path) -> None:
         result = score(problem(job.problem), c.equation.text(None))
         rows.append({"candidate": encode(c), "errors": result.errors, "right": result.structure})
     make_folder(folder)
-    name = f"{job.study}_{job.problem}_{job.seed}.json"
+    name = f"{job.study}_{job.problem}_{job.seed}_{job.noise:g}_{job.effort}.json"
     (folder / name).write_text(json.dumps({"floor": found.prepared.floor, "candidates": rows}))
 
 
