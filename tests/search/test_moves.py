@@ -1,4 +1,4 @@
-from gode.equation import parse_equation, parse_skeleton
+from gode.equation import Equation, parse_equation, parse_skeleton
 from gode.equation.tree import call, const, mul, num, power, var
 from gode.search import Vocabulary, neighbours
 from gode.search.moves import additions, borrowed, deletions, swaps
@@ -37,3 +37,9 @@ def test_a_new_term_starts_at_zero_with_other_inner_constants():
     skeleton = parse_skeleton("u' = C*u + C*exp(C*t)")
     found = borrowed(skeleton, parse_equation("u' = 0.5*u"), [7.0] * 3)
     assert sorted(found.constants) == [-0.5, 0.0, 7.0]
+
+
+def test_a_term_with_a_fixed_factor_keeps_it_as_a_start():
+    near = Equation(parse_skeleton("u' = C*u - u^2"), (-3.0,))
+    found = borrowed(parse_skeleton("u' = C*u + C*u^2 + C"), near, [7.0] * 3)
+    assert found.text() == near.text() == "u' = 3*u - u^2"

@@ -59,7 +59,7 @@ def borrowed(skeleton: Skeleton, near: Equation, other: Sequence[float]) -> Equa
             for i, j in zip(_labels(term.body), _labels(old.body), strict=True):
                 constants[i] = near.constants[j]
         if term.constant is not None:
-            share = near.constants[old.constant] if old is not None and old.constant is not None else 0.0
+            share = near.constants[old.constant] if old is not None and old.constant is not None else 1.0
             constants[term.constant] = share * (old.multiplier / term.multiplier if old is not None else 0.0)
     return Equation(skeleton, tuple(constants))
 
