@@ -53,6 +53,6 @@ def test_more_effort_is_more_planned_work():
 
 
 def test_a_plan_counts_the_fits_of_all_stages():
-    assert planned(EFFORTS["quick"], 1.0) == Plan(cheap=930, fits=79)
-    assert planned(EFFORTS["quick"], 0.5) == Plan(cheap=480, fits=39.5)
-    assert planned(PARTS["random"], 1.0) == Plan(cheap=1900, fits=80)  # which has no rounds of moves
+    assert planned(EFFORTS["quick"], 1.0) == Plan(cheap=630, fits=79)
+    assert planned(EFFORTS["quick"], 0.5) == Plan(cheap=330, fits=39.5)
+    assert planned(PARTS["random"], 1.0) == Plan(cheap=1300, fits=80)  # which has no rounds of moves

@@ -24,7 +24,6 @@ STAGES = {
     Stage.LIBRARY: "fitting random sentences of the grammar",
     Stage.SUMS: "comparing sums of few terms",
     Stage.LATENT: "searching the latent space",
-    Stage.MOVES: "trying neighbours of the best",
     Stage.TRAJECTORIES: "fitting the best to the trajectory",
     Stage.NEIGHBOURS: "fitting their neighbours to the trajectory",
     Stage.WHOLE: "fitting the best to whole records",

@@ -22,7 +22,6 @@ class Stage(StrEnum):
     LIBRARY = "library"
     SUMS = "sums"
     LATENT = "latent space"
-    MOVES = "moves"
     TRAJECTORIES = "trajectories"
     NEIGHBOURS = "neighbours"
     WHOLE = "whole records"
@@ -30,7 +29,7 @@ class Stage(StrEnum):
     BEST = "the best so far"
 
 
-SEARCHING = (Stage.LIBRARY, Stage.SUMS, Stage.LATENT, Stage.MOVES)  # by cheap fits
+SEARCHING = (Stage.LIBRARY, Stage.SUMS, Stage.LATENT)  # by cheap fits
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Look for skeletons by their cheap score: random sentences, sums of terms, the latent space, moves."""
+"""Look for skeletons by their cheap score: random sentences, sums of terms, the latent space."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -8,7 +8,7 @@ import numpy as np
 
 from gode.arrays import Float
 from gode.choices import Preset
-from gode.equation import Node, Skeleton, parse_skeleton
+from gode.equation import Skeleton, parse_skeleton
 from gode.equation.tree import depends_on
 from gode.errors import EquationError, GrammarError, ModelError
 from gode.fitting import Form
@@ -19,7 +19,7 @@ from gode.model import LatentSpace, Listing, load_model, open_space
 from gode.search.archive import Archive, Stage
 from gode.search.interrupts import Interrupts
 from gode.search.latent import search_latent
-from gode.search.moves import Vocabulary, neighbours
+from gode.search.moves import Vocabulary
 from gode.search.objective import Objective, ObjectiveConfig
 from gode.search.screen import best_sums
 from gode.search.settings import IMPLICIT, INPUT, Settings
@@ -97,7 +97,7 @@ def make_vocabulary(
 
 
 def explore(regions: Sequence[Region], archive: Archive, rng: np.random.Generator) -> None:
-    """Look for skeletons by their cheap score in each grammar: sentences, sums, the latent space, moves."""
+    """Look for skeletons by their cheap score in each grammar: sentences, sums, the latent space."""
     for region, own_rng in zip(regions, rng.spawn(len(regions)), strict=True):
         before = archive.n_fitted
 
@@ -138,7 +138,6 @@ def _explore(
         rng=latent_rng,
         on_step=lambda: count(Stage.LATENT),
     )
-    _climb(region, round(region.share * effort.moves), settings.search.max_terms, count)
 
 
 def random_skeletons(space: LatentSpace | Listing, n: int, rng: np.random.Generator) -> Iterator[Skeleton]:
@@ -170,22 +169,3 @@ def encoded_leaders(objective: Objective, space: LatentSpace | Listing, n: int) 
         except ModelError:  # written in a way the book does not know
             continue
     return points[:n]
-
-
-def _climb(region: Region, budget: int, max_terms: int, count: Callable[[Stage], None]) -> None:
-    """Go from the best skeletons to their neighbours by the cheap score."""
-    objective, vocabulary = region.objective, region.vocabulary
-    end = objective.n_fitted + budget
-    done: set[Node] = set()
-    while objective.n_fitted < end:
-        waiting = (s for s in objective.leaders(40) if s.skeleton.key not in done)
-        scored = next(waiting, None)
-        if scored is None:
-            break
-        done.add(scored.skeleton.key)
-        for bodies in neighbours(
-            vocabulary.terms_of(scored.skeleton), vocabulary.bodies[: len(vocabulary.bodies) // 2]
-        ):
-            if len(bodies) <= max_terms:
-                objective.score(vocabulary.skeleton(bodies))
-        count(Stage.MOVES)

@@ -24,7 +24,7 @@ class Plan:
 
 def planned(effort: Effort, share: float) -> Plan:
     """Return the plan of one pass with this share of an effort."""
-    cheap = share * (effort.library + effort.latent + effort.moves) + SUMS * effort.sums
+    cheap = share * (effort.library + effort.latent) + SUMS * effort.sums
     fits = share * (SIZES * effort.per_size + effort.rounds * (effort.per_round + PARTS))
     return Plan(cheap, fits)
 

@@ -23,96 +23,32 @@ T = TypeVar("T")
 class Effort:
     """How many skeletons go through each stage."""
 
-    library: int  # random sentences fitted first
-    sums: int  # of each size, the best of all sums of few terms
-    latent: int  # skeletons fitted in the latent search
-    climbers: int  # starts of the latent search besides the origin
-    moves: int  # neighbours fitted by the cheap score
-    vocabulary: int  # terms that moves may add
-    per_size: int  # skeletons of each size that go to the trajectory
-    rounds: int  # of moves on the trajectory
-    per_round: int  # neighbours fitted to the trajectory for each good equation
+    library: int = 0  # random sentences fitted first
+    sums: int = 0  # of each size, the best of all sums of few terms
+    latent: int = 0  # skeletons fitted in the latent search
+    climbers: int = 0  # starts of the latent search besides the origin
+    vocabulary: int = 60  # terms that moves may add
+    per_size: int = 10  # skeletons of each size that go to the trajectory
+    rounds: int = 0  # of moves on the trajectory
+    per_round: int = 0  # neighbours fitted to the trajectory for each good equation
 
 
 EFFORTS: dict[str, Effort] = {
     EffortName.QUICK: Effort(
-        library=300,
-        sums=10,
-        latent=300,
-        climbers=2,
-        moves=300,
-        vocabulary=30,
-        per_size=5,
-        rounds=3,
-        per_round=8,
+        library=300, sums=10, latent=300, climbers=2, vocabulary=30, per_size=5, rounds=3, per_round=8
     ),
-    EffortName.NORMAL: Effort(
-        library=500,
-        sums=30,
-        latent=700,
-        climbers=5,
-        moves=700,
-        vocabulary=60,
-        per_size=10,
-        rounds=8,
-        per_round=14,
-    ),
+    EffortName.NORMAL: Effort(library=500, sums=30, latent=700, climbers=5, rounds=8, per_round=14),
     EffortName.THOROUGH: Effort(
-        library=2000,
-        sums=60,
-        latent=4000,
-        climbers=15,
-        moves=4000,
-        vocabulary=150,
-        per_size=24,
-        rounds=20,
-        per_round=30,
+        library=2000, sums=60, latent=4000, climbers=15, vocabulary=150, per_size=24, rounds=20, per_round=30
     ),
 }
-
-
-# What the parts of the search contribute, each with about as many fits as "normal" has in all.
-PARTS = {
-    "random": Effort(
-        library=1900, sums=0, latent=0, climbers=0, moves=0, vocabulary=60, per_size=10, rounds=0, per_round=0
-    ),
-    "latent": Effort(
-        library=300,
-        sums=0,
-        latent=1600,
-        climbers=15,
-        moves=0,
-        vocabulary=60,
-        per_size=10,
-        rounds=0,
-        per_round=0,
-    ),
-    "sums": Effort(
-        library=300,
-        sums=530,
-        latent=0,
-        climbers=0,
-        moves=0,
-        vocabulary=60,
-        per_size=10,
-        rounds=0,
-        per_round=0,
-    ),
-    "moves": Effort(
-        library=300,
-        sums=0,
-        latent=0,
-        climbers=0,
-        moves=1600,
-        vocabulary=60,
-        per_size=10,
-        rounds=8,
-        per_round=14,
-    ),
+PARTS = {  # single parts of the search, each with about as many cheap fits as "normal"
+    "random": Effort(library=1300),
+    "latent": Effort(library=300, latent=1000, climbers=15),
+    "sums": Effort(library=300, sums=330),
+    "moves": Effort(library=1300, rounds=8, per_round=14),
 }
-ALL = Effort(  # of a grammar whose skeletons are all tried, and nothing else
-    library=0, sums=0, latent=0, climbers=0, moves=0, vocabulary=0, per_size=24, rounds=0, per_round=0
-)
+ALL = Effort(vocabulary=0, per_size=24)  # of a grammar whose skeletons are all tried, and nothing else
 AUTO: Final = "auto"  # the order that explains the data better
 GRAMMARS = {1: "first-order", 2: "second-order"}
 IMPLICIT = "implicit"
