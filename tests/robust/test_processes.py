@@ -1,5 +1,6 @@
 """Discoveries inside other people's processes and threads: they work, and leave no trace there."""
 
+import gc
 import multiprocessing
 import os
 import subprocess
@@ -91,3 +92,12 @@ def test_discoveries_that_overlap_leave_the_threads_of_linear_algebra_as_they_we
         leave.set()
         run.join()
     assert threads() == before
+
+
+def test_full_collections_are_rare_within_a_discovery_and_as_before_after_it():
+    before = gc.get_threshold()
+    with one_thread():
+        with one_thread():
+            assert gc.get_threshold()[2] > 100 * before[2]
+        assert gc.get_threshold()[2] > 100 * before[2]
+    assert gc.get_threshold() == before

@@ -14,8 +14,6 @@ from gode.search.settings import Settings
 from gode.search.zero_starts import fitted_target
 from gode.selection import Candidate, front, ties
 
-SHOWN = 20  # candidates that get error bars, besides near ties and front
-
 
 def with_causes(
     found: Discovery, second_order: Callable[[Settings], Discovery | None] | None = None
@@ -65,7 +63,7 @@ def with_error_bars(order: Sequence[Candidate], prepared: Prepared, settings: Se
 
     During the search the correlation enters only by the number of independent values, which is faster.
     """
-    shown = {id(c) for c in [*order[:SHOWN], *ties(order, settings.selection), *front(order)]}
+    shown = {id(c) for c in [*ties(order, settings.selection), *front(order)]}
     return [_with_bars(c, prepared, settings) if id(c) in shown else c for c in order]
 
 
