@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import gode
-from gode.discovery.rivals import MAX_RIVALS, weighed
+from gode.discovery.rivals import MAX_RIVALS, with_weights
 from gode.equation import parse_equation
 
 T = np.linspace(0.0, 6.0, 60)
@@ -21,7 +21,7 @@ def rival(found, text, **changes):
 
 
 def weights(found, *others):
-    return [w for _, w in weighed(found.candidates[0], others, found.prepared, found.settings.selection)]
+    return [w for _, w in with_weights(found.candidates[0], others, found.prepared, found.settings.selection)]
 
 
 def test_an_equation_as_good_as_the_one_named_weighs_as_much(found):

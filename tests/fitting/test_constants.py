@@ -18,7 +18,7 @@ from gode.fitting import (
     ConstantsConfig,
     Fit,
     Form,
-    Problem,
+    Regression,
     fit_constants,
     integral_problem,
     residual_problem,
@@ -60,7 +60,7 @@ def quadrature(times: tuple[float, ...]) -> np.ndarray:
     return out
 
 
-def plain_residual(equation: Equation, problem: Problem, initial=None) -> np.ndarray:
+def plain_residual(equation: Equation, problem: Regression, initial=None) -> np.ndarray:
     """The residual whose squares are summed, written plainly: the twin of the compiled kernel."""
     columns = problem.columns
     skeleton = equation.skeleton
@@ -261,7 +261,7 @@ def test_random_skeletons_never_raise_nor_warn(name: str, rng):
     assert n_fitted > 50
 
 
-def check_consistent(found: Fit, posed: Problem) -> None:
+def check_consistent(found: Fit, posed: Regression) -> None:
     if found.equation is None:
         assert found.failure is not None
         assert found.loss == np.inf

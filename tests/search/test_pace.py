@@ -1,6 +1,6 @@
 import math
 
-from gode.search.pace import Pace, Plan, planned
+from gode.search.pace import Pace, Workload, planned
 from gode.search.settings import EFFORTS, PARTS
 
 
@@ -14,7 +14,7 @@ class Clock:
 
 def test_what_is_left_follows_from_the_plan_and_the_speed():
     clock = Clock()
-    pace = Pace(Plan(cheap=1000, fits=100), 1, clock)
+    pace = Pace(Workload(cheap=1000, fits=100), 1, clock)
     assert math.isnan(pace.left(n_cheap=0, on_trajectory=False))
     clock.now = 5.0
     assert pace.left(n_cheap=500, on_trajectory=False) == 5.0 + 100 * 8 * 0.01  # fits are guessed at first
@@ -28,7 +28,7 @@ def test_what_is_left_follows_from_the_plan_and_the_speed():
 
 def test_a_second_pass_is_expected_to_take_as_long_as_the_first():
     clock = Clock()
-    pace = Pace(Plan(cheap=100, fits=0), 2, clock)
+    pace = Pace(Workload(cheap=100, fits=0), 2, clock)
     pace.left(n_cheap=0, on_trajectory=False)
     clock.now = 10.0
     assert pace.left(n_cheap=100, on_trajectory=False) == 10.0
@@ -39,7 +39,7 @@ def test_a_second_pass_is_expected_to_take_as_long_as_the_first():
 
 def test_more_than_was_planned_leaves_nothing():
     clock = Clock()
-    pace = Pace(Plan(cheap=10, fits=0), 1, clock)
+    pace = Pace(Workload(cheap=10, fits=0), 1, clock)
     assert math.isnan(pace.left(n_cheap=5, on_trajectory=False))
     clock.now = 1.0
     assert pace.left(n_cheap=30, on_trajectory=False) == 0.0
@@ -53,6 +53,6 @@ def test_more_effort_is_more_planned_work():
 
 
 def test_a_plan_counts_the_fits_of_all_stages():
-    assert planned(EFFORTS["quick"], 1.0) == Plan(cheap=630, fits=79)
-    assert planned(EFFORTS["quick"], 0.5) == Plan(cheap=330, fits=39.5)
-    assert planned(PARTS["random"], 1.0) == Plan(cheap=1300, fits=80)  # which has no rounds of moves
+    assert planned(EFFORTS["quick"], 1.0) == Workload(cheap=630, fits=79)
+    assert planned(EFFORTS["quick"], 0.5) == Workload(cheap=330, fits=39.5)
+    assert planned(PARTS["random"], 1.0) == Workload(cheap=1300, fits=80)  # which has no rounds of moves

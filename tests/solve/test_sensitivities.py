@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gode.equation import Equation, parse_equation
-from gode.solve import Interpolation, SolveConfig, prepare, solve
+from gode.solve import Interpolation, SolveConfig, set_up, solve
 from gode.solve.explicit import DONE, WORSE
 from gode.solve.solution import NOTHING, integrate
 
@@ -118,7 +118,7 @@ def test_implicit_sensitivities_agree_with_explicit_ones():
 @pytest.mark.parametrize("text", ["u' = -0.7*u", "u' + 0.1*u'^3 = -0.7*u"])
 def test_a_solution_ends_where_it_is_worse_than_the_limit(text: str):
     equation = parse_equation(text)
-    system = prepare(equation.skeleton, T, guide=-0.6 * np.exp(-0.6 * T))
+    system = set_up(equation.skeleton, T, guide=-0.6 * np.exp(-0.6 * T))
     observed, weights = np.zeros((len(T), 3)), np.zeros((len(T), 3))
     weights[:, :2] = 2.0
 

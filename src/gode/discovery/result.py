@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from gode.arrays import Float
 from gode.discovery.finding import Finding
 from gode.discovery.quality import UNSUPPORTED, Quality, misfit_of, quality_of
-from gode.discovery.rivals import weighed
+from gode.discovery.rivals import with_weights
 from gode.discovery.simulate import Prediction, make_scenario, predict, simulate
 from gode.fitting.prepare import Prepared
 from gode.search.settings import Settings
@@ -147,7 +147,9 @@ class Discovery:
     def _rivals(self) -> list[tuple[Candidate, float]]:
         """The near ties and the front with their weights under correlated noise."""
         others = [c for c, _ in self.shown if c is not self.candidates[0]]
-        return weighed(self.candidates[0], others, self.prepared, self.settings.selection) if others else []
+        return (
+            with_weights(self.candidates[0], others, self.prepared, self.settings.selection) if others else []
+        )
 
     # The report stands above discovery, so what opens it does so when called and not at import.
 

@@ -13,12 +13,12 @@ from gode.fitting.correlated import fit_arma
 from gode.fitting.prepare import Prepared
 from gode.selection import Candidate, SelectionConfig, improbability
 
-MAX_RIVALS = 30  # that are weighed, besides the equation that is named
+MAX_RIVALS = 30  # that are with_weights, besides the equation that is named
 HOPELESS = 1e9  # the criterion of an equation that has no solution along the data
 NEGLIGIBLE = 1e-3  # weights below this are left out
 
 
-def weighed(
+def with_weights(
     named: Candidate, others: Sequence[Candidate], prepared: Prepared, config: SelectionConfig
 ) -> list[tuple[Candidate, float]]:
     """Return the others with their weights; with that of the equation that is named, the sum is one."""

@@ -10,7 +10,7 @@ from gode.compiling import must_compile
 from gode.equation import Equation, Skeleton
 from gode.equation.tape import FREQUENCY, compile_poles, compile_scales, compile_tape
 from gode.errors import ConfigError, DataError, Failure
-from gode.fitting.problem import Form, Problem
+from gode.fitting.problem import Form, Regression
 from gode.fitting.varpro import fit_kernel
 
 logger = logging.getLogger(__name__)
@@ -47,7 +47,7 @@ class Fit:
     failure: Failure | None = None
 
 
-def fit_constants(skeleton: Skeleton, problem: Problem, *, config: ConstantsConfig | None = None) -> Fit:
+def fit_constants(skeleton: Skeleton, problem: Regression, *, config: ConstantsConfig | None = None) -> Fit:
     """Return the constants of `skeleton` with the least squares on `problem`, and that loss.
 
     Raises:

@@ -16,7 +16,7 @@ from gode.equation import Equation, Term, parse_tree
 from gode.equation.tape import COLUMNS, compile_tape, evaluate
 from gode.equation.tree import TIME, has_constant, variables
 from gode.errors import DataError
-from gode.fitting import Problem, integral_problem, residual_problem
+from gode.fitting import Regression, integral_problem, residual_problem
 from gode.fitting.long_records import SCREENED, SHORTEST, condensed, first_part, screened
 from gode.fitting.target import Target
 from gode.solve import Signal, solve
@@ -36,7 +36,7 @@ class Prepared:
     dataset: Dataset
     smooths: tuple[Smooth, ...]
     columns: Columns
-    problems: tuple[Problem, ...]  # the first one ranks
+    problems: tuple[Regression, ...]  # the first one ranks
     target: Target  # the first part of long records
     whole: Target  # all of them
     noise: Float  # (3,) standard deviation of each observed channel
@@ -174,7 +174,7 @@ def _of_one_sign(run: Run, smooth: Smooth) -> Float:
     return values
 
 
-def _problems(dataset: Dataset, columns: Columns, order: int) -> tuple[Problem, ...]:
+def _problems(dataset: Dataset, columns: Columns, order: int) -> tuple[Regression, ...]:
     """Return the cheap problems: the integral form if u was observed, and the residual."""
     residual = residual_problem(_windows(columns))
     if not all(np.isfinite(run.observed[0]).any() for run in dataset.runs):

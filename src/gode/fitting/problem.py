@@ -43,7 +43,7 @@ class Operator(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Problem:
+class Regression:
     """Columns, and how a skeleton is compared with them."""
 
     columns: Columns
@@ -51,12 +51,12 @@ class Problem:
     operator: Operator
 
 
-def residual_problem(columns: Columns) -> Problem:
+def residual_problem(columns: Columns) -> Regression:
     """Return the problem of making the residual vanish on `columns` (eq. 4)."""
     n = columns.n_points
     nothing = np.zeros(n, np.int64), np.zeros((n, STENCIL)), np.zeros((0, n))
     operator = Operator(columns.matrix, widened(columns), columns.starts, 0, np.zeros(n), *nothing)
-    return Problem(columns, Form.RESIDUAL, operator)
+    return Regression(columns, Form.RESIDUAL, operator)
 
 
 def integral_problem(
@@ -65,7 +65,7 @@ def integral_problem(
     *,
     initial: Sequence[Sequence[float]] | Sequence[Float] | None = None,
     columns: Columns | None = None,
-) -> Problem:
+) -> Regression:
     """Return the problem of reproducing u by integrating the right-hand side `order` times.
 
     Args:
@@ -90,7 +90,7 @@ def integral_problem(
     operator = Operator(
         columns.matrix, widened(columns), columns.starts, order, target, stencil, weights, basis
     )
-    return Problem(columns, Form.INTEGRAL, operator)
+    return Regression(columns, Form.INTEGRAL, operator)
 
 
 def widened(columns: Columns) -> Float:

@@ -16,7 +16,7 @@ from gode.fitting.correlated import HUGE, inverse, sandwich
 from gode.fitting.normal import add_normal, damped_step
 from gode.fitting.target import Target
 from gode.fitting.whiteness import worth
-from gode.solve import SolveConfig, prepare
+from gode.solve import SolveConfig, set_up
 from gode.solve.explicit import DONE
 from gode.solve.solution import NOTHING, integrate
 
@@ -139,8 +139,8 @@ class _Shooter:
         rtol = float(np.clip(config.noise_share * target.noise_share, config.rtol, 10 * config.rtol))
         steps = config.max_steps + max(STEPS * r.n_samples for r in runs)
         solver = SolveConfig(rtol=rtol, max_steps=steps, bound=config.bound * target.scale)
-        self.systems = [
-            prepare(skeleton, r.t, inputs=dict(r.signals), guide=g[self.order], config=solver)
+        self.setups = [
+            set_up(skeleton, r.t, inputs=dict(r.signals), guide=g[self.order], config=solver)
             for r, g in zip(runs, target.guides, strict=True)
         ]
         own = np.arange(self.k)
@@ -178,13 +178,13 @@ class _Shooter:
         total, solved = 0.0, []
         n_free = self.n_free if slopes else 0
         normal, gradient = np.zeros((n_free, n_free)), np.zeros(n_free)
-        for i, whole in enumerate(self.systems):
-            system = whole.until(_n_points(len(whole.t), share))
-            n, (observed, weights) = len(system.t), self.target.samples[i]
+        for i, whole in enumerate(self.setups):
+            setup = whole.until(_n_points(len(whole.t), share))
+            n, (observed, weights) = len(setup.t), self.target.samples[i]
             data = observed[:n], weights[:n]
             param, place = self.places[i] if slopes else (NOTHING, NOTHING)
             out, sens = np.empty((3, n)), np.empty((len(param), 3, n))
-            status, _, sse = integrate(system, constants, initial[i], param, out, sens, *data, limit - total)
+            status, _, sse = integrate(setup, constants, initial[i], param, out, sens, *data, limit - total)
             total += sse
             if status != DONE or not total < limit:
                 return None

@@ -21,8 +21,7 @@ from gode.paper.losses_eq4_to_9 import (
     is_trivial,
     solution_loss,
 )
-from gode.solve import Solution, SolveConfig
-from gode.solve import prepare as prepare_system
+from gode.solve import Solution, SolveConfig, set_up
 from gode.solve import run as run_system
 
 FAILURE_COST = 1e10
@@ -122,9 +121,7 @@ class PaperObjective:
         out = []
         for data, smooth in zip(self.runs, self.smooths, strict=True):
             guide = smooth.values[self.order]
-            system = prepare_system(
-                equation.skeleton, data.t, inputs=dict(data.signals), guide=guide, config=config
-            )
+            system = set_up(equation.skeleton, data.t, inputs=dict(data.signals), guide=guide, config=config)
             known = data.initial[: self.order]
             start: Float = np.where(np.isfinite(known), known, smooth.values[: self.order, 0])
             out.append(run_system(system, constants, start))

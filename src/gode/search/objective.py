@@ -16,7 +16,7 @@ from gode.equation import Equation, Node, Skeleton
 from gode.equation.operators import KINKED
 from gode.equation.tape import compile_tape, evaluate
 from gode.equation.tree import TIME, by_term, symbols, var, variables, walk
-from gode.fitting import ConstantsConfig, Form, Problem, fit_constants
+from gode.fitting import ConstantsConfig, Form, Regression, fit_constants
 
 VANISHING = 1e-6  # terms with the highest derivative whose sum is a smaller share of them cancel
 
@@ -48,7 +48,7 @@ class Objective:
 
     def __init__(
         self,
-        problems: Iterable[Problem],
+        problems: Iterable[Regression],
         *,
         config: ObjectiveConfig,
         fit: ConstantsConfig,
@@ -153,7 +153,7 @@ def _kinked(term: Node) -> frozenset[object]:
     return frozenset([node.args[0].value for node in walk(term) if node.op in KINKED])
 
 
-def _leverage(equation: Equation, problem: Problem) -> float:
+def _leverage(equation: Equation, problem: Regression) -> float:
     """Return the error in the highest derivative per unit of the residual; inf where they are unrelated.
 
     The residual of an implicit equation can be made small without solving it: exp(C*t)*u'' - C*u = 0 holds
@@ -174,7 +174,7 @@ def _leverage(equation: Equation, problem: Problem) -> float:
         return float(1 / whole) if whole > VANISHING * largest else np.inf
 
 
-def _floor(problem: Problem, share: float) -> float:
+def _floor(problem: Regression, share: float) -> float:
     target = problem.operator.target
     spread = np.std(target) if np.any(target) else np.std(problem.columns.matrix[1 + 1 : 4], axis=1).max()
     return float((share * spread) ** 2 + 1e-300)

@@ -15,24 +15,24 @@ MEASURED = 5  # trajectory fits after which their own speed is used
 
 
 @dataclass(frozen=True)
-class Plan:
+class Workload:
     """How many fits a search makes, if its stages do not end early."""
 
     cheap: float
     fits: float
 
 
-def planned(effort: Effort, share: float) -> Plan:
+def planned(effort: Effort, share: float) -> Workload:
     """Return the plan of one pass with this share of an effort."""
     cheap = share * (effort.library + effort.latent) + SUMS * effort.sums
     fits = share * (SIZES * effort.per_size + effort.rounds * (effort.per_round + PARTS))
-    return Plan(cheap, fits)
+    return Workload(cheap, fits)
 
 
 class Pace:
     """Counts the fits of a pass and their time."""
 
-    def __init__(self, plan: Plan, passes: int, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, plan: Workload, passes: int, clock: Callable[[], float] = time.monotonic) -> None:
         self.plan, self.passes, self.clock = plan, passes, clock
         self.cheap, self.fits = 0, 0  # done in this pass
         self.seconds = {False: 0.0, True: 0.0}  # spent on cheap fits, and on fits to the trajectory

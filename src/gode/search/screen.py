@@ -13,7 +13,7 @@ from gode.arrays import Float, Int
 from gode.equation import Node, Term
 from gode.equation.tape import FREQUENCY, compile_scales, compile_tape
 from gode.equation.tree import count_constants, has_constant, renumber, var, variables
-from gode.fitting import ConstantsConfig, Form, Problem
+from gode.fitting import ConstantsConfig, Form, Regression
 from gode.fitting.starts import term_at_starts
 from gode.fitting.varpro import transform
 from gode.search.moves import Bodies, Vocabulary
@@ -24,7 +24,7 @@ CHUNK = 100  # sums at a time, to bound memory
 INDEPENDENT = 1e-6  # a term whose residual on the others is smaller than this share is linearly dependent
 
 
-def best_sums(vocabulary: Vocabulary, problem: Problem, n: int, config: ConstantsConfig) -> list[Bodies]:
+def best_sums(vocabulary: Vocabulary, problem: Regression, n: int, config: ConstantsConfig) -> list[Bodies]:
     """Return the `n` sums of each size that leave the least squares, the best first."""
     target = _target(vocabulary, problem)
     if target is None or n < 1:
@@ -70,7 +70,7 @@ def _gains(sums: Int, plain: Sequence[int], products: Float, pulls: Float) -> Fl
     return np.asarray(np.where(sound[:, None], alone[:, None] + more, 0.0))
 
 
-def _target(vocabulary: Vocabulary, problem: Problem) -> Float | None:
+def _target(vocabulary: Vocabulary, problem: Regression) -> Float | None:
     """Return the signal that a sum of terms has to match; None where it depends on constants."""
     if has_constant(vocabulary.frame) or variables(vocabulary.frame) - set(problem.columns.names):
         return None
@@ -81,7 +81,7 @@ def _target(vocabulary: Vocabulary, problem: Problem) -> Float | None:
     return problem.operator.target if explicit else None
 
 
-def _rows(bodies: Sequence[Node], problem: Problem, config: ConstantsConfig) -> tuple[Float, Int]:
+def _rows(bodies: Sequence[Node], problem: Regression, config: ConstantsConfig) -> tuple[Float, Int]:
     """Return the normalised terms (rows, n), a row per start of their constants, and the term of each."""
     rows, owner = [np.zeros((0, problem.columns.n_points))], []
     for k, body in enumerate(bodies):
@@ -96,7 +96,7 @@ def _rows(bodies: Sequence[Node], problem: Problem, config: ConstantsConfig) -> 
     return np.vstack(rows), np.array(owner, np.int64)
 
 
-def _values(body: Node, problem: Problem, config: ConstantsConfig) -> Float:
+def _values(body: Node, problem: Regression, config: ConstantsConfig) -> Float:
     """Return a term (starts, n) at all values from which its constants are fitted; NaN where it has none."""
     term, names, x = Term(1.0, None, renumber(body)), problem.columns.names, problem.operator.x
     size = count_constants(body)

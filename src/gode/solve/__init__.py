@@ -2,6 +2,6 @@
 
 from gode.data import Interpolation
 from gode.solve.signals import Signal
-from gode.solve.solution import Solution, SolveConfig, System, prepare, run, solve
+from gode.solve.solution import Setup, Solution, SolveConfig, run, set_up, solve
 
-__all__ = ["Interpolation", "Signal", "Solution", "SolveConfig", "System", "prepare", "run", "solve"]
+__all__ = ["Interpolation", "Setup", "Signal", "Solution", "SolveConfig", "run", "set_up", "solve"]

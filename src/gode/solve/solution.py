@@ -92,12 +92,12 @@ def solve(
     """
     config = config or DEFAULT
     times, start = _checked(equation, t, initial)
-    system = prepare(equation.skeleton, times, inputs=inputs, guide=guide, config=config)
-    return run(system, np.array(equation.constants, np.float64), start, sensitivities=sensitivities)
+    setup = set_up(equation.skeleton, times, inputs=inputs, guide=guide, config=config)
+    return run(setup, np.array(equation.constants, np.float64), start, sensitivities=sensitivities)
 
 
 @dataclass(frozen=True)
-class System:
+class Setup:
     """An initial value problem without its numbers: constants and initial values come with each solution."""
 
     skeleton: Skeleton
@@ -120,38 +120,38 @@ class System:
         assert tape is not None
         return tape
 
-    def until(self, n: int) -> "System":
+    def until(self, n: int) -> "Setup":
         """Return the problem at its first `n` times only."""
         return self if n == len(self.t) else replace(self, t=self.t[:n], guide=self.guide[:n])
 
 
-def prepare(
+def set_up(
     skeleton: Skeleton,
     t: Float,
     *,
     inputs: Mapping[str, Signal] | None = None,
     guide: ArrayLike | None = None,
     config: SolveConfig = DEFAULT,
-) -> System:
+) -> Setup:
     """Return `skeleton` ready to be solved often, with changing constants and initial values."""
     assert skeleton.order in (1, 2), f"no differential equation of first or second order: {skeleton}"
     steer = np.empty(0) if guide is None else _guide(guide, t)
     names, formulas = split_formulas(skeleton.inputs, inputs)
     signals = make_signals(names, inputs or {}, t, config.interpolation)
-    return System(skeleton, t, signals, steer, config, names, tuple(formulas.items()))
+    return Setup(skeleton, t, signals, steer, config, names, tuple(formulas.items()))
 
 
-def run(system: System, constants: Float, initial: Float, *, sensitivities: bool = False) -> Solution:
-    """Solve a prepared system."""
-    order, n = system.skeleton.order, len(system.t)
+def run(setup: Setup, constants: Float, initial: Float, *, sensitivities: bool = False) -> Solution:
+    """Solve a prepared setup."""
+    order, n = setup.skeleton.order, len(setup.t)
     param = np.append(np.arange(len(constants)), -1 - np.arange(order)) if sensitivities else NOTHING
     out, sens = np.empty((3, n)), np.empty((len(param), 3, n))
-    status, steps, _ = integrate(system, constants, initial, param, out, sens, UNSEEN, UNSEEN, np.inf)
-    return Solution(system.t, out[0], out[1], out[2], FAILURES.get(status), steps, sens)
+    status, steps, _ = integrate(setup, constants, initial, param, out, sens, UNSEEN, UNSEEN, np.inf)
+    return Solution(setup.t, out[0], out[1], out[2], FAILURES.get(status), steps, sens)
 
 
 def integrate(
-    system: System,
+    setup: Setup,
     constants: Float,
     initial: Float,
     param: Int,
@@ -168,15 +168,15 @@ def integrate(
     Returns:
         The status, the steps, and the squared error against what was observed.
     """
-    config, steps = system.config, 0
-    before = constants, system.signals, system.skeleton.order, system.t, initial
-    budget = config.max_steps + 20 * len(system.t)
+    config, steps = setup.config, 0
+    before = constants, setup.signals, setup.skeleton.order, setup.t, initial
+    budget = config.max_steps + 20 * len(setup.t)
     after = param, config.rtol, config.bound, budget, out, sens, observed, weights, limit
-    if system.explicit is not None:
-        status, steps, sse = solve_explicit(system.explicit, *before, *after)
+    if setup.explicit is not None:
+        status, steps, sse = solve_explicit(setup.explicit, *before, *after)
         if status in SETTLED:
             return status, steps, sse
-    status, more, sse = solve_implicit(system.implicit, *before, system.guide, *after)
+    status, more, sse = solve_implicit(setup.implicit, *before, setup.guide, *after)
     return status, steps + more, sse
 
 
