@@ -28,7 +28,7 @@ class Effort:
     latent: int = 0  # skeletons fitted in the latent search
     climbers: int = 0  # starts of the latent search besides the origin
     vocabulary: int = 60  # terms that moves may add
-    per_size: int = 10  # skeletons of each size that go to the trajectory
+    per_size: int = 7  # skeletons of each size that go to the trajectory
     rounds: int = 0  # of moves on the trajectory
     per_round: int = 0  # neighbours fitted to the trajectory for each good equation
 
@@ -37,16 +37,18 @@ EFFORTS: dict[str, Effort] = {
     EffortName.QUICK: Effort(
         library=300, sums=10, latent=300, climbers=2, vocabulary=30, per_size=5, rounds=3, per_round=8
     ),
-    EffortName.NORMAL: Effort(library=500, sums=30, latent=700, climbers=5, rounds=8, per_round=14),
+    EffortName.NORMAL: Effort(
+        library=400, sums=30, latent=500, climbers=4, per_size=7, rounds=6, per_round=10
+    ),
     EffortName.THOROUGH: Effort(
         library=2000, sums=60, latent=4000, climbers=15, vocabulary=150, per_size=24, rounds=20, per_round=30
     ),
 }
 PARTS = {  # single parts of the search, each with about as many cheap fits as "normal"
-    "random": Effort(library=1300),
-    "latent": Effort(library=300, latent=1000, climbers=15),
-    "sums": Effort(library=300, sums=330),
-    "moves": Effort(library=1300, rounds=8, per_round=14),
+    "random": Effort(library=1000),
+    "latent": Effort(library=300, latent=700, climbers=10),
+    "sums": Effort(library=300, sums=230),
+    "moves": Effort(library=1000, rounds=6, per_round=10),
 }
 ALL = Effort(vocabulary=0, per_size=24)  # of a grammar whose skeletons are all tried, and nothing else
 AUTO: Final = "auto"  # the order that explains the data better
