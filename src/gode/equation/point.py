@@ -1,7 +1,8 @@
-"""A tape at a single point, values only: what a solver needs hundreds of times per solution (compiled).
+"""A tape at a single point, and its gradient there by reverse accumulation (compiled).
 
-The interpreter of columns does the same and more; called for one point it spends most of its time on
-being called. This one is written into its caller, which makes it about four times as fast.
+A solver evaluates its right-hand side at one point after the other, some hundred times per solution. The
+interpreter of whole columns would spend most of that time on being called. Here every instruction keeps its
+own value, so that the gradient in all constants and columns costs one pass back, however many they are.
 """
 
 import math
@@ -32,37 +33,111 @@ def integer_power(a, p):
     return y if p >= 0 else 1.0 / y
 
 
+@inner_njit
+def operands(tape, order):
+    """Return, for each instruction, its left operand and whether it depends on the state or a constant."""
+    code, arg = tape.code, tape.arg
+    left, active = np.zeros(len(code), np.int64), np.zeros(len(code), np.bool_)
+    stack = np.zeros(tape.depth + 1, np.int64)
+    for j in range(len(tape.starts) - 1):
+        sp = -1
+        for i in range(tape.starts[j], tape.starts[j + 1]):
+            op = code[i]
+            if op < ADD:  # a variable, a constant or a number
+                sp += 1
+                active[i] = op == CONST or (op == VAR and 1 <= arg[i] <= order)
+            elif op == POW or op <= MUL:
+                sp -= 1
+                left[i] = stack[sp]
+                active[i] = active[i - 1] or active[left[i]]
+            else:
+                active[i] = active[i - 1]
+            stack[sp] = i
+    return left, active
+
+
+@inner_njit
+def weights_of(tape, c):
+    """Return the number in front of each program: multiplier and linear constant."""
+    weight = tape.multiplier.copy()
+    for j in range(len(weight)):
+        if tape.linear[j] >= 0:
+            weight[j] *= c[tape.linear[j]]
+    return weight
+
+
 @inner_njit(forceinline=True)
-def value_at_point(code, arg, literal, starts, c, weight, x, stack):
-    """Return the weighted sum of all programs at the point x[:, 0]; not finite where a term is not."""
+def value_at_point(code, arg, literal, starts, left, c, weight, x, values):
+    """Return the weighted sum of all programs at the point `x`; not finite where a term is not.
+
+    The value of each instruction is kept in `values`.
+    """
     total = 0.0
     for j in range(len(weight)):
-        sp = -1
+        y = 0.0
         for i in range(starts[j], starts[j + 1]):
             op = code[i]
             if op == VAR:
-                sp += 1
-                stack[sp] = x[arg[i], 0]
+                y = x[arg[i]]
             elif op == CONST:
-                sp += 1
-                stack[sp] = c[arg[i]]
+                y = c[arg[i]]
             elif op == LIT:
-                sp += 1
-                stack[sp] = literal[i]
+                y = literal[i]
             elif op == ADD:
-                sp -= 1
-                stack[sp] += stack[sp + 1]
+                y += values[left[i]]
             elif op == MUL:
-                sp -= 1
-                stack[sp] *= stack[sp + 1]
+                y *= values[left[i]]
             elif op == POWI:
-                stack[sp] = integer_power(stack[sp], arg[i])
+                y = integer_power(y, arg[i])
             elif op == POW:
-                sp -= 1
-                stack[sp] = real_power(stack[sp], stack[sp + 1])
+                y = real_power(values[left[i]], y)
             elif op == SQRT:
-                stack[sp] = math.sqrt(stack[sp]) if stack[sp] >= 0.0 else np.nan
+                y = math.sqrt(y) if y >= 0.0 else np.nan
             else:
-                stack[sp] = apply_function(op, stack[sp])[0]
-        total += weight[j] * stack[0]
+                y = apply_function(op, y)[0]
+            values[i] = y
+        total += weight[j] * y
     return total
+
+
+@inner_njit(forceinline=True)
+def gradient_at_point(
+    code, arg, starts, multiplier, linear, left, active, weight, values, n, adjoint, gradient
+):
+    """Write the derivatives of the weighted sum in the `n` constants, then in the columns, into `gradient`.
+
+    `values` are those that `value_at_point` left behind.
+    """
+    for i in range(len(gradient)):
+        gradient[i] = 0.0
+    for j in range(len(weight)):
+        last = starts[j + 1] - 1
+        if linear[j] >= 0:
+            gradient[linear[j]] += multiplier[j] * values[last]
+        adjoint[last] = weight[j]
+        for i in range(last, starts[j] - 1, -1):
+            if not active[i]:
+                continue
+            op, g = code[i], adjoint[i]
+            if op == VAR:
+                gradient[n + arg[i]] += g
+            elif op == CONST:
+                gradient[arg[i]] += g
+            elif op == ADD:
+                adjoint[i - 1], adjoint[left[i]] = g, g
+            elif op == MUL:
+                adjoint[i - 1], adjoint[left[i]] = g * values[left[i]], g * values[i - 1]
+            elif op == POW:
+                a, b, y = values[left[i]], values[i - 1], values[i]
+                if a == 0.0:
+                    adjoint[left[i]] = g * (0.0 if b > 1.0 or b == 0.0 else (1.0 if b == 1.0 else np.inf))
+                    adjoint[i - 1] = 0.0
+                else:
+                    adjoint[left[i]] = g * b * y / a
+                    adjoint[i - 1] = g * y * math.log(a) if a > 0.0 else np.nan
+            elif op == POWI:
+                adjoint[i - 1] = g * arg[i] * integer_power(values[i - 1], arg[i] - 1)
+            elif op == SQRT:
+                adjoint[i - 1] = g * 0.5 / values[i]
+            else:
+                adjoint[i - 1] = g * apply_function(op, values[i - 1])[1]

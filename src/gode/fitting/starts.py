@@ -6,7 +6,7 @@ import numpy as np
 
 from gode.compiling import cached_njit, inner_njit
 from gode.equation.interpreter import run_tape, workspace
-from gode.equation.point import value_at_point
+from gode.equation.point import operands, value_at_point
 from gode.equation.tape import ADDEND, EXPONENT, FREQUENCY
 
 FACTOR_STARTS = np.array([1.0, -1.0, 3.0, -3.0, 0.3, -0.3, 8.0, 2.0, 20.0, -8.0, 5.0, 12.0])
@@ -30,17 +30,18 @@ def starting_values(tape, scale_tape, role, x, n_starts):
     n = x.shape[1]
     q = len(role)
     thetas = np.ones((n_starts, q))
-    stack = np.empty(scale_tape.depth + 1)
+    left, _ = operands(scale_tape, 0)
+    values = np.empty(len(scale_tape.code))
     c, one = np.ones(tape.n_constants), np.ones(1)
-    place = np.empty((x.shape[0], 1))
+    place = np.empty(x.shape[0])
     for i in range(q):
         total, low, high = 0.0, np.inf, -np.inf
         for m in range(n):
             for r in range(x.shape[0]):
-                place[r, 0] = x[r, m]
+                place[r] = x[r, m]
             program = scale_tape.starts[i : i + 2]
             value = value_at_point(
-                scale_tape.code, scale_tape.arg, scale_tape.literal, program, c, one, place, stack
+                scale_tape.code, scale_tape.arg, scale_tape.literal, program, left, c, one, place, values
             )
             total += value * value
             low, high = min(low, value), max(high, value)

@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 from gode.compiling import cached_njit, inner_njit
-from gode.solve.pointwise import gradient_at_point, operands, value_at_point, weights_of
+from gode.equation.point import gradient_at_point, operands, value_at_point, weights_of
 from gode.solve.reading import add_squares, is_seen, read_signals
 from gode.solve.sticking import is_dry, rest, sticks
 

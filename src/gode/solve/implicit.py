@@ -11,8 +11,8 @@ import numpy as np
 
 from gode.compiling import cached_njit, inner_njit
 from gode.equation.interpreter import run_tape, workspace
+from gode.equation.point import weights_of
 from gode.solve.explicit import BUDGET, DIVERGED, DONE, NO_ROOT, SINGULAR, SMALLEST_STEP, WORSE
-from gode.solve.pointwise import weights_of
 from gode.solve.radau import (
     C,
     advance_sensitivities,

@@ -4,7 +4,7 @@ import math
 
 from gode.compiling import inner_njit
 from gode.equation.operators import CODES
-from gode.solve.pointwise import value_at_point
+from gode.equation.point import value_at_point
 from gode.solve.reading import read_signals
 
 SIGN = CODES["sign"]
