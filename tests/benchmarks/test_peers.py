@@ -62,8 +62,9 @@ def test_features_become_products():
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("name", [n for n in PEERS if importlib.util.find_spec(PEERS[n].needs)])
+@pytest.mark.parametrize("name", PEERS)
 def test_an_installed_peer_finds_a_curve_near_the_truth(name):
+    pytest.importorskip(PEERS[name].needs)
     job = Job(study="b1", problem="ID9", method=name)
     text = METHODS[name].work(Task(measured(job), 0, "quick", "b1"))
     assert score(problem("ID9"), text).errors[0] < 0.2
