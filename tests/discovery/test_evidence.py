@@ -5,6 +5,7 @@ import pytest
 
 from gode.discovery import fit
 from gode.discovery.evidence import make_pool
+from gode.discovery.simulate import Scenario, simulate
 from gode.equation import parse_equation
 from gode.selection import rank
 
@@ -41,3 +42,14 @@ def test_the_pool_holds_the_residuals_of_the_best_and_what_plainer_models_leave(
     assert (k0, k1) == (1, 2)
     assert constant > line > 40 * right.rms**2
     assert rank(pool, found.settings.selection).supported
+
+
+def test_an_equation_that_leaves_its_highest_derivative_open_is_passed_over():
+    noise = 0.1 * np.random.default_rng(2).standard_normal(len(T))
+    found = fit("u'' = C*t", T, 0.8 * T**3 + noise, initial=[0.0, 0.0])
+    right = found.candidates[0]
+    vague = replace(right, equation=parse_equation("u'' = 1.856*u'/u^0.3337"), rms=0.1 * right.rms)
+    assert simulate(vague, found.prepared, Scenario(T)).failure is None, (
+        "0/0 at the start is what was smoothed"
+    )
+    assert [str(c.equation) for c in pooled(found, [vague, right]).candidates] == [str(right.equation)]

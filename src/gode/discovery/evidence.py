@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from gode.discovery.residuals import lowest_series
 from gode.discovery.simulate import Scenario, simulate
+from gode.equation.skeleton import has_pivot_one
 from gode.fitting.prepare import Prepared
 from gode.fitting.target import Target
 from gode.search.settings import Settings
@@ -25,11 +26,14 @@ def _from_solvable(
 ) -> list[Candidate]:
     """Return the candidates from the first on that has a solution along all data; all if none has.
 
-    A fit may end on the brink of an explosion, which a solver of another accuracy does not survive.
+    A fit may end on the brink of an explosion, which a solver of another accuracy does not survive. And an
+    equation that is solved for its highest derivative must give it: 0/0 may be anything.
     """
     order = rank(Pool(candidates, prepared.floor), settings.selection).candidates
     for i, candidate in enumerate(order):
+        skeleton = candidate.equation.skeleton
+        guided = not has_pivot_one(skeleton.normal, skeleton.highest)
         scenarios = (Scenario(run.t, run=k) for k, run in enumerate(prepared.dataset.runs))
-        if all(simulate(candidate, prepared, s).failure is None for s in scenarios):
+        if all(simulate(candidate, prepared, s, guided=guided).failure is None for s in scenarios):
             return order[i:]
     return order

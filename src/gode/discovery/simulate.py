@@ -84,9 +84,17 @@ def make_scenario(
 
 
 def simulate(
-    candidate: Candidate, prepared: Prepared, scenario: Scenario, *, sensitivities: bool = False
+    candidate: Candidate,
+    prepared: Prepared,
+    scenario: Scenario,
+    *,
+    sensitivities: bool = False,
+    guided: bool = True,
 ) -> Solution:
     """Solve a fitted equation in a scenario; without initial values of its own, from the start of the run.
+
+    Args:
+        guided: whether the smoothed data select the branch where the equation has several, or any.
 
     Raises:
         DataError: if new times need a force that is not given.
@@ -102,7 +110,7 @@ def simulate(
         times,
         initial,
         inputs=_inputs(data, times, scenario),
-        guide=np.interp(times, smooth.t, smooth.values[candidate.equation.order]),
+        guide=np.interp(times, smooth.t, smooth.values[candidate.equation.order]) if guided else None,
         sensitivities=sensitivities,
         config=SolveConfig(max_steps=DEFAULT_STEPS + 20 * len(times) + STEPS * data.n_samples),
     )
