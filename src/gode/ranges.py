@@ -43,7 +43,6 @@ FINITE = Range(-LARGE, LARGE)
 POSITIVE = Range(0, LARGE)
 CONSTANT = Range(-1e300, 1e300, least=1e-300)
 COUNT = Range(0, 1e9)
-ERROR = Range(0, math.inf, unknown=True)  # infinite where the data do not determine a constant
 COVARIANCE = Range(-1e300, 1e300)
 
 RANGES: Mapping[str, Mapping[str, Range]] = {

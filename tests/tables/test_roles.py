@@ -2,9 +2,14 @@ import numpy as np
 import pytest
 
 from gode.errors import DataError
+from gode.tables.read import read_table
 from gode.tables.roles import Roles, assign_roles
-from gode.tables.runs import read_runs, runs_of_tables
+from gode.tables.runs import Readings, runs_of_tables
 from gode.tables.text import parse_table
+
+
+def read_runs(paths, asked) -> Readings:
+    return runs_of_tables([read_table(path) for path in paths], asked)
 
 
 def roles_of(header, **asked):

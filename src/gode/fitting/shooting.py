@@ -267,24 +267,3 @@ class _Shooter:
 def _n_points(n: int, share: float) -> int:
     """Return how many of `n` times the first `share` of a record has."""
     return n if share >= 1 else max(int(share * n), min(n, 5))
-
-
-def forecast(
-    equation: Equation, initial: Float, target: Target, share: float, *, config: ShootConfig
-) -> float:
-    """Return the root mean square error, in units of the noise, of the last part of the records.
-
-    The equation is fitted to the first `share` of them only, from the values given, and solved on.
-    """
-    shooter = _Shooter(equation.skeleton, target, config)
-    start = np.concatenate([np.asarray(equation.constants, np.float64), initial[shooter.free]])
-    fitted = shooter.minimise(start, share)
-    whole = shooter.solve(fitted.p, 1.0, slopes=False) if fitted else None
-    if whole is None:
-        return float(np.inf)
-    late = []
-    for _, weights in target.samples:
-        after = np.arange(len(weights)) >= int(share * len(weights))
-        late.append(np.broadcast_to(after, (3, len(weights)))[weights.T > 0])
-    rest = shooter.residuals(whole)[np.concatenate(late)]
-    return float(np.sqrt(np.mean(rest**2))) if len(rest) else float(np.inf)

@@ -11,7 +11,6 @@ import numpy as np
 
 from gode.arrays import Float, Int
 from gode.errors import DataError
-from gode.tables.read import read_table
 from gode.tables.roles import Roles, assign_columns, run_rows
 from gode.tables.table import Table, listed
 from gode.tables.times import Times, joined, unrolled
@@ -33,15 +32,6 @@ class Readings:
     def column(self, role: str) -> list[Float] | None:
         """Return one column of all runs, or None where there is none."""
         return [run[role] for run in self.runs] if role in self.runs[0] else None
-
-
-def read_runs(paths: Sequence[str | Path], asked: Roles) -> Readings:
-    """Return the runs in the files: one for each file, or one for each value in the column of runs.
-
-    Raises:
-        DataError: if a file cannot be used, or the files do not go together.
-    """
-    return runs_of_tables([read_table(path) for path in paths], asked)
 
 
 def runs_of_tables(tables: Sequence[Table], asked: Roles) -> Readings:
