@@ -2,14 +2,16 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-import cma
 import numpy as np
 
 from gode.arrays import Float
 from gode.equation import Skeleton
 from gode.search.objective import Objective
+
+if TYPE_CHECKING:
+    from cma import CMAEvolutionStrategy
 
 
 class Space(Protocol):
@@ -25,8 +27,10 @@ class Space(Protocol):
 
 def make_strategy(
     start: Float, sigma: float, population: int, rng: np.random.Generator, **options: float
-) -> cma.CMAEvolutionStrategy:
+) -> "CMAEvolutionStrategy":
     """Return CMA-ES about `start` with the initial standard deviation `sigma`; all it draws is from `rng`."""
+    import cma  # with matplotlib, which fits, reports and simulations need not wait for
+
     ours = {
         "popsize": population,
         "verbose": -9,
