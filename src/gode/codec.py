@@ -14,7 +14,7 @@ from typing import TypeVar, Union, get_args, get_origin, get_type_hints
 import numpy as np
 
 from gode.arrays import Float
-from gode.equation import Equation, parse_skeleton
+from gode.equation import Equation, Link, System, SystemSkeleton, parse_skeleton
 from gode.equation.printer import exact, to_text
 from gode.errors import FileError
 from gode.ranges import check_value
@@ -43,6 +43,8 @@ def encode(value: object) -> Json:
     """Return dataclasses, tuples, arrays and numbers as JSON values."""
     if isinstance(value, Equation):
         return _equation_json(value)
+    if isinstance(value, System):
+        return _system_json(value)
     if isinstance(value, np.ndarray):
         return {"shape": list(value.shape), "values": [_number_json(float(v)) for v in value.ravel()]}
     if isinstance(value, float | np.floating):
@@ -100,6 +102,11 @@ class _Decoder:
             return self.row(args, data, where)
         if kind is Equation:
             return self.equation(data, where)
+        if kind is System:
+            return self.system(data, where)
+        if kind is Link:
+            place, factor = self.row((int, float), data, where)
+            return Link(place, factor)  # type: ignore[arg-type]
         if isinstance(kind, type) and is_dataclass(kind):
             return self.record(kind, data, where)
         if kind is float:
@@ -110,7 +117,8 @@ class _Decoder:
     def union(self, kinds: tuple[object, ...], data: object, where: str) -> object:
         if data is None and NoneType in kinds:
             return None
-        (kind,) = (k for k in kinds if k is not NoneType)
+        several = System in kinds and isinstance(data, dict) and "residuals" in data
+        (kind,) = (k for k in kinds if k is not NoneType and (k is System) == several)
         return self.value(kind, data, where)
 
     def row(self, kinds: tuple[object, ...], data: object, where: str) -> tuple[object, ...]:
@@ -157,6 +165,24 @@ class _Decoder:
             check_value("Equation", name, value, f"{where}.{name}")
         return Equation(skeleton, constants, scale)  # type: ignore[arg-type]
 
+    def system(self, data: object, where: str) -> System:
+        states, inputs, texts = (
+            tuple(_checked(str, v, f"{where}.{name}") for v in _list(data, name, where))
+            for name in ("states", "inputs", "residuals")
+        )
+        others = tuple(f"v{i}" for i in range(1, len(states) + len(inputs)))
+        seen = ("F", *(name for name in others))
+        parts = tuple(parse_skeleton(f"{text} = 0", inputs=seen, states=("u", *others)) for text in texts)
+        links = self.row((Link, ...), member(data, "links", where), f"{where}.links")
+        numbers = tuple(_number(v, f"{where}.constants") for v in _list(data, "constants", where))
+        check_value("Equation", "constants", numbers, f"{where}.constants")
+        n = sum(part.n_constants for part in parts)
+        if len(parts) != len(states) or len(links) not in (0, n):
+            raise FileError(
+                f"{where} has {len(parts)} equations and {len(links)} links for {len(states)} states"
+            )
+        return System(SystemSkeleton(states, parts, inputs, links), numbers)  # type: ignore[arg-type]
+
 
 @lru_cache(maxsize=64)
 def _schema(kind: type) -> dict[str, tuple[object, "Field[object]"]]:
@@ -174,6 +200,18 @@ def _equation_json(equation: Equation) -> Json:
         "residual": to_text(equation.skeleton.normal, exact),
         "constants": [_number_json(c) for c in equation.constants],
         "scale": None if equation.scale is None else _number_json(equation.scale),
+    }
+
+
+def _system_json(system: System) -> Json:
+    """Return the residuals of all equations, each in its own view, and what ties their constants."""
+    skeleton = system.skeleton
+    return {
+        "states": list(skeleton.states),
+        "inputs": list(skeleton.inputs),
+        "residuals": [to_text(part.normal, exact) for part in skeleton.parts],
+        "links": [[link.place, link.factor] for link in skeleton.links],
+        "constants": [_number_json(c) for c in system.constants],
     }
 
 

@@ -2,17 +2,25 @@
 
 from gode.equation.equation import Equation, equation_of, from_sympy, parse_equation
 from gode.equation.parse import parse_tree
+from gode.equation.parse_system import parse_system
 from gode.equation.skeleton import Skeleton, Term, parse_skeleton
+from gode.equation.system import Law, LawSkeleton, Link, System, SystemSkeleton
 from gode.equation.tree import Node
 
 __all__ = [
     "Equation",
+    "Law",
+    "LawSkeleton",
+    "Link",
     "Node",
     "Skeleton",
+    "System",
+    "SystemSkeleton",
     "Term",
     "equation_of",
     "from_sympy",
     "parse_equation",
     "parse_skeleton",
+    "parse_system",
     "parse_tree",
 ]

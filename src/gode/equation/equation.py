@@ -1,6 +1,7 @@
 """Equation: a skeleton with the values of its constants, as text, LaTeX or SymPy."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -61,16 +62,26 @@ class Equation:
         scale = self.scale or next((1 / abs(t.multiplier) for t in terms if self._is_force(t)), 1.0)
         return complexity(add(*(term_node(_times(t, scale)) for t in terms)))
 
-    def text(self, digits: int | None = 6) -> str:
-        """Return the equation as text; every digit of its constants if `digits` is None."""
-        style = exact if digits is None else rounded(digits)
-        left, right = self.sides()
-        return f"{to_text(left, style)} = {to_text(right, style)}"
+    @property
+    def equations(self) -> "tuple[Equation, ...]":
+        """The equation of each state: this one."""
+        return (self,)
 
-    def latex(self, digits: int = 4) -> str:
-        """Return the equation in LaTeX."""
-        left, right = self.sides()
-        return f"{to_latex(left, rounded(digits))} = {to_latex(right, rounded(digits))}"
+    def text(self, digits: int | None = 6, names: Mapping[str, str] | None = None) -> str:
+        """Return the equation as text; every digit of its constants if `digits` is None.
+
+        Args:
+            names: what the columns are called in a system, where the highest derivative stands on the left.
+        """
+        style = exact if digits is None else rounded(digits)
+        left, right = self.sides() if names is None else self.explicit_sides()
+        return f"{to_text(left, style, names or {})} = {to_text(right, style, names or {})}"
+
+    def latex(self, digits: int = 4, names: Mapping[str, str] | None = None) -> str:
+        """Return the equation in LaTeX; see `text`."""
+        style = rounded(digits)
+        left, right = self.sides() if names is None else self.explicit_sides()
+        return f"{to_latex(left, style, names or {})} = {to_latex(right, style, names or {})}"
 
     def sympy(self) -> "sympy.Eq":
         """Return the equation as a SymPy `Eq` in u(t) and its derivatives."""
@@ -102,15 +113,20 @@ class Equation:
         """Return what to write left and right of the `=`: D(u) = F, or u' = f, or D(u) = 0."""
         terms = linear_terms(from_sum(normal_sum(self.tree)))
         forces = [t for t in terms if self._is_force(t)]
-        highest = self.skeleton.highest
         if len(forces) == 1:
             (force,) = forces
             rest = [_times(t, -1 / force.multiplier) for t in terms if t is not force]
             return add(*map(term_node, rest)), force.body
-        if has_pivot_one(add(*map(term_node, terms)), highest):
-            rest = [_times(t, -1.0) for t in terms if t.body.value != highest]
-            return var(highest), add(*map(term_node, rest))
-        return add(*map(term_node, terms)), num(0)
+        return self.explicit_sides()
+
+    def explicit_sides(self) -> tuple[Node, Node]:
+        """Return u' = f or u'' = f where the equation says so, else D(u) = 0."""
+        terms = linear_terms(from_sum(normal_sum(self.tree)))
+        highest = self.skeleton.highest
+        if not has_pivot_one(add(*map(term_node, terms)), highest):
+            return add(*map(term_node, terms)), num(0)
+        rest = [_times(t, -1.0) for t in terms if t.body.value != highest]
+        return var(highest), add(*map(term_node, rest))
 
     def _is_force(self, term: Term) -> bool:
         return term.body.value in self.skeleton.inputs

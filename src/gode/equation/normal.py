@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from gode.equation.sums import Sum, from_sum, to_sum
-from gode.equation.tree import Node, derivative_order, variables
+from gode.equation.tree import STATE, Node, derivative_order, variables
 
 MAX_PASSES = 8
 
@@ -33,8 +33,8 @@ def _normal(tree: Node) -> tuple[Sum, Node]:
 
 
 def highest_derivative(names: Iterable[str]) -> str:
-    """Return the name of the column that is differentiated most often."""
-    return max(names, key=lambda name: (derivative_order(name), name), default="")
+    """Return the highest derivative of the state; another name only where the state is not among them."""
+    return max(names, key=lambda name: (name.rstrip("'") == STATE, derivative_order(name), name), default="")
 
 
 def _rescaled(terms: Sum) -> Sum:

@@ -45,8 +45,11 @@ class _Token(NamedTuple):
     stop: int
 
 
-def parse_tree(text: str, *, inputs: tuple[str, ...] = ("F",)) -> Node:
+def parse_tree(text: str, *, inputs: tuple[str, ...] = ("F",), states: tuple[str, ...] = (STATE,)) -> Node:
     """Return the tree of an expression, or of `left - right` if `text` holds one `=`.
+
+    Args:
+        states: the names that may have derivatives.
 
     Raises:
         EquationError: with the text and a caret under the place.
@@ -55,15 +58,16 @@ def parse_tree(text: str, *, inputs: tuple[str, ...] = ("F",)) -> Node:
         raise EquationError(f"an equation must be text, got {type(text).__name__}")
     if len(text) > MAX_LENGTH:
         raise EquationError(f"an equation of {len(text)} characters is too long; the limit is {MAX_LENGTH}")
-    return renumber(_Parser(text, inputs).equation())
+    return renumber(_Parser(text, inputs, states).equation())
 
 
 class _Parser:
     """Recursive descent over the tokens of one text."""
 
-    def __init__(self, text: str, inputs: tuple[str, ...]) -> None:
+    def __init__(self, text: str, inputs: tuple[str, ...], states: tuple[str, ...]) -> None:
         self.text = text
         self.inputs = inputs
+        self.states = states
         self.tokens = self._tokens()
         self.place = 0
         self.depth = 0
@@ -173,11 +177,13 @@ class _Parser:
 
     def name(self, token: _Token) -> Node:
         name = token.text
-        if token.order and name != STATE:
-            self.fail(f"only {STATE} has derivatives; {name}' has no meaning here", token.start)
-        if name == STATE:
+        if token.order and name not in self.states:
+            owners = " and ".join(self.states)
+            verb = "has" if len(self.states) == 1 else "have"
+            self.fail(f"only {owners} {verb} derivatives; {name}' has no meaning here", token.start)
+        if name in self.states:
             self.argument_is_time(name)
-            return self.state(token.order, token.start)
+            return self.state(name, token.order, token.start)
         if name == "diff":
             return self.derivative(token)
         if name == "sqrt" or name in FUNCTIONS:
@@ -192,13 +198,14 @@ class _Parser:
                 return var(TIME)
             case "pi":
                 return num(math.pi)
-        known = ", ".join(["t", "u", "u'", "u''", "C", "pi", *self.inputs, *FUNCTIONS, "sqrt", "diff"])
+        columns = [state + "'" * order for state in self.states for order in range(MAX_ORDER + 1)]
+        known = ", ".join(["t", *columns, "C", "pi", *self.inputs, *FUNCTIONS, "sqrt", "diff"])
         self.fail(f"{name!r} is unknown; known are {known}", token.start)
 
-    def state(self, order: int, start: int) -> Node:
+    def state(self, name: str, order: int, start: int) -> Node:
         if order > MAX_ORDER:
             self.fail(f"derivatives above order {MAX_ORDER} are not supported", start)
-        return var(STATE + "'" * order)
+        return var(name + "'" * order)
 
     def argument_is_time(self, name: str) -> None:
         """Skip the `(t)` of u(t) or F(t)."""
@@ -228,9 +235,10 @@ class _Parser:
             if not self.accept(","):
                 break
         self.expect(")", "to close diff(")
-        if inner.op != "var" or str(inner.value).rstrip("'") != STATE:
+        name = str(inner.value).rstrip("'")
+        if inner.op != "var" or name not in self.states:
             self.fail("diff takes u or a derivative of u", token.start)
-        return self.state(derivative_order(str(inner.value)) + times, token.start)
+        return self.state(name, derivative_order(str(inner.value)) + times, token.start)
 
 
 def numbers_to_constants(node: Node) -> tuple[Node, tuple[float, ...]]:

@@ -3,13 +3,16 @@
 Text and LaTeX are here, MathML is in gode.report.mathml, programming languages in gode.report.languages.
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 
 from gode.equation.operators import FUNCTIONS, Function
 from gode.equation.tree import ONE, Node, complexity, derivative_order, num, number, power, walk
 
 Format = Callable[[float], str]
+NO_NAMES: Mapping[str, str] = MappingProxyType({})
 
 
 def exact(value: float) -> str:
@@ -44,14 +47,14 @@ class Dialect:
 TEXT = Dialect()
 
 
-def to_text(node: Node, style: Format = exact) -> str:
+def to_text(node: Node, style: Format = exact, names: Mapping[str, str] = NO_NAMES) -> str:
     """Return `node` in the notation of the parser."""
-    return write(node, TEXT if style is exact else replace(TEXT, style=style))
+    return write(node, TEXT if style is exact and not names else replace(TEXT, style=style, names=names))
 
 
-def to_latex(node: Node, style: Format) -> str:
+def to_latex(node: Node, style: Format, names: Mapping[str, str] = NO_NAMES) -> str:
     """Return `node` in LaTeX."""
-    return write(node, replace(LATEX, style=style))
+    return write(node, replace(LATEX, style=style, names=names))
 
 
 def write(node: Node, dialect: Dialect) -> str:
@@ -157,7 +160,13 @@ def _latex_number(digits: str) -> str:
 
 
 def _latex_variable(name: str) -> str:
-    return (r"{}", r"\dot{{{}}}", r"\ddot{{{}}}")[derivative_order(name)].format(name.rstrip("'"))
+    plain = name.rstrip("'")
+    if re.fullmatch(r"[A-Za-z]\d+", plain):
+        plain = f"{plain[0]}_{{{plain[1:]}}}"
+    elif len(plain) > 1:
+        escaped = plain.replace("_", r"\_")
+        plain = rf"\mathrm{{{escaped}}}"
+    return (r"{}", r"\dot{{{}}}", r"\ddot{{{}}}")[derivative_order(name)].format(plain)
 
 
 def _latex_power(base: str, exponent: str) -> str:

@@ -1,9 +1,13 @@
 """Skeleton: an ODE with free constants, the same for all ways of writing it."""
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
+
+from gode.arrays import Float
 from gode.equation.normal import highest_derivative, normal_tree
 from gode.equation.parse import parse_tree
 from gode.equation.printer import to_text
@@ -83,6 +87,20 @@ class Skeleton:
         """The names of the known inputs in the equation."""
         return tuple(sorted(n for n in variables(self.key) if n != TIME and n.rstrip("'") != STATE))
 
+    @property
+    def parts(self) -> "tuple[Skeleton, ...]":
+        """The equation of each state: this one."""
+        return (self,)
+
+    @property
+    def orders(self) -> tuple[int, ...]:
+        """The order of each equation."""
+        return (self.order,)
+
+    def numbers(self, constants: Sequence[float] | Float) -> Float:
+        """Return the constants of all equations."""
+        return np.asarray(constants, np.float64)
+
     @cached_property
     def n_constants(self) -> int:
         """The number of free constants of the normal form."""
@@ -128,16 +146,22 @@ class Skeleton:
     def __hash__(self) -> int:
         return self._hash
 
+    def text(self, names: Mapping[str, str] | None = None) -> str:
+        """Return the skeleton as text, with its columns called by other `names`."""
+        return equation_text(self.normal, self.highest, names or {})
+
     def __str__(self) -> str:
-        return equation_text(self.normal, self.highest, self.inputs)
+        return self.text()
 
 
-def parse_skeleton(text: str, *, inputs: tuple[str, ...] = ("F",)) -> Skeleton:
+def parse_skeleton(
+    text: str, *, inputs: tuple[str, ...] = ("F",), states: tuple[str, ...] = (STATE,)
+) -> Skeleton:
     """Return the skeleton a person typed, such as ``u'' + C*u' + C*sin(u) = F(t)``.
 
     Numbers are kept as they are; each C is a free constant.
     """
-    return checked(Skeleton(parse_tree(text, inputs=inputs)), text)
+    return checked(Skeleton(parse_tree(text, inputs=inputs, states=states)), text)
 
 
 def checked(skeleton: Skeleton, text: str) -> Skeleton:
@@ -221,13 +245,13 @@ def has_pivot_one(tree: Node, highest: str) -> bool:
     return alone and all(t.constant is None and t.multiplier == 1 for t in terms if t not in rest)
 
 
-def equation_text(tree: Node, highest: str, inputs: tuple[str, ...]) -> str:
+def equation_text(tree: Node, highest: str, names: Mapping[str, str]) -> str:
     """Return a skeleton's normal form as ``u' = ...`` where that is possible, else as ``... = 0``."""
     if not has_pivot_one(tree, highest):
-        return f"{to_text(tree)} = 0"
+        return f"{to_text(tree, names=names)} = 0"
     rest = [t for t in linear_terms(tree) if t.body.value != highest]
     # the sign of a free constant is free
     moved = [
         Term(t.multiplier if t.constant is not None else -t.multiplier, t.constant, t.body) for t in rest
     ]
-    return f"{highest} = {to_text(add(*map(term_node, moved)))}"
+    return f"{names.get(highest, highest)} = {to_text(add(*map(term_node, moved)), names=names)}"

@@ -70,10 +70,8 @@ def sympy_to_tree(equation: sympy.Eq | sympy.Expr) -> Node:
 def _variable(name: str) -> sympy.Expr:
     if name == TIME:
         return TIME_SYMBOL
-    if name.rstrip("'") == STATE:
-        order = derivative_order(name)
-        return sympy.Derivative(STATE_FUNCTION, (TIME_SYMBOL, order)) if order else STATE_FUNCTION
-    return sympy.Function(name, real=True)(TIME_SYMBOL)
+    function, order = sympy.Function(name.rstrip("'"), real=True)(TIME_SYMBOL), derivative_order(name)
+    return sympy.Derivative(function, (TIME_SYMBOL, order)) if order else function
 
 
 def _tree(expr: Any) -> Node:  # SymPy's classes carry no types

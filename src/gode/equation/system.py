@@ -1,0 +1,225 @@
+"""Systems: an equation for each of several states, with constants that may be shared.
+
+Each equation is written in its own view: its own state is u, the other states are v1, v2, ... in their order,
+the first known input is F and further ones follow the states as v's. So one equation of a system is an
+ordinary equation with inputs, and a scalar equation is a system of one state. Display names, such as prey and
+predator, matter for reading and printing alone.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from gode.arrays import Float
+from gode.equation.equation import Equation
+from gode.equation.skeleton import Skeleton
+from gode.equation.tree import STATE, TIME, Node
+from gode.errors import EquationError
+
+if TYPE_CHECKING:
+    import sympy
+
+
+class Link(NamedTuple):
+    """The value of one constant of an equation: a factor times a free constant of the system."""
+
+    place: int
+    factor: float = 1.0
+
+
+def state_seen(own: int, state: int) -> str:
+    """Return what the equation of state number `own` calls a state."""
+    return STATE if state == own else f"v{state + (state < own)}"
+
+
+def input_seen(number: int, n_states: int) -> str:
+    """Return what an equation of `n_states` states calls known input `number`."""
+    return "F" if number == 0 else f"v{n_states - 1 + number}"
+
+
+def columns_seen(own: int, n_states: int, n_inputs: int) -> tuple[str, ...]:
+    """Return the names of the columns in the view of equation `own`: t, three for each state, the inputs."""
+    states = [state_seen(own, s) + "'" * k for s in range(n_states) for k in range(3)]
+    return (TIME, *states, *(input_seen(i, n_states) for i in range(n_inputs)))
+
+
+def display_columns(states: Sequence[str], inputs: Sequence[str]) -> tuple[str, ...]:
+    """Return the names of the columns as they are shown."""
+    return (TIME, *(name + "'" * k for name in states for k in range(3)), *inputs)
+
+
+def seen_to_display(own: int, states: Sequence[str], inputs: Sequence[str]) -> dict[str, str]:
+    """Return the display name of each column by its name in the view of equation `own`."""
+    seen = columns_seen(own, len(states), len(inputs))
+    return dict(zip(seen, display_columns(states, inputs), strict=True))
+
+
+def renamed(node: Node, names: Mapping[str, str]) -> Node:
+    """Return `node` with its columns called by other names."""
+    if node.op == "var":
+        return node._replace(value=names.get(str(node.value), str(node.value)))
+    return node._replace(args=tuple(renamed(arg, names) for arg in node.args))
+
+
+@dataclass(frozen=True, eq=False)
+class SystemSkeleton:
+    """The equations of several states with free constants; equal to every one with the same normal forms."""
+
+    states: tuple[str, ...]
+    parts: tuple[Skeleton, ...]  # one for each state, in its own view
+    inputs: tuple[str, ...] = ()
+    links: tuple[Link, ...] = ()  # one for each constant of all parts; none if every constant is free
+
+    @cached_property
+    def key(self) -> tuple[object, ...]:
+        """The normal forms and what ties their constants: what makes systems equal."""
+        return (*(part.key for part in self.parts), self.links)
+
+    @property
+    def orders(self) -> tuple[int, ...]:
+        """The order of each equation."""
+        return tuple(part.order for part in self.parts)
+
+    @property
+    def order(self) -> int:
+        """The largest order."""
+        return max(self.orders)
+
+    @cached_property
+    def n_constants(self) -> int:
+        """The number of free constants."""
+        return 1 + max(link.place for link in self.links) if self.links else self.n_numbers
+
+    @cached_property
+    def n_numbers(self) -> int:
+        """The number of constants of all equations, shared or not."""
+        return sum(part.n_constants for part in self.parts)
+
+    @cached_property
+    def offsets(self) -> tuple[int, ...]:
+        """Where the constants of each equation begin among those of all; last, their number."""
+        return tuple(np.cumsum([0, *(part.n_constants for part in self.parts)]).tolist())
+
+    @cached_property
+    def places(self) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+        """The free constant behind each constant of the equations."""
+        return np.array([link.place for link in self.links] or range(self.n_numbers), np.int64)
+
+    @cached_property
+    def factors(self) -> Float:
+        """The factor on the free constant behind each constant of the equations."""
+        return np.array([link.factor for link in self.links] or [1.0] * self.n_numbers, np.float64)
+
+    def numbers(self, constants: Sequence[float] | Float) -> Float:
+        """Return the constants of all equations, one equation after the other."""
+        return np.asarray(constants, np.float64)[self.places] * self.factors
+
+    @cached_property
+    def burden(self) -> float:
+        """The structural price of all equations."""
+        return sum(part.burden for part in self.parts)
+
+    @cached_property
+    def complexity(self) -> int:
+        """The paper's complexity of all equations."""
+        return sum(part.complexity for part in self.parts)
+
+    @property
+    def explicit(self) -> bool:
+        """Whether each equation can be solved for its highest derivative."""
+        return all(part.explicit for part in self.parts)
+
+    def names(self, own: int) -> dict[str, str]:
+        """Return the display name of each column by its name in the view of one equation."""
+        return seen_to_display(own, self.states, self.inputs)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, SystemSkeleton) and self.key == other.key
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash(self.key)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __str__(self) -> str:
+        return "\n".join(part.text(self.names(i)) for i, part in enumerate(self.parts))
+
+
+@dataclass(frozen=True)
+class System:
+    """The skeleton of a system and its free constants."""
+
+    skeleton: SystemSkeleton
+    constants: tuple[float, ...] = ()
+
+    def __post_init__(self) -> None:
+        if len(self.constants) != self.skeleton.n_constants:
+            raise EquationError(
+                f"{self.skeleton} has {self.skeleton.n_constants} constants, got {len(self.constants)} values"
+            )
+
+    @property
+    def states(self) -> tuple[str, ...]:
+        """The names of the states."""
+        return self.skeleton.states
+
+    @property
+    def order(self) -> int:
+        """The largest order."""
+        return self.skeleton.order
+
+    @cached_property
+    def equations(self) -> tuple[Equation, ...]:
+        """The equation of each state, in its own view."""
+        values, ends = self.skeleton.numbers(self.constants).tolist(), self.skeleton.offsets
+        return tuple(
+            Equation(part, tuple(values[ends[i] : ends[i + 1]])) for i, part in enumerate(self.skeleton.parts)
+        )
+
+    @cached_property
+    def complexity(self) -> int:
+        """The paper's complexity of all equations."""
+        return sum(equation.complexity for equation in self.equations)
+
+    def lines(self, digits: int | None = 6) -> list[str]:
+        """Return the equation of each state as text."""
+        return [e.text(digits, self.skeleton.names(i)) for i, e in enumerate(self.equations)]
+
+    def text(self, digits: int | None = 6) -> str:
+        """Return the equations as text, one line for each; every digit if `digits` is None."""
+        return "\n".join(self.lines(digits))
+
+    def latex(self, digits: int = 4) -> str:
+        """Return the equations as an aligned block of LaTeX."""
+        rows = [e.latex(digits, self.skeleton.names(i)) for i, e in enumerate(self.equations)]
+        body = " \\\\\n".join(row.replace(" = ", " &= ", 1) for row in rows)
+        return f"\\begin{{aligned}}\n{body}\n\\end{{aligned}}"
+
+    def sympy(self) -> "list[sympy.Eq]":
+        """Return the equations as a list of SymPy `Eq` in functions of t, such as prey(t)."""
+        from gode.equation.symbolic import tree_to_sympy  # SymPy takes 0.3 s to import
+
+        return [
+            tree_to_sympy(*(renamed(side, self.skeleton.names(i)) for side in e.explicit_sides()))
+            for i, e in enumerate(self.equations)
+        ]
+
+    def __str__(self) -> str:
+        return self.text()
+
+
+Law = Equation | System
+LawSkeleton = Skeleton | SystemSkeleton
+
+
+def make_law(skeleton: LawSkeleton, constants: Sequence[float] | Float) -> Law:
+    """Return a skeleton with the values of its free constants."""
+    values = tuple(float(c) for c in constants)
+    if isinstance(skeleton, SystemSkeleton):
+        return System(skeleton, values)
+    return Equation(skeleton, values)
