@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from gode.arrays import Float
+from gode.data.runs import lowest_channel
 from gode.equation import Equation
 from gode.fitting.correlated import fit_arma
 from gode.fitting.shooting import Shot
@@ -180,7 +181,7 @@ def _gain_over_walk(best: Candidate, series: Sequence[tuple[Float, Float]], conf
 
 
 def fitted_polynomials(target: Target) -> list[tuple[float, int]]:
-    """Return the sum of squares and the free numbers of polynomials u(t), one for each run.
+    """Return the sum of squares and the free numbers of polynomials in t, one for each state of each run.
 
     They have just the degree that makes the lowest observed channel a constant, and one more.
     """
@@ -189,14 +190,15 @@ def fitted_polynomials(target: Target) -> list[tuple[float, int]]:
 
 def _polynomial(target: Target, extra: int) -> tuple[float, int]:
     sse, free = 0.0, 0
-    for run in target.dataset.runs:
+    states = [(s, run.state(s)) for run in target.dataset.runs for s in range(run.n_states)]
+    for s, run in states:
         seen = np.isfinite(run.observed)
-        lowest = int(np.flatnonzero(seen.any(axis=1))[0])
+        lowest = lowest_channel(run)
         x = (run.t - run.t[0]) / (run.t[-1] - run.t[0])
         rows, values = [], []
         for i in range(3):
             here = seen[i]
-            weight = target.weights[i] * run.roots[here]
+            weight = target.weights[3 * s + i] * run.roots[here]
             slopes = [
                 np.polynomial.Polynomial.basis(j).deriv(i)(x[here]) for j in range(lowest, lowest + extra + 1)
             ]

@@ -69,3 +69,11 @@ def test_the_fastest_channel_says_how_far_to_average():
     fast = 300.0 * np.sin(2 * np.pi * 50 * t)
     run = averaged(make_run(t, u=np.sin(t), acceleration=fast), 1000, 64)
     assert run.n_points == 10_000
+
+
+def test_every_state_is_averaged(rng):
+    t = np.linspace(0.0, 10.0, 5000)
+    x = np.column_stack([np.sin(t), np.cos(t)])
+    run = stride_averaged(make_run(t, u=x, states=("x", "y")), 20)
+    assert run.observed.shape == (6, len(run.t))
+    assert np.nanmax(np.abs(run.observed[3] - np.cos(run.t))) < 1e-3

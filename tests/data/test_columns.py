@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gode.data import Columns, columns_of_run, join_runs
+from gode.data import Columns, columns_of_run, columns_of_states, join_runs
 from gode.data.columns import split_at_jumps
 from gode.errors import DataError
 
@@ -90,3 +90,14 @@ def test_times_at_which_a_held_input_jumps_are_there_twice():
     assert found.matrix[4].tolist() == [1, 1, 1, 2, 2, 3, 5, 5, 6, 6, 6]
     assert found.starts.tolist() == [0, 6, 11]
     assert split_at_jumps(join_runs(runs), []).n_points == 8
+
+
+def test_each_state_has_three_rows_before_the_inputs():
+    values = np.arange(18.0).reshape(6, 3)
+    found = columns_of_states(T, values, states=("x", "y"), inputs={"F": [1, 1, 2]})
+    assert found.names == ("t", "x", "x'", "x''", "y", "y'", "y''", "F")
+    np.testing.assert_array_equal(found.matrix[1:7], values)
+    assert split_at_jumps(found, ["F"]).matrix[-1].tolist() == [1, 1, 1, 2]
+    assert join_runs([found, found]).states == ("x", "y")
+    with pytest.raises(DataError, match=r"run 1 has the states \['u'\], but run 0 has \['x', 'y'\]"):
+        join_runs([found, run(inputs={"F": [1, 1, 2]})])

@@ -3,6 +3,7 @@ import pytest
 
 from gode.data import make_run, smooth
 from gode.data.runs import cycles
+from gode.data.smoothing import resampled
 
 
 def relative(found, true):
@@ -42,3 +43,29 @@ def test_missing_values_in_a_long_record_are_bridged(rng):
     found = smooth(make_run(t, u=u))
     assert len(found.t) < 1200  # times at which nothing was observed are left out
     assert relative(found.values[0], np.sin(3 * found.t)) < 0.04
+
+
+@pytest.mark.parametrize("n", [60, 700])
+def test_each_state_is_smoothed_as_if_it_were_alone(n, rng):
+    t = np.linspace(0.0, 6.0, n)
+    x = np.column_stack([np.sin(t), np.exp(-t)]) + 0.02 * rng.standard_normal((n, 2))
+    run = make_run(t, u=x, states=("x", "y"), initial=[0.0, np.nan])
+    found = smooth(run)
+    for s in (0, 1):
+        alone = smooth(make_run(t, u=x[:, s], initial=run.initial[2 * s : 2 * s + 2]))
+        for name in ("t", "values", "deviations", "noise", "hyperparameters"):
+            np.testing.assert_array_equal(getattr(found.state(s), name), getattr(alone, name))
+    np.testing.assert_array_equal(
+        resampled(found, t[5:50]).state(1).values, resampled(found.state(1), t[5:50]).values
+    )
+
+
+@pytest.mark.parametrize("n", [80, 1200])
+def test_a_state_is_smoothed_over_the_times_of_another(n, rng):
+    t = np.linspace(0.0, 6.0, n)
+    x = np.column_stack([np.sin(t), np.cos(t)]) + 0.02 * rng.standard_normal((n, 2))
+    x[n // 2 : n // 2 + n // 8, 1] = np.nan  # y has a gap, and every other sample
+    x[1::2, 1] = np.nan
+    found = smooth(make_run(t, u=x, states=("x", "y")))
+    assert found.values.shape == (6, n)
+    assert np.sqrt(np.mean((found.values[3] - np.cos(t)) ** 2)) < 0.02

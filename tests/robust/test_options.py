@@ -44,7 +44,7 @@ def test_options_that_cannot_be_get_a_sentence(options, sentence):
         ({"u": [10**400, *U[1:]]}, "u must be numbers"),
         ({"u": U[:-1]}, "u has 29 values, but t has 30"),
         ({"u": U[:, None]}, "u must have one dimension"),
-        ({"u": np.column_stack([U, U])}, "systems of equations are not supported yet"),
+        ({"u": np.column_stack([U, U])}, "u must have one dimension"),
         ({"u": None}, "nothing is observed"),
         ({"t": [[0.0, [1.0]], T]}, "must be a list of 2 arrays"),
         ({"t": [[0.0, [1.0]], T], "u": [U, U]}, "run 0: t must be numbers"),

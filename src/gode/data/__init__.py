@@ -1,9 +1,10 @@
 """Measured runs, their smoothing, and the columns on which equations are evaluated."""
 
-from gode.data.columns import Columns, columns_of_run, join_runs
+from gode.data.checked import make_run
+from gode.data.columns import Columns, columns_of_run, columns_of_states, join_runs
 from gode.data.gp import Smooth, smooth_gp
 from gode.data.joining import Interpolation, Samples
-from gode.data.runs import Dataset, Run, make_run
+from gode.data.runs import Dataset, Run
 from gode.data.smoothing import smooth
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "Samples",
     "Smooth",
     "columns_of_run",
+    "columns_of_states",
     "join_runs",
     "make_run",
     "smooth",

@@ -39,7 +39,7 @@ def stride_averaged(run: Run, stride: int) -> Run:
     return replace(
         run,
         t=np.append(run.t[:first], t),
-        observed=np.hstack([np.full((3, first), np.nan), observed]),
+        observed=np.hstack([np.full((len(observed), first), np.nan), observed]),
         inputs=run.signals,
         counts=np.append(np.ones(first), total),
     )

@@ -1,7 +1,7 @@
 """Columns: complete, finite data on which an equation is evaluated."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -9,18 +9,26 @@ from numpy.typing import ArrayLike
 from gode.arrays import Float, Int
 from gode.errors import DataError
 
+STATES = ("u",)  # the name of the state of a scalar equation
+
+
+def channel_names(states: Sequence[str]) -> tuple[str, ...]:
+    """Return the names of the states and their derivatives, three for each state."""
+    return tuple(f"{name}{primes}" for name in states for primes in ("", "'", "''"))
+
 
 @dataclass(frozen=True)
 class Columns:
-    """Time, the state, its derivatives and the known inputs of all runs, concatenated.
+    """Time, the states, their derivatives and the known inputs of all runs, concatenated.
 
-    `matrix` has the rows t, u, u', u'' and then one per input; `starts` holds the index at which each run
-    begins and, last, the total number of points.
+    `matrix` has the rows t, then u, u', u'' of each state, and then one per input; `starts` holds the index
+    at which each run begins and, last, the total number of points.
     """
 
     matrix: Float
     starts: Int
     inputs: tuple[str, ...] = ()
+    states: tuple[str, ...] = STATES
 
     @property
     def n_points(self) -> int:
@@ -30,7 +38,11 @@ class Columns:
     @property
     def names(self) -> tuple[str, ...]:
         """The name of each row."""
-        return ("t", "u", "u'", "u''", *self.inputs)
+        return ("t", *channel_names(self.states), *self.inputs)
+
+    def row_of_input(self, name: str) -> int:
+        """Return the index of the row of an input."""
+        return 1 + 3 * len(self.states) + self.inputs.index(name)
 
 
 def columns_of_run(
@@ -41,7 +53,22 @@ def columns_of_run(
     *,
     inputs: Mapping[str, ArrayLike] | None = None,
 ) -> Columns:
-    """Return the columns of one run; u'' is zero where it is not given.
+    """Return the columns of one run of one state; u'' is zero where it is not given.
+
+    Raises:
+        DataError: if the lengths differ, a value is not finite, or time does not increase.
+    """
+    return columns_of_states(t, (u, du, np.zeros(np.shape(t)) if d2u is None else d2u), inputs=inputs)
+
+
+def columns_of_states(
+    t: ArrayLike,
+    values: Sequence[ArrayLike] | Float,
+    *,
+    states: tuple[str, ...] = STATES,
+    inputs: Mapping[str, ArrayLike] | None = None,
+) -> Columns:
+    """Return the columns of one run; `values` (3 d, n) holds the states and their derivatives.
 
     Raises:
         DataError: if the lengths differ, a value is not finite, or time does not increase.
@@ -51,11 +78,10 @@ def columns_of_run(
         raise DataError(f"a run needs at least 2 points, got {len(time)}; measure more")
     check_increasing(time, "point")
     n = len(time)
-    rows = [time, _row(u, "u", n), _row(du, "u'", n)]
-    rows.append(np.zeros(n) if d2u is None else _row(d2u, "u''", n))
     given = inputs or {}
-    rows += [_row(values, name, n) for name, values in given.items()]
-    return Columns(np.vstack(rows), np.array([0, n]), tuple(given))
+    named = [*zip(channel_names(states), values, strict=True), *given.items()]
+    rows = [time, *(_row(each, name, n) for name, each in named)]
+    return Columns(np.vstack(rows), np.array([0, n]), tuple(given), states)
 
 
 def check_increasing(t: Float, place: str) -> None:
@@ -73,26 +99,31 @@ def join_runs(runs: Sequence[Columns]) -> Columns:
     """Return the columns of several runs as one.
 
     Raises:
-        DataError: if there is none, or their inputs differ.
+        DataError: if there is none, or their states or inputs differ.
     """
     if not runs:
         raise DataError("expected at least one run, got none; pass the columns of one measurement or more")
-    for i, run in enumerate(runs):
-        if run.inputs != runs[0].inputs:
-            raise DataError(
-                f"run {i} has the inputs {list(run.inputs)}, but run 0 has {list(runs[0].inputs)}; "
-                "give every run the same ones"
-            )
+    for kind in ("states", "inputs"):
+        check_alike([getattr(run, kind) for run in runs], kind)
     sizes = np.cumsum([0, *(run.n_points for run in runs)])
     starts = [run.starts[:-1] + size for run, size in zip(runs, sizes, strict=False)]
-    return Columns(
-        np.hstack([r.matrix for r in runs]), np.append(np.concatenate(starts), sizes[-1]), runs[0].inputs
-    )
+    matrix = np.hstack([r.matrix for r in runs])
+    return replace(runs[0], matrix=matrix, starts=np.append(np.concatenate(starts), sizes[-1]))
+
+
+def check_alike(names: Sequence[tuple[str, ...]], kind: str) -> None:
+    """Raise DataError unless all runs have the same names of this kind: states or inputs."""
+    for i, own in enumerate(names):
+        if own != names[0]:
+            raise DataError(
+                f"run {i} has the {kind} {list(own)}, but run 0 has {list(names[0])}; "
+                "give every run the same ones"
+            )
 
 
 def split_at_jumps(columns: Columns, held: Sequence[str]) -> Columns:
     """Return the columns with the times at which a held input jumps repeated: before and after the jump."""
-    rows = [4 + columns.inputs.index(name) for name in held]
+    rows = [columns.row_of_input(name) for name in held]
     if not rows:
         return columns
     moved = np.any(np.diff(columns.matrix[rows], axis=1) != 0, axis=0)
@@ -103,7 +134,7 @@ def split_at_jumps(columns: Columns, held: Sequence[str]) -> Columns:
     for row in rows:
         matrix[row, before] = columns.matrix[row, late - 1]
     starts = columns.starts + np.searchsorted(late, columns.starts)
-    return Columns(matrix, starts, columns.inputs)
+    return replace(columns, matrix=matrix, starts=starts)
 
 
 def _row(values: ArrayLike, name: str, length: int | None) -> Float:

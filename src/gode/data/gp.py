@@ -30,9 +30,9 @@ STARTS = tuple((length, 0.0, -3.0, bend) for length in (-3.2, -2.0, -0.8) for be
 
 @dataclass(frozen=True)
 class Smooth:
-    """A smoothed run: u, u', u'' (3, n) at the run's times, their standard deviations, and the noise.
+    """A smoothed run: u, u', u'' of d states (3 d, n) at its times, their standard deviations, and the noise.
 
-    `noise` (3,) is the standard deviation of each observed channel, NaN where nothing was observed.
+    `noise` (3 d,) is the standard deviation of each observed channel, NaN where nothing was observed.
     """
 
     t: Float
@@ -40,6 +40,21 @@ class Smooth:
     deviations: Float
     noise: Float
     hyperparameters: Float
+
+    def state(self, s: int) -> "Smooth":
+        """Return one state alone."""
+        own, n = slice(3 * s, 3 * s + 3), 3 * len(self.hyperparameters) // len(self.values)
+        used = self.hyperparameters[n * s : n * (s + 1)]
+        return Smooth(self.t, self.values[own], self.deviations[own], self.noise[own], used)
+
+    @classmethod
+    def of_states(cls, parts: "Sequence[Smooth]") -> "Smooth":
+        """Return the states that were smoothed one by one as one run."""
+        if len(parts) == 1:
+            return parts[0]
+        values, deviations = (np.vstack([getattr(p, k) for p in parts]) for k in ("values", "deviations"))
+        noise, used = (np.concatenate([getattr(p, k) for p in parts]) for k in ("noise", "hyperparameters"))
+        return cls(parts[0].t, values, deviations, noise, used)
 
 
 @dataclass(frozen=True)
@@ -93,7 +108,7 @@ class _Task:
 
 
 def smooth_gp(run: Run, *, known: Float | None = None, at: Float | None = None) -> Smooth:
-    """Return `run` smoothed by one process at its own times or at the times `at`.
+    """Return a run of one state smoothed by one process at its own times or at the times `at`.
 
     Args:
         known: (2,) exact initial values, NaN where unknown; by default the run's own.

@@ -1,37 +1,31 @@
 """Run and Dataset: measurements, checked once.
 
-A run has its own times and any of the channels u, u', u''; NaN means not observed. Known inputs are
-samples at its times, a formula in t, a callable, or samples with times of their own; `interpolation`
-says how samples are interpolated. Initial values may be known, in part or not at all.
+A run has its own times and any of the channels u, u', u'' of each state; NaN means not observed. Known
+inputs are samples at its times, a formula in t, a callable, or samples with times of their own;
+`interpolation` says how samples are interpolated. Initial values may be known, in part or not at all.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from gode.arrays import Float
-from gode.data.columns import check_increasing
-from gode.data.dates import as_seconds
+from gode.arrays import Bool, Float
+from gode.data.columns import STATES, channel_names
 from gode.data.joining import Interpolation, Samples
-from gode.data.numbers import as_numbers
-from gode.errors import DataError
 
 Input = str | Callable[[float], float] | Float | Samples
-CHANNELS = ("u", "u'", "u''")
-MIN_POINTS = 5
-MAX_SIZE = 1e100  # largest magnitude of a value: its square must be finite
-MIN_SIZE = 1e-100  # least magnitude of the largest value: its square must not vanish
+CHANNELS = channel_names(STATES)
+MIN_POINTS = 5  # of each state
 
 
 @dataclass(frozen=True)
 class Run:
-    """One measurement: times, the observed channels (3, n) with NaN where nothing was observed, inputs."""
+    """One measurement of d states: times, channels (3 d, n) with NaN where nothing was observed, inputs."""
 
     t: Float
     observed: Float
-    initial: Float  # (2,) u(t0) and u'(t0); NaN where unknown
+    initial: Float  # (2 d,) u(t0) and u'(t0) of each state; NaN where unknown
     inputs: Mapping[str, Input] = field(default_factory=dict)
     interpolation: Interpolation = Interpolation.AUTO  # of the samples of inputs
     counts: Float | None = None  # (n,) samples averaged into each value; None means one each
@@ -40,6 +34,22 @@ class Run:
     def n_points(self) -> int:
         """The number of times."""
         return len(self.t)
+
+    @property
+    def n_states(self) -> int:
+        """The number of states."""
+        return len(self.observed) // 3
+
+    def state(self, s: int) -> "Run":
+        """Return one state alone, at all times of the run."""
+        own = self.observed[3 * s : 3 * s + 3], self.initial[2 * s : 2 * s + 2]
+        return replace(self, observed=own[0], initial=own[1])
+
+    def at(self, kept: Bool) -> "Run":
+        """Return some of the times alone; samples of inputs keep their own."""
+        counts = None if self.counts is None else self.counts[kept]
+        rows = self.t[kept], self.observed[:, kept]
+        return replace(self, t=rows[0], observed=rows[1], inputs=self.signals, counts=counts)
 
     @property
     def roots(self) -> Float:
@@ -62,11 +72,12 @@ class Run:
 
 @dataclass(frozen=True)
 class Dataset:
-    """Runs of one system; all have the same inputs."""
+    """Runs of one system; all have the same states and inputs."""
 
     runs: tuple[Run, ...]
     labels: Mapping[str, str] = field(default_factory=dict)  # column names and units, for display
     names: tuple[str, ...] = ()  # of the runs (wells, patients, files), for display; may be empty
+    states: tuple[str, ...] = STATES
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -86,125 +97,7 @@ class Dataset:
     def channels(self) -> tuple[str, ...]:
         """The channels that were observed in some run."""
         seen = np.any([np.isfinite(run.observed).any(axis=1) for run in self.runs], axis=0)
-        return tuple(name for name, here in zip(CHANNELS, seen, strict=True) if here)
-
-
-def make_run(
-    t: ArrayLike,
-    *,
-    u: ArrayLike | None = None,
-    velocity: ArrayLike | None = None,
-    acceleration: ArrayLike | None = None,
-    inputs: Mapping[str, object] | None = None,
-    initial: ArrayLike | None = None,
-    interpolation: Interpolation = Interpolation.AUTO,
-    label: str = "",
-) -> Run:
-    """Return a checked run; rows without a time or without any observation are dropped.
-
-    Dates and durations of any unit become seconds from the first.
-
-    Raises:
-        DataError: with a sentence that says what to do.
-    """
-    where = f"{label}: " if label else ""
-    dated = as_seconds(t)
-    time = _numbers(t if dated is None else dated[0], "t", where, None)
-    rows = [
-        _channel(x, n, where, len(time)) for x, n in zip((u, velocity, acceleration), CHANNELS, strict=True)
-    ]
-    observed = np.vstack(rows)
-    given = {name: _input(value, name, where, len(time)) for name, value in (inputs or {}).items()}
-    keep = np.isfinite(time) & np.isfinite(observed).any(axis=0)
-    for values in given.values():
-        if isinstance(values, np.ndarray):
-            keep &= np.isfinite(values)
-    if not keep.any():
-        raise DataError(
-            f"{where}nothing is observed: every value is missing; pass u, velocity or acceleration"
-        )
-    time, observed = time[keep], observed[:, keep]
-    given = {k: v[keep] if isinstance(v, np.ndarray) else v for k, v in given.items()}
-    _check_times(time, where)
-    _check_units(time, observed, where)
-    return Run(time, observed, _initial(initial, where), given, interpolation)
-
-
-def _check_times(t: Float, where: str) -> None:
-    if len(t) < MIN_POINTS:
-        raise DataError(f"{where}{len(t)} usable points are too few; at least {MIN_POINTS} are needed")
-    check_increasing(_not_tiny(t, "t", where), f"{where}row")
-    step = np.diff(t)
-    if np.min(step) < 1e-9 * (t[-1] - t[0]):
-        i = int(np.argmin(step)) + 1
-        raise DataError(
-            f"{where}row {i}: the times {t[i - 1]:.17g} and {t[i]:.17g} nearly coincide; drop one of the rows"
-        )
-
-
-def _check_units(t: Float, observed: Float, where: str) -> None:
-    """Raise DataError if u'' would overflow when squared in these units of time."""
-    sizes = np.max(np.abs(observed), axis=1, where=np.isfinite(observed), initial=0.0)
-    with np.errstate(over="ignore"):
-        rate = float(np.max(sizes / (t[-1] - t[0]) ** np.array([2.0, 1.0, 0.0])))
-    if rate > MAX_SIZE:
-        raise DataError(
-            f"{where}t spans {t[-1] - t[0]:g}, so that u'' is about {rate:g}, too large to square; "
-            "use other units of time"
-        )
-
-
-def _numbers(values: ArrayLike, name: str, where: str, length: int | None) -> Float:
-    row = as_numbers(values, f"{where}{name}")
-    if row.ndim == 2 and name == "u" and row.shape[1] > 1:
-        raise DataError(
-            f"{where}u has {row.shape[1]} columns: systems of equations are not supported yet; "
-            "pass one signal, the others perhaps as known inputs"
-        )
-    if row.ndim != 1:
-        raise DataError(f"{where}{name} must have one dimension, got shape {row.shape}; pass one signal")
-    if length is not None and len(row) != length:
-        raise DataError(f"{where}{name} has {len(row)} values, but t has {length}; give one per time")
-    if np.any(np.isinf(row)):
-        i = int(np.argmax(np.isinf(row)))
-        raise DataError(f"{where}{name} is infinite at row {i}; drop that row or write NaN for not observed")
-    if np.any(np.abs(row) > MAX_SIZE):
-        i = int(np.argmax(np.abs(row) > MAX_SIZE))
-        raise DataError(f"{where}{name} is {row[i]:g} at row {i}, too large to square; use other units")
-    return row
-
-
-def _not_tiny(row: Float, name: str, where: str) -> Float:
-    """Return `row`, unless its squares underflow; all zeros are accepted."""
-    largest = float(np.max(np.abs(row), where=np.isfinite(row), initial=0.0))
-    if 0 < largest < MIN_SIZE:
-        raise DataError(f"{where}{name} is {largest:g} at most, too small to square; use other units")
-    return row
-
-
-def _channel(values: ArrayLike | None, name: str, where: str, n: int) -> Float:
-    if values is None:
-        return np.full(n, np.nan)
-    return _not_tiny(_numbers(values, name, where, n), name, where)
-
-
-def _input(value: object, name: str, where: str, n: int) -> Input:
-    if isinstance(value, str) or callable(value):
-        return value
-    return _numbers(value, name, where, n)  # type: ignore[arg-type]
-
-
-def _initial(values: ArrayLike | None, where: str) -> Float:
-    known = np.full(2, np.nan)
-    if values is None:
-        return known
-    given = np.atleast_1d(
-        _numbers(np.atleast_1d(np.asarray(values, object)).tolist(), "initial", where, None)
-    )
-    if len(given) > 2:
-        raise DataError(f"{where}initial must be [u(t0)] or [u(t0), u'(t0)], got {len(given)} values")
-    known[: len(given)] = given
-    return known
+        return tuple(name for name, here in zip(channel_names(self.states), seen, strict=True) if here)
 
 
 def held_inputs(dataset: Dataset) -> list[str]:
@@ -217,9 +110,10 @@ def held_inputs(dataset: Dataset) -> list[str]:
     return names
 
 
-def lowest_channel(run: Run) -> int:
-    """Return the lowest channel that was observed: 0 for u, 1 for u', 2 for u''."""
-    return int(np.flatnonzero(np.isfinite(run.observed).any(axis=1))[0])
+def lowest_channel(run: Run, state: int = 0) -> int:
+    """Return the lowest channel of a state that was observed; of the first: 0 for u, 1 for u', 2 for u''."""
+    own = run.observed[3 * state : 3 * state + 3]
+    return 3 * state + int(np.flatnonzero(np.isfinite(own).any(axis=1))[0])
 
 
 def most_cycles(run: Run) -> float:
@@ -229,8 +123,13 @@ def most_cycles(run: Run) -> float:
 
 
 def cycles(run: Run, channel: int | None = None) -> float:
-    """Return the number of cycles at the highest significant frequency of a channel (default: lowest)."""
-    t, signal = run.t, run.observed[lowest_channel(run) if channel is None else channel]
+    """Return the number of cycles at the highest significant frequency of a channel.
+
+    By default it is the lowest channel of each state, of which the fastest counts.
+    """
+    if channel is None:
+        return max(cycles(run, lowest_channel(run, s)) for s in range(run.n_states))
+    t, signal = run.t, run.observed[channel]
     seen = np.isfinite(signal)
     n = int(seen.sum())
     even = np.interp(np.linspace(t[0], t[-1], n), t[seen], signal[seen])

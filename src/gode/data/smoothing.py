@@ -21,10 +21,18 @@ BLOCK = 200  # points of a block, without its overlap
 
 
 def smooth(run: Run, *, known: Float | None = None) -> Smooth:
-    """Return `run` smoothed; `known` (2,) are exact initial values, NaN where unknown."""
-    exact = run.initial if known is None else known
+    """Return `run` smoothed, each state alone; `known` (2 d,) are exact initial values, NaN where unknown."""
+    exact = np.reshape(run.initial if known is None else known, (-1, 2))
+    return Smooth.of_states([_smooth_state(run.state(s), exact[s]) for s in range(run.n_states)])
+
+
+def _smooth_state(run: Run, exact: Float) -> Smooth:
     if run.n_points <= BLOCK:
         return smooth_gp(run, known=exact)
+    kept = np.asarray(np.isfinite(run.observed).any(axis=0))
+    kept[[0, -1]] = True
+    if not kept.all():  # other states were observed at these times; a block of them would be empty
+        return resampled(_smooth_state(run.at(kept), exact), run.t)
     lowest, number = lowest_channel(run), cycles(run)
     coarse = averaged(run, MAX_POINTS, PER_CYCLE)
     if number <= MAX_CYCLES and coarse.n_points <= 2 * MAX_POINTS:
@@ -43,14 +51,11 @@ def resampled(found: Smooth, t: Float) -> Smooth:
     """Return a smoothed run at other times within, or just outside, its own."""
     if np.array_equal(found.t, t):
         return found
-    u, du, d2u = found.values
-    values = np.vstack(
-        [
-            CubicHermiteSpline(found.t, u, du)(t),
-            CubicHermiteSpline(found.t, du, d2u)(t),
-            np.interp(t, found.t, d2u),
-        ]
-    )
+    rows = []
+    for u, du, d2u in np.split(found.values, len(found.values) // 3):
+        rows += [CubicHermiteSpline(found.t, u, du)(t), CubicHermiteSpline(found.t, du, d2u)(t)]
+        rows.append(np.interp(t, found.t, d2u))
+    values = np.vstack(rows)
     deviations = np.vstack([np.interp(t, found.t, row) for row in found.deviations])
     return replace(found, t=t, values=values, deviations=deviations)
 

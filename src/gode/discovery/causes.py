@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from gode.arrays import Float
-from gode.data import Dataset, Interpolation, Run, Samples
+from gode.data import Interpolation, Run, Samples
 from gode.equation import Equation, parse_skeleton
 from gode.errors import EquationError
 from gode.fitting.prepare import Prepared, input_values
@@ -75,7 +75,7 @@ def _refitted(
 ) -> float:
     """Return the root mean square residual after another fit, to runs that were changed."""
     if runs is not None:
-        target = replace(target, dataset=Dataset(tuple(runs)))
+        target = replace(target, dataset=replace(target.dataset, runs=tuple(runs)))
     shot = shoot(equation.skeleton, equation.constants, target, config=settings.shooting)
     return float(np.sqrt(shot.sse / max(shot.n_values, 1)))
 
@@ -123,7 +123,7 @@ def _wrong_start(best: Candidate, prepared: Prepared, settings: Settings) -> Ite
     if not any(np.isfinite(run.initial).any() for run in prepared.dataset.runs):
         return
     before = _refitted(best.equation, prepared.target, settings)
-    free = [replace(run, initial=np.full(2, np.nan)) for run in prepared.target.dataset.runs]
+    free = [replace(run, initial=np.full_like(run.initial, np.nan)) for run in prepared.target.dataset.runs]
     after = _refitted(best.equation, prepared.target, settings, free)
     if after < CLEARLY * before:
         yield (
@@ -138,7 +138,9 @@ def _runs_that_differ(best: Candidate, prepared: Prepared, settings: Settings) -
         return
     squares, n, k = 0.0, 0, 0
     for run, guide in zip(runs, prepared.target.guides, strict=True):
-        alone = replace(prepared.target, dataset=Dataset((run,)), guides=(guide,))
+        alone = replace(
+            prepared.target, dataset=replace(prepared.target.dataset, runs=(run,)), guides=(guide,)
+        )
         shot = shoot(best.equation.skeleton, best.equation.constants, alone, config=settings.shooting)
         squares, n, k = squares + shot.sse, n + shot.n_values, k + shot.n_free
     if n <= 2 * k:

@@ -48,8 +48,8 @@ def first_part(whole: Target) -> Target:
     most = _most(whole.dataset)
     if all(run.n_points <= 1.5 * most for run in whole.dataset.runs):
         return whole
-    observed = int(np.flatnonzero(whole.weights > 0)[0])
-    sizes = [_varied_length(guide[observed], most) for guide in whole.guides]
+    lowest = [3 * s + int(np.flatnonzero(own)[0]) for s, own in enumerate(whole.weights.reshape(-1, 3) > 0)]
+    sizes = [max(_varied_length(guide[c], most) for c in lowest) for guide in whole.guides]
     cut = tuple(_cut(run, n) for run, n in zip(whole.dataset.runs, sizes, strict=True))
     guides = tuple(guide[:, :n] for guide, n in zip(whole.guides, sizes, strict=True))
     return replace(whole, dataset=replace(whole.dataset, runs=cut), guides=guides)

@@ -146,10 +146,10 @@ def _one_number(value: object, name: str) -> float:
 
 
 def known_values(run: Run, order: int) -> Float:
-    """Return u(t0) and u'(t0) where they are known and below the order; NaN elsewhere."""
-    known = run.initial.copy()
-    known[order:] = np.nan
-    return known
+    """Return u(t0) and u'(t0) of each state where they are known and below the order; NaN elsewhere."""
+    known = run.initial.reshape(-1, 2).copy()
+    known[:, order:] = np.nan
+    return known.ravel()
 
 
 def _columns(run: Run, smooth: Smooth) -> Columns:
@@ -204,7 +204,7 @@ def before_drift(dataset: Dataset, columns: Columns, noise: Float) -> Columns:
         swing = np.std(u - _drift(t, u)(t))
         drift = noise[2] * np.sqrt(np.median(np.diff(t)) / 3) * t**1.5
         n = max(int(np.searchsorted(drift, TRUSTED * swing)), min(len(t), FEWEST))
-        pieces.append(Columns(columns.matrix[:, low : low + n], np.array([0, n]), columns.inputs))
+        pieces.append(replace(columns, matrix=columns.matrix[:, low : low + n], starts=np.array([0, n])))
     return join_runs(pieces)
 
 
@@ -240,7 +240,7 @@ def _windows(columns: Columns) -> Columns:
         for begin in np.unique(np.linspace(0, n - wide, number).astype(int)):
             pieces.append(columns.matrix[:, low + begin : low + begin + wide])
             starts.append(starts[-1] + wide)
-    return Columns(np.hstack(pieces), np.array(starts), columns.inputs)
+    return replace(columns, matrix=np.hstack(pieces), starts=np.array(starts))
 
 
 def _observed(dataset: Dataset, columns: Columns) -> Columns:
@@ -248,7 +248,7 @@ def _observed(dataset: Dataset, columns: Columns) -> Columns:
     u = np.concatenate([run.observed[0] for run in dataset.runs])
     matrix = columns.matrix.copy()
     matrix[1] = np.where(np.isfinite(u), u, matrix[1])
-    return Columns(matrix, columns.starts, columns.inputs)
+    return replace(columns, matrix=matrix)
 
 
 def _noise(dataset: Dataset, smooths: tuple[Smooth, ...]) -> Float:
