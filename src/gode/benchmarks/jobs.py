@@ -9,6 +9,7 @@ from itertools import product
 import numpy as np
 
 from gode.arrays import Bool, Float
+from gode.benchmarks.odebench.systems import ODEBENCH, SystemProblem, chosen_systems, observed, system
 from gode.benchmarks.problems import Problem, problem, suite, truth
 from gode.choices import EffortName
 from gode.errors import ConfigError, GodeError
@@ -41,11 +42,11 @@ SPREAD = 0.3  # of the initial values of further runs, in standard deviations of
 class Job:
     """Everything a run depends on; two equal jobs give the same equation."""
 
-    study: str  # b1, b2, b3, or the name of a sweep
+    study: str  # b1, b2, b3, odebench, or the name of a sweep
     problem: str
     method: str
     seed: int = 0
-    noise: float = PAPER_NOISE  # in standard deviations of the clean signal
+    noise: float = PAPER_NOISE  # in standard deviations of the clean signal; in odebench, of each value
     samples: int = 0  # 0: as many as in the paper
     dropped: float = 0.0  # share of the samples that is left out at random
     runs: int = 1  # trajectories from different initial values
@@ -53,7 +54,7 @@ class Job:
     effort: str = EffortName.NORMAL.value
 
     def __post_init__(self) -> None:
-        one = problem(self.problem)
+        one = problem_of(self)
         if self.seed < 0:
             raise ConfigError(f"a seed must be a whole number from 0 on, got {self.seed}")
         if not 0 <= self.noise <= 10:
@@ -84,8 +85,18 @@ class Job:
     @property
     def size(self) -> float:
         """Relative duration among jobs of one method; long ones start first."""
-        n = self.samples or len(problem(self.problem).t)
-        return n * (1 - self.dropped) * self.runs * problem(self.problem).order
+        one = problem_of(self)
+        n = self.samples or len(one.t)
+        return n * (1 - self.dropped) * self.runs * one.size
+
+
+def problem_of(job: Job) -> Problem | SystemProblem:
+    """Return the problem of a job.
+
+    Raises:
+        ConfigError: if there is none of that name.
+    """
+    return system(job.problem) if job.study == ODEBENCH else problem(job.problem)
 
 
 def job_from(values: object) -> Job:
@@ -153,6 +164,30 @@ def sweep_jobs(
     ]
 
 
+def odebench_jobs(
+    *,
+    problems: Sequence[str] = (),
+    methods: Sequence[str],
+    seeds: Sequence[int],
+    noise: Sequence[float],
+    dropped: Sequence[float],
+    effort: str,
+) -> list[Job]:
+    """Return the jobs of ODEBench, or of the systems of some numbers; nobody is told the initial values.
+
+    Raises:
+        ConfigError: if there is no system of such a number.
+    """
+    cells = product(chosen_systems(problems), methods, seeds, noise, dropped)
+    return [
+        Job(
+            study=ODEBENCH, problem=one.name, method=m, seed=s, noise=x, dropped=share, initial="unknown",
+            effort=effort,
+        )
+        for one, m, s, x, share in cells
+    ]  # fmt: skip
+
+
 def chosen(among: Sequence[Problem], names: Sequence[str], where: str) -> list[Problem]:
     """Return the problems called `names`, or all if none are named.
 
@@ -168,7 +203,10 @@ def chosen(among: Sequence[Problem], names: Sequence[str], where: str) -> list[P
 
 @dataclass(frozen=True)
 class Measured:
-    """What a method is given: runs of noisy samples of u or u'', the force, and known initial values."""
+    """What a method is given: runs of noisy samples of u or u'', the force, and known initial values.
+
+    Of a system, each signal has a column for each state.
+    """
 
     order: int
     observed: str  # "u" or "acceleration"
@@ -176,13 +214,19 @@ class Measured:
     t: tuple[Float, ...]
     signal: tuple[Float, ...]
     initial: tuple[tuple[float, ...], ...] | None  # None: unknown
+    states: tuple[str, ...] = ()  # names of the columns of a system
 
 
 def measured(job: Job) -> Measured:
     """Return the data of a job, which are the same for every method.
 
-    The noise is normal; its standard deviation is `noise` times that of the clean signal of each run.
+    The noise is normal; its standard deviation is `noise` times that of the clean signal of each run, but
+    in ODEBench `noise` times each value.
     """
+    if job.study == ODEBENCH:
+        whole = system(job.problem)
+        t, x = observed(whole, job.noise, job.dropped, job.seed)
+        return Measured(1, "u", None, (t,), (x,), None, whole.states)
     one = _with_samples(problem(job.problem), job.samples)
     starts = initial_values(one, job.runs)
     rng = np.random.default_rng([job.seed, zlib.crc32(job.problem.encode())])

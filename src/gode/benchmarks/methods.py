@@ -10,11 +10,10 @@ import numpy as np
 
 from gode.benchmarks.jobs import Measured
 from gode.benchmarks.peers import PEERS, PeerTask
-from gode.benchmarks.score import all_free
 from gode.data import Dataset
 from gode.discovery import Discovery, discover, fit
 from gode.discovery.arguments import make_dataset
-from gode.equation import Skeleton
+from gode.equation import parse_skeleton
 from gode.errors import ConfigError, DataError
 from gode.fitting import ConstantsConfig, Form, fit_constants, residual_problem
 from gode.fitting.prepare import before_drift, prepare
@@ -27,13 +26,13 @@ from gode.search.workers import Workers
 
 @dataclass(frozen=True)
 class Task:
-    """The input of a method: noisy data, never clean ones; the true skeleton only for the floors."""
+    """The input of a method: noisy data, never clean ones; the true skeletons only for the floors."""
 
     data: Measured
     seed: int
     effort: str
     suite: str
-    skeleton: Skeleton | None = None
+    skeletons: tuple[str, ...] = ()  # one for each state
     keep: Callable[[Discovery], None] | None = None  # called with the discovery of gode
 
 
@@ -47,6 +46,7 @@ class Method:
     package: str | None = None  # name in the package index, if it differs
     weight: float = 1.0  # duration relative to gode, roughly
     sees_skeleton: bool = False
+    systems: bool = False  # whether it takes several states
 
     @property
     def installed(self) -> bool:
@@ -64,7 +64,8 @@ class Method:
 def method(name: str) -> Method:
     """Return the method called `name`, or your own function, given as module:function.
 
-    It takes a `Task` and returns an equation as text, such as "u' = 0.5*u"; an exception is a failed run.
+    It takes a `Task` and returns an equation as text, such as "u' = 0.5*u", for a system one a line; an
+    exception is a failed run.
 
     Raises:
         ConfigError: if there is none.
@@ -76,7 +77,7 @@ def method(name: str) -> Method:
         raise ConfigError(
             f"there is no method {name!r}; choose from {known}, or name your own, module:function"
         )
-    return Method(name, _user_function(name))
+    return Method(name, _user_function(name), systems=True)
 
 
 def title_of(name: str) -> str:
@@ -118,19 +119,22 @@ def _gode(
 
 def _arguments(data: Measured) -> dict[str, object]:
     """Return the data as arguments of discover() and fit()."""
+    if len(data.states) > 1:
+        return {"t": data.t[0], "u": data.signal[0], "names": list(data.states)}
     channel = "u" if data.observed == "u" else "acceleration"
     several = len(data.t) > 1
     return {
         "t": list(data.t) if several else data.t[0],
-        channel: list(data.signal) if several else data.signal[0],
+        channel: list(data.signal) if several else np.ravel(data.signal[0]),
         "force": data.force,
         "initial": data.initial if several or data.initial is None else data.initial[0],
     }
 
 
 def _floor(task: Task) -> str:
-    """Fit the constants of the true skeleton to the trajectory."""
-    found = fit(str(_free_skeleton(task)), **_arguments(task.data))  # type: ignore[arg-type]
+    """Fit the constants of the true skeletons to the trajectory."""
+    texts = task.skeletons[0] if len(task.skeletons) == 1 else list(task.skeletons)
+    found = fit(texts, **_arguments(task.data))  # type: ignore[arg-type]
     return found.equation.equation.text(None)
 
 
@@ -138,15 +142,12 @@ def _floor_on_derivatives(task: Task) -> str:
     """Fit the constants of the true skeleton to the smoothed derivatives, as most methods do."""
     prepared = prepare(_dataset(task.data), task.data.order, 1e-4)
     config = ConstantsConfig(max_constants=60)
-    found = fit_constants(_free_skeleton(task), residual_problem(prepared.columns), config=config)
+    found = fit_constants(
+        parse_skeleton(task.skeletons[0]), residual_problem(prepared.columns), config=config
+    )
     if found.equation is None:
         raise ConfigError(f"the true skeleton cannot be fitted: {found.failure}")
     return found.equation.text(None)
-
-
-def _free_skeleton(task: Task) -> Skeleton:
-    assert task.skeleton is not None, "a floor is given the skeleton"
-    return all_free(task.skeleton)
 
 
 def _dataset(data: Measured) -> Dataset:
@@ -202,7 +203,7 @@ def _peer(name: str) -> Callable[[Task], str]:
 
 
 METHODS: dict[str, Method] = {
-    "gode": Method("gode", _gode),
+    "gode": Method("gode", _gode, systems=True),
     "gode-grammar": Method("gode, the paper's grammar", lambda task: _gode(task, grammar=task.suite)),
     "gode-random": Method("gode, random sentences alone", _part("random")),
     "gode-sums": Method("gode, sums of few terms alone", _part("sums")),
@@ -215,7 +216,7 @@ METHODS: dict[str, Method] = {
         name: Method(peer.title, _peer(name), peer.needs, peer.package, peer.weight)
         for name, peer in PEERS.items()
     },
-    "floor": Method("floor: true skeleton, trajectory", _floor, weight=0.3, sees_skeleton=True),
+    "floor": Method("floor: true skeleton, trajectory", _floor, weight=0.3, sees_skeleton=True, systems=True),
     "floor-derivatives": Method(
         "true skeleton, derivatives", _floor_on_derivatives, weight=0.3, sees_skeleton=True
     ),

@@ -42,6 +42,11 @@ class Problem:
         return parse_equation(self.text)
 
     @property
+    def size(self) -> int:
+        """Relative duration of a run of one sample."""
+        return self.order
+
+    @property
     def t(self) -> Float:
         """The times of the samples."""
         return np.linspace(self.t0, self.t1, int((self.t1 - self.t0) * self.fs + 1))

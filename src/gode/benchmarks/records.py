@@ -41,9 +41,9 @@ def record_from(line: str) -> Record:
     values = json.loads(line)
     if not isinstance(values, dict) or not {"job", "score"} <= set(values):
         raise ConfigError("a record has a job and a score")
-    result = values.pop("score")
+    result = dict(values.pop("score"))
     try:
-        score = Score(**{**result, "errors": tuple(result["errors"]), "raw": tuple(result["raw"])})
+        score = Score(**{**result, **{k: tuple(v) for k, v in result.items() if isinstance(v, list)}})
         return Record(**{**values, "job": job_from(values["job"]), "score": score})
     except (KeyError, TypeError) as error:
         raise ConfigError(f"a field is missing or unknown: {error}") from error

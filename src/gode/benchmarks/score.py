@@ -35,14 +35,20 @@ LARGEST = 1e4  # right-hand sides are compared where they are smaller
 
 @dataclass(frozen=True, kw_only=True)
 class Score:
-    """Relative L2 errors of u and u', of u'' for second order, and the comparison with the true equation."""
+    """Relative L2 errors of u and u', of u'' for second order, and the comparison with the true equation.
+
+    Errors of a system are roots of 1 - R², from both initial conditions.
+    """
 
     errors: tuple[float, ...]  # capped at 1
     raw: tuple[float | None, ...]  # not capped; None where the solution fails
     above: bool = True  # an error exceeds 1, or there is no solution
     complexity: float | None = None  # in units of the truth's
     structure: bool = False  # the true one, with any constants
-    exact: bool = False  # also the constants, within 10 %
+    exact: bool = False  # also the constants, within 10 %; systems: not compared
+    r2: tuple[float | None, ...] = ()  # of a system, from both initial conditions; None: no solution
+    components: tuple[bool, ...] = ()  # of a system: which equations have the true structure
+    large: tuple[bool, ...] = ()  # the same without negligible terms
     failure: str | None = None
 
 

@@ -26,7 +26,7 @@ def serve(connection: "Connection[Record | None, Job]", pools: Path | None = Non
     """Send None when ready, then a record for each job, until the other side closes."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C
     threading.Thread(target=end_with_parent, daemon=True).start()
-    _warm_up()
+    warm_up()
     try:
         connection.send(None)
         while True:
@@ -41,16 +41,15 @@ def run_job(job: Job, pools: Path | None = None) -> Record:
     Args:
         pools: a folder in which the candidates of a discovery are saved.
     """
-    from gode.benchmarks.jobs import measured
+    from gode.benchmarks.jobs import measured, problem_of
+    from gode.benchmarks.judge import score_job, true_skeletons
     from gode.benchmarks.methods import Task, method
     from gode.benchmarks.pools import write_pool
-    from gode.benchmarks.problems import problem
-    from gode.benchmarks.score import failed, score
 
-    one, chosen = problem(job.problem), method(job.method)
-    skeleton = one.equation.skeleton if chosen.sees_skeleton else None
+    chosen = method(job.method)
+    skeletons = true_skeletons(job) if chosen.sees_skeleton else ()
     keep = partial(write_pool, job=job, folder=pools) if pools else None
-    task = Task(measured(job), job.seed, job.effort, one.suite, skeleton, keep)
+    task = Task(measured(job), job.seed, job.effort, problem_of(job).suite, skeletons, keep)
     equation, failure = None, ""
     _reset_peak()
     start = time.perf_counter()
@@ -61,11 +60,10 @@ def run_job(job: Job, pools: Path | None = None) -> Record:
     except Exception:  # noqa: BLE001 - a peer may raise anything
         failure = traceback.format_exc(limit=-1).strip().splitlines()[-1]
     seconds, megabytes = time.perf_counter() - start, _peak()
-    result = failed(one, failure) if equation is None else score(one, equation)
     return Record(
         job=job,
         equation=equation,
-        score=result,
+        score=score_job(job, equation, failure),
         seconds=round(seconds, 3),
         megabytes=round(megabytes, 1),
         date=now(),
@@ -75,13 +73,12 @@ def run_job(job: Job, pools: Path | None = None) -> Record:
 
 def broken(job: Job, failure: str, seconds: float) -> Record:
     """Return the record of a job whose process ended without one."""
-    from gode.benchmarks.problems import problem
-    from gode.benchmarks.score import failed
+    from gode.benchmarks.judge import score_job
 
     return Record(
         job=job,
         equation=None,
-        score=failed(problem(job.problem), failure),
+        score=score_job(job, None, failure),
         seconds=round(seconds, 3),
         megabytes=0.0,
         date=now(),
@@ -118,7 +115,7 @@ def _code() -> str:
     return digest.hexdigest()[:12]
 
 
-def _warm_up() -> None:
+def warm_up() -> None:
     """Import and compile what a run needs, so that the first job is not timed with it."""
     job = Job(study="b1", problem="ID2", method="floor", samples=12)
     for name in ("ID2", "LODE4", "NLODE4"):  # first order, second order, implicit

@@ -1,0 +1,30 @@
+"""The score of a job and the truth behind it, for the paper's problems and for systems alike."""
+
+import re
+
+from gode.benchmarks.jobs import Job
+from gode.benchmarks.odebench.score import failed_system, read_equations, score_system
+from gode.benchmarks.odebench.systems import ODEBENCH, system
+from gode.benchmarks.problems import problem
+from gode.benchmarks.score import Score, all_free, failed, score
+from gode.equation.tree import STATE
+
+
+def score_job(job: Job, text: str | None, failure: str = "") -> Score:
+    """Return the score of what a method found; `failure` says why it found nothing."""
+    if job.study == ODEBENCH:
+        whole = system(job.problem)
+        return failed_system(whole, failure) if text is None else score_system(whole, text)
+    one = problem(job.problem)
+    return failed(one, failure) if text is None else score(one, text)
+
+
+def true_skeletons(job: Job) -> tuple[str, ...]:
+    """Return the true equations with a free constant C for every coefficient, in the names of the states."""
+    if job.study != ODEBENCH:
+        return (str(all_free(problem(job.problem).equation.skeleton)),)
+    whole = system(job.problem)
+    found = [str(all_free(e.skeleton)) for e in read_equations("\n".join(whole.truths), whole.states)]
+    if len(found) == 1:
+        return (found[0],)
+    return tuple(re.sub(rf"\b{STATE}\b", name, text) for text, name in zip(found, whole.states, strict=True))
