@@ -119,9 +119,7 @@ def simulate(
     return replace(
         solved,
         t=solved.t[here],
-        u=solved.u[here],
-        du=solved.du[here],
-        d2u=solved.d2u[here],
+        values=solved.values[:, here],
         sensitivities=solved.sensitivities[..., here],
     )
 

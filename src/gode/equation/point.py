@@ -34,8 +34,11 @@ def integer_power(a, p):
 
 
 @inner_njit
-def operands(tape, order):
-    """Return, for each instruction, its left operand and whether it depends on the state or a constant."""
+def operands(tape, varied):
+    """Return, for each instruction, its left operand and whether it depends on a constant or a state.
+
+    `varied` (columns,) tells which columns are states.
+    """
     code, arg = tape.code, tape.arg
     left, active = np.zeros(len(code), np.int64), np.zeros(len(code), np.bool_)
     stack = np.zeros(tape.depth + 1, np.int64)
@@ -45,7 +48,7 @@ def operands(tape, order):
             op = code[i]
             if op < ADD:  # a variable, a constant or a number
                 sp += 1
-                active[i] = op == CONST or (op == VAR and 1 <= arg[i] <= order)
+                active[i] = op == CONST or (op == VAR and varied[arg[i]])
             elif op == POW or op <= MUL:
                 sp -= 1
                 left[i] = stack[sp]
@@ -67,13 +70,13 @@ def weights_of(tape, c):
 
 
 @inner_njit(forceinline=True)
-def value_at_point(code, arg, literal, starts, left, c, weight, x, values):
-    """Return the weighted sum of all programs at the point `x`; not finite where a term is not.
+def value_at_point(code, arg, literal, starts, left, c, weight, low, high, x, values):
+    """Return the weighted sum of programs low..high-1 at the point `x`; not finite where a term is not.
 
     The value of each instruction is kept in `values`.
     """
     total = 0.0
-    for j in range(len(weight)):
+    for j in range(low, high):
         y = 0.0
         for i in range(starts[j], starts[j + 1]):
             op = code[i]
@@ -102,15 +105,15 @@ def value_at_point(code, arg, literal, starts, left, c, weight, x, values):
 
 @inner_njit(forceinline=True)
 def gradient_at_point(
-    code, arg, starts, multiplier, linear, left, active, weight, values, n, adjoint, gradient
+    code, arg, starts, multiplier, linear, left, active, weight, low, high, values, n, adjoint, gradient
 ):
-    """Write the derivatives of the weighted sum in the `n` constants, then in the columns, into `gradient`.
+    """Write the derivatives of a weighted sum in the `n` constants, then in the columns, into `gradient`.
 
-    `values` are those that `value_at_point` left behind.
+    The sum is that of programs low..high-1; `values` are those that `value_at_point` left behind.
     """
     for i in range(len(gradient)):
         gradient[i] = 0.0
-    for j in range(len(weight)):
+    for j in range(low, high):
         last = starts[j + 1] - 1
         if linear[j] >= 0:
             gradient[linear[j]] += multiplier[j] * values[last]

@@ -93,9 +93,23 @@ class Skeleton:
         return (self,)
 
     @property
+    def states(self) -> tuple[str, ...]:
+        """The name of each state."""
+        return (STATE,)
+
+    @property
     def orders(self) -> tuple[int, ...]:
         """The order of each equation."""
         return (self.order,)
+
+    @property
+    def links(self) -> tuple[()]:
+        """What ties the constants of all equations: nothing."""
+        return ()
+
+    def seen(self, own: int) -> tuple[str, ...]:
+        """Return the names of the columns that equation number `own`, the only one, sees."""
+        return (TIME, STATE, f"{STATE}'", f"{STATE}''", *self.inputs)
 
     def numbers(self, constants: Sequence[float] | Float) -> Float:
         """Return the constants of all equations."""

@@ -132,6 +132,10 @@ class SystemSkeleton:
         """Whether each equation can be solved for its highest derivative."""
         return all(part.explicit for part in self.parts)
 
+    def seen(self, own: int) -> tuple[str, ...]:
+        """Return the names of the columns in the view of equation `own`."""
+        return columns_seen(own, len(self.states), len(self.inputs))
+
     def names(self, own: int) -> dict[str, str]:
         """Return the display name of each column by its name in the view of one equation."""
         return seen_to_display(own, self.states, self.inputs)

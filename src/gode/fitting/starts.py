@@ -30,18 +30,27 @@ def starting_values(tape, scale_tape, role, x, n_starts):
     n = x.shape[1]
     q = len(role)
     thetas = np.ones((n_starts, q))
-    left, _ = operands(scale_tape, 0)
+    left, _ = operands(scale_tape, np.zeros(x.shape[0], np.bool_))
     values = np.empty(len(scale_tape.code))
-    c, one = np.ones(tape.n_constants), np.ones(1)
+    c, one = np.ones(tape.n_constants), np.ones(q)
     place = np.empty(x.shape[0])
     for i in range(q):
         total, low, high = 0.0, np.inf, -np.inf
         for m in range(n):
             for r in range(x.shape[0]):
                 place[r] = x[r, m]
-            program = scale_tape.starts[i : i + 2]
             value = value_at_point(
-                scale_tape.code, scale_tape.arg, scale_tape.literal, program, left, c, one, place, values
+                scale_tape.code,
+                scale_tape.arg,
+                scale_tape.literal,
+                scale_tape.starts,
+                left,
+                c,
+                one,
+                i,
+                i + 1,
+                place,
+                values,
             )
             total += value * value
             low, high = min(low, value), max(high, value)

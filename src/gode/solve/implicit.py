@@ -84,12 +84,12 @@ def interpolated(at, x, y):
 @cached_njit
 def solve_implicit(
     tape,
+    layout,
     c,
     signals,
-    order,
     t,
     initial,
-    guide,
+    guides,
     param,
     rtol,
     bound,
@@ -107,6 +107,9 @@ def solve_implicit(
     out[:] = np.nan
     sens[:] = np.nan
     sse = 0.0
+    order, guide = layout.orders[0], guides[0]
+    if len(layout.orders) > 1:
+        return NO_ROOT, 0, sse
     weight = weights_of(tape, c)
     n_param = len(param)
     x = np.zeros((4 + len(signals.starts) - 1, 3))
@@ -231,7 +234,7 @@ def solve_implicit(
         if not run_tape(tape, c, x, const_dir, col_dir, weight, work):
             h = 0.25 * step
             continue
-        if not abs(x[1, 2]) < bound:
+        if not abs(x[1, 2]) < bound[0]:
             return DIVERGED, steps, sse
         error = error_of_step(order, step, y, w0, w, x, work.grads, base, largest, rtol)
         if fresh and not rooted:
@@ -272,7 +275,7 @@ def solve_implicit(
             done += 1
             if len(weights) > 0:
                 low = 0 if done == 2 else done - 1  # the first sample is known after the first step
-                sse = add_squares(observed, weights, out, low, done, 0, 3, sse)
+                sse = add_squares(observed, weights, out, low, done, np.arange(3), sse)
                 if sse >= limit:
                     return WORSE, steps, sse
     return DONE, steps, sse

@@ -5,8 +5,9 @@ from gode.compiling import inner_njit
 
 @inner_njit
 def read_signals(signals, t, x):
-    """Write the value of each input at time `t` into `x`, after t, u, u' and u''."""
-    for i in range(len(signals.starts) - 1):
+    """Write the value of each input at time `t` into the last entries of the point `x`."""
+    n = len(signals.starts) - 1
+    for i in range(n):
         low, high = signals.starts[i], signals.starts[i + 1] - 1
         first = low
         while high - low > 1:
@@ -17,14 +18,14 @@ def read_signals(signals, t, x):
                 high = middle
         d = t - signals.knots[max(low, first)]
         c = signals.coefficients[low]
-        x[4 + i] = ((c[0] * d + c[1]) * d + c[2]) * d + c[3]
+        x[len(x) - n + i] = ((c[0] * d + c[1]) * d + c[2]) * d + c[3]
 
 
 @inner_njit
-def add_squares(observed, weights, out, first, last, low, high, sse):
-    """Return `sse` plus the squared errors of samples first..last-1 in the channels low..high-1."""
+def add_squares(observed, weights, out, first, last, channels, sse):
+    """Return `sse` plus the squared errors of samples first..last-1 in some channels."""
     for i in range(first, last):
-        for d in range(low, high):
+        for d in channels:
             if weights[i, d] > 0.0:
                 sse += ((observed[i, d] - out[d, i]) * weights[i, d]) ** 2
     return sse

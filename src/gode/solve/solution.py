@@ -1,8 +1,8 @@
-"""Equation + initial values -> Solution: explicit or implicit, within a step budget."""
+"""Equation or system + initial values -> Solution: explicit or implicit, within a step budget."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,12 +10,12 @@ from numpy.typing import ArrayLike
 from gode.arrays import Float, Int
 from gode.data import Interpolation
 from gode.data.numbers import as_numbers
-from gode.equation import Equation, Node, Skeleton, parse_equation
-from gode.equation.tape import COLUMNS, Tape, compile_tape
+from gode.equation import Law, LawSkeleton, Node, parse_equation
 from gode.errors import ConfigError, DataError, Failure
 from gode.solve.explicit import BUDGET, DIVERGED, DONE, NO_ROOT, SINGULAR, WORSE, solve_explicit
 from gode.solve.implicit import solve_implicit
-from gode.solve.signals import Signal, Signals, make_signals, split_formulas, write_in
+from gode.solve.program import Program, make_program, used_inputs
+from gode.solve.signals import Signal, Signals, make_signals, split_formulas
 
 FAILURES = {
     DIVERGED: Failure.DIVERGED,
@@ -31,7 +31,9 @@ class SolveConfig:
 
     rtol: float = 1e-6
     max_steps: int = 10_000  # of each of the two methods, and 20 more for each time asked for
-    bound: float = 1e100  # a solution that exceeds this has diverged; callers who know the data set it lower
+    # A state that exceeds this has diverged; one number for all states, or one for each. Callers who know the
+    # data set it lower.
+    bound: float | tuple[float, ...] = 1e100
     interpolation: Interpolation = Interpolation.AUTO
 
     def __post_init__(self) -> None:
@@ -51,23 +53,50 @@ SETTLED = (DONE, DIVERGED, WORSE)  # the implicit method would come to no other 
 class Solution:
     """The solution at the times asked for; NaN from the point on where it failed.
 
-    A first-order equation says nothing of u'': its `d2u` is NaN.
+    `values` (3 d, n) are each of the d states and its first two derivatives, one state after the other; a
+    first-order equation says nothing of the second, which is NaN. `solution["prey"]` and `solution["prey'"]`
+    are those of the state prey; `u`, `du` and `d2u` those of the first state.
 
-    `sensitivities` (parameters, 3, n) are the derivatives of u, u', u'' in the constants and then in the
-    initial values, if they were asked for.
+    `sensitivities` (parameters, 3 d, n) are their derivatives in the constants and then in the initial
+    values, if they were asked for.
     """
 
     t: Float
-    u: Float
-    du: Float
-    d2u: Float
+    values: Float
     failure: Failure | None
     n_steps: int
     sensitivities: Float
+    states: tuple[str, ...] = ("u",)
+
+    @property
+    def u(self) -> Float:
+        """The first state."""
+        return self._row(0)
+
+    @property
+    def du(self) -> Float:
+        """The derivative of the first state."""
+        return self._row(1)
+
+    @property
+    def d2u(self) -> Float:
+        """The second derivative of the first state."""
+        return self._row(2)
+
+    def __getitem__(self, name: str) -> Float:
+        """Return a state by its name, or its derivatives by the name with one or two primes."""
+        state = name.rstrip("'")
+        if state not in self.states or len(name) - len(state) > 2:
+            raise DataError(f"no state is called {name!r}; the states are {', '.join(self.states)}")
+        return self._row(3 * self.states.index(state) + len(name) - len(state))
+
+    def _row(self, channel: int) -> Float:
+        row: Float = self.values[channel]
+        return row
 
 
 def solve(
-    equation: Equation,
+    equation: Law,
     t: ArrayLike,
     initial: Sequence[float],
     *,
@@ -76,16 +105,16 @@ def solve(
     sensitivities: bool = False,
     config: SolveConfig | None = None,
 ) -> Solution:
-    """Integrate `equation` from its initial values at t[0] and return it at the times `t`.
+    """Integrate an equation or a system from its initial values at t[0] and return it at the times `t`.
 
     An explicit equation goes through a Runge-Kutta method, and through an implicit one if that gives up;
     an implicit equation through the latter at once. What cannot be solved is a failure, not an error.
 
     Args:
-        initial: u(t[0]), and u'(t[0]) for second order.
+        initial: u(t[0]), and u'(t[0]) for second order; of a system, these of each state in turn.
         inputs: each known input as formula in t, callable, samples at `t`, or a pair (times, samples).
         guide: values of the highest derivative at `t`, such as the data show: they choose the branch of an
-            implicit equation with several.
+            implicit equation with several. Of a system, a row for each state.
 
     Raises:
         DataError: if the times, initial values or inputs are not usable.
@@ -93,40 +122,45 @@ def solve(
     config = config or DEFAULT
     times, start = _checked(equation, t, initial)
     setup = set_up(equation.skeleton, times, inputs=inputs, guide=guide, config=config)
-    return run(setup, np.array(equation.constants, np.float64), start, sensitivities=sensitivities)
+    numbers = equation.skeleton.numbers(equation.constants)
+    found = run(setup, numbers, start, sensitivities=sensitivities)
+    return replace(found, sensitivities=_in_free(equation.skeleton, found.sensitivities))
 
 
 @dataclass(frozen=True)
 class Setup:
     """An initial value problem without its numbers: constants and initial values come with each solution."""
 
-    skeleton: Skeleton
+    skeleton: LawSkeleton
     t: Float
     signals: Signals
-    guide: Float
+    guide: Float  # (d, n), or (d, 0) without one
+    bound: Float  # (d,)
     config: SolveConfig
     names: tuple[str, ...]  # of the sampled inputs
     formulas: tuple[tuple[str, Node], ...]  # the other inputs
 
     @cached_property
-    def explicit(self) -> Tape | None:
-        """The program of the right-hand side, None if the highest derivative does not enter linearly."""
-        return _tape(self.skeleton, self.names, False, self.formulas)
+    def explicit(self) -> Program | None:
+        """The program of the right-hand sides, None if a highest derivative does not enter linearly."""
+        return make_program(self.skeleton, self.names, False, self.formulas)
 
     @cached_property
-    def implicit(self) -> Tape:
-        """The program of the residual."""
-        tape = _tape(self.skeleton, self.names, True, self.formulas)
-        assert tape is not None
-        return tape
+    def implicit(self) -> Program:
+        """The program of the residuals."""
+        program = make_program(self.skeleton, self.names, True, self.formulas)
+        assert program is not None
+        return program
 
     def until(self, n: int) -> "Setup":
         """Return the problem at its first `n` times only."""
-        return self if n == len(self.t) else replace(self, t=self.t[:n], guide=self.guide[:n])
+        if n == len(self.t):
+            return self
+        return replace(self, t=self.t[:n], guide=np.ascontiguousarray(self.guide[:, :n]))
 
 
 def set_up(
-    skeleton: Skeleton,
+    skeleton: LawSkeleton,
     t: Float,
     *,
     inputs: Mapping[str, Signal] | None = None,
@@ -134,20 +168,22 @@ def set_up(
     config: SolveConfig = DEFAULT,
 ) -> Setup:
     """Return `skeleton` ready to be solved often, with changing constants and initial values."""
-    assert skeleton.order in (1, 2), f"no differential equation of first or second order: {skeleton}"
-    steer = np.empty(0) if guide is None else _guide(guide, t)
-    names, formulas = split_formulas(skeleton.inputs, inputs)
+    d = len(skeleton.parts)
+    assert {*skeleton.orders} <= {1, 2}, f"no differential equation of first or second order: {skeleton}"
+    steer = np.empty((d, 0)) if guide is None else _guide(guide, d, t)
+    names, formulas = split_formulas(used_inputs(skeleton), inputs)
     signals = make_signals(names, inputs or {}, t, config.interpolation)
-    return Setup(skeleton, t, signals, steer, config, names, tuple(formulas.items()))
+    bound = np.array(np.broadcast_to(config.bound, d), np.float64)
+    return Setup(skeleton, t, signals, steer, bound, config, names, tuple(formulas.items()))
 
 
 def run(setup: Setup, constants: Float, initial: Float, *, sensitivities: bool = False) -> Solution:
-    """Solve a prepared setup."""
-    order, n = setup.skeleton.order, len(setup.t)
-    param = np.append(np.arange(len(constants)), -1 - np.arange(order)) if sensitivities else NOTHING
-    out, sens = np.empty((3, n)), np.empty((len(param), 3, n))
+    """Solve a prepared setup; constants and sensitivities are those of all equations, in turn."""
+    n, channels = len(setup.t), 3 * len(setup.skeleton.parts)
+    param = np.append(np.arange(len(constants)), -1 - np.arange(len(initial))) if sensitivities else NOTHING
+    out, sens = np.empty((channels, n)), np.empty((len(param), channels, n))
     status, steps, _ = integrate(setup, constants, initial, param, out, sens, UNSEEN, UNSEEN, np.inf)
-    return Solution(setup.t, out[0], out[1], out[2], FAILURES.get(status), steps, sens)
+    return Solution(setup.t, out, FAILURES.get(status), steps, sens, setup.skeleton.states)
 
 
 def integrate(
@@ -161,22 +197,22 @@ def integrate(
     weights: Float,
     limit: float,
 ) -> tuple[int, int, float]:
-    """Write the solution and its sensitivities into `out` (3, n) and `sens` (params, 3, n).
+    """Write the solution and its sensitivities into `out` (3 d, n) and `sens` (params, 3 d, n).
 
-    See `solve_explicit` for the arguments.
+    `constants` are those of all equations, in turn; see `solve_explicit` for the other arguments.
 
     Returns:
         The status, the steps, and the squared error against what was observed.
     """
     config, steps = setup.config, 0
-    before = constants, setup.signals, setup.skeleton.order, setup.t, initial
+    before = constants, setup.signals, setup.t, initial
     budget = config.max_steps + 20 * len(setup.t)
-    after = param, config.rtol, config.bound, budget, out, sens, observed, weights, limit
+    after = param, config.rtol, setup.bound, budget, out, sens, observed, weights, limit
     if setup.explicit is not None:
-        status, steps, sse = solve_explicit(setup.explicit, *before, *after)
+        status, steps, sse = solve_explicit(*setup.explicit, *before, *after)
         if status in SETTLED:
             return status, steps, sse
-    status, more, sse = solve_implicit(setup.implicit, *before, setup.guide, *after)
+    status, more, sse = solve_implicit(*setup.implicit, *before, setup.guide, *after)
     return status, steps + more, sse
 
 
@@ -186,18 +222,20 @@ def compile_solvers() -> None:
         solve(parse_equation(text), [0.0, 1.0], [1.0])
 
 
-@lru_cache(maxsize=1024)
-def _tape(
-    skeleton: Skeleton, names: tuple[str, ...], implicit: bool, formulas: tuple[tuple[str, Node], ...]
-) -> Tape | None:
-    """Return the program of the residual, or of the right-hand side if there is one."""
-    terms = skeleton.terms if implicit else skeleton.rhs_terms
-    if terms is None:
-        return None
-    return compile_tape(write_in(terms, dict(formulas)), (*COLUMNS, *names), skeleton.n_constants)
+def _in_free(skeleton: LawSkeleton, sensitivities: Float) -> Float:
+    """Return sensitivities in the free constants and initial values, given those in all constants."""
+    if not skeleton.links or not len(sensitivities):
+        return sensitivities
+    k = skeleton.n_constants
+    own, initial = np.split(sensitivities, [len(skeleton.links)])
+    free = np.zeros((k, *own.shape[1:]))
+    for slope, (place, factor) in zip(own, skeleton.links, strict=True):
+        if place >= 0:  # else a number that is not fitted
+            free[place] += factor * slope
+    return np.concatenate([free, initial])
 
 
-def _checked(equation: Equation, t: ArrayLike, initial: Sequence[float]) -> tuple[Float, Float]:
+def _checked(law: Law, t: ArrayLike, initial: Sequence[float]) -> tuple[Float, Float]:
     times = as_numbers(t, "t")
     if (
         times.ndim != 1
@@ -207,19 +245,25 @@ def _checked(equation: Equation, t: ArrayLike, initial: Sequence[float]) -> tupl
     ):
         raise DataError("t must be at least two finite, increasing times; sort them and drop repeats")
     start = np.atleast_1d(as_numbers(initial, "initial"))
-    if start.shape != (equation.order,) or not np.all(np.isfinite(start)):
-        what = "u(t0)" if equation.order == 1 else "u(t0) and u'(t0)"
+    states, orders = law.skeleton.states, law.skeleton.orders
+    if start.shape != (sum(orders),) or not np.all(np.isfinite(start)):
+        names = [s + "'" * k + "(t0)" for s, order in zip(states, orders, strict=True) for k in range(order)]
+        which = (
+            f"an equation of order {law.order}" if len(states) == 1 else f"a system of {len(states)} states"
+        )
+        what = " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
         raise DataError(
-            f"an equation of order {equation.order} needs {equation.order} finite initial value(s), {what}; "
+            f"{which} needs {len(names)} finite initial value(s), {what}; "
             f"got {np.array2string(start, threshold=4)}"
         )
     return times, start
 
 
-def _guide(guide: ArrayLike, t: Float) -> Float:
-    steer = np.asarray(guide, np.float64)
-    if steer.shape != t.shape or not np.all(np.isfinite(steer)):
+def _guide(guide: ArrayLike, d: int, t: Float) -> Float:
+    steer = np.array(guide, np.float64, order="C", ndmin=2)
+    if steer.shape != (d, len(t)) or not np.all(np.isfinite(steer)):
+        rows = f" and {d} states" if d > 1 else ""
         raise DataError(
-            f"guide must hold one finite value for each of {len(t)} times, got shape {steer.shape}"
+            f"guide must hold one finite value for each of {len(t)} times{rows}, got shape {np.shape(guide)}"
         )
     return steer

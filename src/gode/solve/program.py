@@ -1,0 +1,124 @@
+"""The equations of a system as one tape, and where its states stand: what compiled solvers work on."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from gode.arrays import Int
+from gode.equation import LawSkeleton, Node
+from gode.equation.operators import CONST, VAR
+from gode.equation.tape import Tape, compile_tape
+from gode.errors import EquationError
+from gode.solve.signals import write_in
+
+
+class Layout(NamedTuple):
+    """Where d states stand; a tuple, because compiled code takes those.
+
+    The state vector is x, x' (of second order), y, ...; channel 3 s + k, in column 1 + 3 s + k, is derivative
+    k of state s.
+    """
+
+    orders: Int  # (d,)
+    places: Int  # (d + 1,) where each state begins in the state vector; last, its length
+    channel: Int  # of each entry of the state vector
+    others: Int  # the channels of which no entry is
+    terms: Int  # (d + 1,) where the terms of each equation begin in the tape; last, their number
+
+
+class Program(NamedTuple):
+    """The terms of all equations, one equation after the other, and so their constants."""
+
+    tape: Tape
+    layout: Layout
+
+
+@lru_cache(maxsize=1024)
+def make_program(
+    skeleton: LawSkeleton, names: tuple[str, ...], implicit: bool, formulas: tuple[tuple[str, Node], ...]
+) -> Program | None:
+    """Return the program of the residuals, or of the right-hand sides if the system is solved for them.
+
+    Args:
+        names: the inputs that are columns, after those of the states; `formulas` are written into the terms.
+
+    Raises:
+        EquationError: if an equation holds a higher derivative of a state than that state's own equation.
+    """
+    tapes = []
+    for own, part in enumerate(skeleton.parts):
+        terms = part.terms if implicit else part.rhs_terms
+        if terms is None:
+            return None
+        columns = skeleton.seen(own)
+        n = len(columns) - len(skeleton.inputs)
+        called = dict(zip(skeleton.inputs, columns[n:], strict=True))
+        written = write_in(terms, {called[name]: tree for name, tree in formulas})
+        columns = (*columns[:n], *(called[name] for name in names))
+        tapes.append(compile_tape(written, columns, part.n_constants))
+    layout = _layout(skeleton.orders, [len(tape.multiplier) for tape in tapes])
+    tape = _joined(tapes)
+    if not implicit:
+        return None if _reads(tape, layout.others) else Program(tape, layout)
+    beyond = [c for c in layout.others.tolist() if c % 3 > skeleton.orders[c // 3]]
+    if _reads(tape, np.array(beyond, np.int64)):
+        raise EquationError(
+            f"an equation of the system holds a higher derivative of a state than the equation of that state "
+            f"itself; write the system in its highest derivatives:\n{skeleton}"
+        )
+    return Program(tape, layout)
+
+
+def used_inputs(skeleton: LawSkeleton) -> list[str]:
+    """Return those inputs of a system that stand in one of its equations."""
+    n = 1 + 3 * len(skeleton.parts)
+    seen = {
+        name
+        for own, part in enumerate(skeleton.parts)
+        for name, column in zip(skeleton.inputs, skeleton.seen(own)[n:], strict=True)
+        if column in part.inputs
+    }
+    return [name for name in skeleton.inputs if name in seen]
+
+
+def _layout(orders: Sequence[int], n_terms: Sequence[int]) -> Layout:
+    channel = [3 * s + k for s, order in enumerate(orders) for k in range(order)]
+    others = [i for i in range(3 * len(orders)) if i not in channel]
+    rows = orders, np.cumsum([0, *orders]), channel, others, np.cumsum([0, *n_terms])
+    return Layout(*(np.array(row, np.int64) for row in rows))
+
+
+def _joined(tapes: Sequence[Tape]) -> Tape:
+    """Return several tapes as one, with the constants of each after those of the one before."""
+    if len(tapes) == 1:
+        return tapes[0]
+    arg, starts, linear, nonlinear, owner = [], [np.zeros(1, np.int64)], [], [], []
+    constants = instructions = terms = 0
+    for tape in tapes:
+        arg.append(tape.arg + np.where(tape.code == CONST, constants, 0))
+        starts.append(tape.starts[1:] + instructions)
+        linear.append(np.where(tape.linear < 0, -1, tape.linear + constants))
+        nonlinear.append(tape.nonlinear + constants)
+        owner.append(tape.owner + terms)
+        constants += tape.n_constants
+        instructions += len(tape.code)
+        terms += len(tape.linear)
+    return Tape(
+        np.concatenate([tape.code for tape in tapes]),
+        np.concatenate(arg),
+        np.concatenate([tape.literal for tape in tapes]),
+        np.concatenate(starts),
+        np.concatenate([tape.multiplier for tape in tapes]),
+        np.concatenate(linear),
+        np.concatenate(nonlinear),
+        np.concatenate(owner),
+        constants,
+        max(tape.depth for tape in tapes),
+    )
+
+
+def _reads(tape: Tape, channels: Int) -> bool:
+    """Tell whether a term holds one of these channels."""
+    return bool(np.isin(tape.arg[tape.code == VAR], 1 + channels).any())
