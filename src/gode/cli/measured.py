@@ -93,7 +93,7 @@ def _make_dataset(readings: "Readings", options: DataOptions, formula: str | Non
         t, u, velocity, acceleration, formula or force, initial,
         interpolation=chosen_interpolation(options.hold, options.interpolation),
         labels={**readings.labels, **({"force": formula} if formula else {})},
-        names=readings.names,
+        run_names=readings.names,
     )  # fmt: skip
 
 
