@@ -41,7 +41,7 @@ class Spec:
     paper: dict[str, object] | None = None  # the paper's settings for its own network
 
 
-OURS = ("first-order", "second-order", "implicit")
+OURS = ("first-order", "second-order", "implicit", "systems")
 DRAWN_LIMIT = 60  # rules of the longest sentences that our default models learn; they write up to 40
 
 SPECS = {
@@ -96,6 +96,7 @@ SPECS = {
     "first-order": Spec("first-order", "first-order", 1, 53_000, 32, 160, 224, 0.06, 1.0),
     "second-order": Spec("second-order", "second-order", 2, 53_000, 32, 160, 224, 0.06, 1.0),
     "implicit": Spec("implicit", "implicit", None, 53_000, 32, 160, 224, 0.06, 1.0),
+    "systems": Spec("systems", "systems", 2, 106_000, 32, 160, 224, 0.06, 1.0),
 }
 
 

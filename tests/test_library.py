@@ -14,6 +14,7 @@ from gode.errors import EquationError, FileError, GrammarError
 from gode.grammar import Grammar, generate, grammar_names, load_grammar, parse, sample_many
 from gode.library import (
     Library,
+    admitted,
     draw_library,
     load_library,
     rewrite,
@@ -47,7 +48,7 @@ def test_sentence_means_what_its_text_means(name: str, rng):
         tokens = generate(grammar, derivation)
         text = grammar.template.replace("{sentence}", f"({''.join(tokens)})")
         try:
-            expected = Skeleton(parse_tree(text))
+            expected = Skeleton(parse_tree(text, states=("u", "v1", "v2", "v3")))
         except EquationError:  # a third derivative
             with pytest.raises(EquationError):
                 sentence_skeleton(grammar, tokens)
@@ -81,6 +82,16 @@ def test_only_the_wanted_order_is_drawn(name: str, order: int):
 def test_every_skeleton_holds_the_state(library):
     for skeleton in library:
         assert "u" in str(skeleton).split("=", 1)[1]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "is_admitted"),
+    [("C*v1", True), ("C*v1'+C", True), ("C*u", True), ("C*F", False), ("C", False)],
+)
+def test_an_equation_of_a_system_may_hold_another_state_alone(sentence: str, is_admitted: bool):
+    grammar = load_grammar("systems")
+    tokens = generate(grammar, parse(grammar, sentence))
+    assert (admitted(grammar, tokens, 2) is not None) is is_admitted
 
 
 def test_derivations_are_those_of_the_grammar(library):

@@ -19,10 +19,10 @@ from gode.equation import Skeleton, parse_tree
 from gode.equation.tree import (
     MINUS_ONE,
     STATE,
-    TIME,
     Node,
     add,
     depends_on,
+    is_other,
     mul,
     renumber,
     variables,
@@ -98,8 +98,9 @@ def term_tokens(tokens: tuple[str, ...]) -> list[tuple[str, tuple[str, ...]]]:
 
 @lru_cache(maxsize=20_000)  # the sentences of a grammar are made of few different terms
 def term_tree(tokens: tuple[str, ...]) -> Node:
-    """Return the tree of one term."""
-    return parse_tree("".join(tokens))
+    """Return the tree of one term; v1, v2, ... are the other states of a system."""
+    others = {token.rstrip("'") for token in tokens if is_other(token)}
+    return parse_tree("".join(tokens), states=(STATE, *sorted(others)))
 
 
 @lru_cache(maxsize=64)
@@ -180,7 +181,8 @@ def _exhausted(source: Grammar, found: int, wanted: int, order: int | None) -> s
 def admitted(grammar: Grammar, tokens: tuple[str, ...], order: int | None) -> Node | None:
     """Return the normal form of a sentence; None if it is no equation of the wanted order in the state.
 
-    Single products, which only say that a factor is zero, and derivatives above the second are not admitted.
+    An equation of a system may hold other states alone, as u' = v1. Single products, which only say that a
+    factor is zero, and derivatives above the second are not admitted.
     """
     try:
         skeleton = sentence_skeleton(grammar, tokens)
@@ -193,7 +195,8 @@ def admitted(grammar: Grammar, tokens: tuple[str, ...], order: int | None) -> No
     if order is not None and skeleton.order != order:
         return None
     others = [term for term in key.args if term.value != skeleton.highest]
-    holds_state = any(depends_on(t, n) for t in others for n in names if n.startswith(STATE) and n != TIME)
+    states = [name for name in names if name.rstrip("'") == STATE or is_other(name)]
+    holds_state = any(depends_on(term, name) for term in others for name in states)
     return key if skeleton.order and holds_state else None
 
 

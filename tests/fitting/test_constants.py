@@ -243,6 +243,9 @@ def test_random_skeletons_never_raise_nor_warn(name: str, rng):
         "positive": (t + 0.5, 1.5 + np.cos(t), -np.sin(t), -np.cos(t)),
         "sign-changing": (t, np.sin(2 * t), 2 * np.cos(2 * t), -4 * np.sin(2 * t)),
     }
+    signals = {"F": np.cos(t)}  # and, for systems, other states with their derivatives
+    for i in (1, 2, 3):
+        signals |= {f"v{i}": 1.2 + np.sin(i * t), f"v{i}'": i * np.cos(i * t)}
     grammar, n_fitted = load_grammar(name), 0
     for derivation in sample_many(grammar, 150, rng=rng):
         try:
@@ -250,7 +253,7 @@ def test_random_skeletons_never_raise_nor_warn(name: str, rng):
         except EquationError:  # the paper's grammars write third derivatives too
             continue
         for run in runs.values():
-            columns = columns_of_run(*run, inputs={"F": np.cos(t)})
+            columns = columns_of_run(*run, inputs=signals)
             problems = [residual_problem(columns)]
             if skeleton.order in (1, 2):
                 problems.append(integral_problem(columns, skeleton.order))

@@ -6,7 +6,7 @@ from gode.benchmarks.problems import SUITES
 from gode.equation import Skeleton, parse_skeleton, parse_tree
 from gode.grammar import Grammar, grammar_names, load_grammar
 from gode.library import skeleton_of
-from gode.model.terms import WAVES, TermBook, bodies_of, freed, make_book
+from gode.model.terms import WAVES, TermBook, bodies_of, freed, make_book, terms_for
 from model_spaces import SMALL, book_of, library_of
 
 TRUTHS = {problem.name: problem.equation.skeleton for suite in SUITES.values() for problem in suite}
@@ -159,3 +159,49 @@ def test_rules_switched_off_are_not_written():
 
 def test_skeleton_of_the_tree_is_enough():
     assert SMALL_BOOK.write(Skeleton(parse_tree("u' - C*u*1 - C*u"))) is not None
+
+
+def terms(*texts: str) -> list:
+    """The bodies of some terms, such as u*v1."""
+    states = ("u", *(f"v{i}" for i in range(1, 9)))
+    return [next(iter(bodies_of(parse_tree(f"C*{text}", states=states)))) for text in texts]
+
+
+FREQUENT = terms(
+    "u", "v1", "1", "v2", "u*v1", "u^2", "u*v2", "v1*v2", "v1/(C + v1)", "sin(u - v1)", "v1^2*v2"
+)
+
+
+def test_of_one_other_state_the_terms_keep_their_order():
+    wanted = terms("u", "v1", "1", "u*v1", "u^2", "v1/(C + v1)", "sin(u - v1)")
+    assert terms_for(FREQUENT, ("v1",)) == tuple(wanted)
+
+
+def test_of_three_other_states_every_term_is_there_for_each():
+    found = terms_for(FREQUENT, ("v1", "v2", "v3"))
+    assert len(found) == len(set(found))
+    assert found[:8] == tuple(terms("u", "1", "v1", "v2", "v3", "u^2", "u*v1", "u*v2"))
+    assert {*terms("v1*v2", "v1*v3", "v2*v3")} <= set(found)
+    uneven = [f"{a}^2*{b}" for a in ("v1", "v2", "v3") for b in ("v1", "v2", "v3") if a != b]
+    assert {*terms(*uneven)} <= set(found)
+    assert {*terms(*(f"sin(u - v{i})" for i in (1, 2, 3)))} <= set(found)
+
+
+def test_of_seven_other_states_the_linear_terms_come_before_what_is_rare():
+    others = tuple(f"v{i}" for i in range(1, 8))
+    found = terms_for(FREQUENT, others)
+    place = {term: i for i, term in enumerate(found)}
+    assert len(found) == 3 + 7 + 7 + 21 + 7 + 7 + 42
+    assert max(place[t] for t in terms(*others)) < min(place[t] for t in terms("sin(u - v1)", "v1/(C + v1)"))
+    assert max(place[t] for t in terms(*(f"u*{name}" for name in others))) < place[terms("v1^2*v2")[0]]
+
+
+def test_the_derivative_of_another_state_is_written_where_it_is_there():
+    bodies = terms("v1", "v1'", "u*v1'^2")
+    assert terms_for(bodies, ("v1", "v2")) == tuple(terms("v1", "v2"))
+    assert set(terms_for(bodies, ("v1", "v1'", "v2"))) == {*terms("v1", "v2", "v1'", "u*v1'^2")}
+
+
+def test_terms_of_a_scalar_grammar_stay_as_they_are():
+    bodies = terms("u", "1", "u^2", "sin(C*u)")
+    assert terms_for(bodies, ()) == terms_for(bodies, ("v1",)) == tuple(bodies)

@@ -1,8 +1,7 @@
 """Sums: one way of writing for all trees that mean the same.
 
-Two trees mean the same if they differ by the order of terms and factors, by constants that can be
-merged (C*C, C + C, C*(C*u + C)). Every rewriting here is exact: what one side
-can express by some choice of its constants, the other side can.
+Two trees mean the same if they differ by the order of terms and factors, by constants that can be merged
+(C*C, C + C, C*(C*u + C)). Every rewriting is exact: what one side can express by some constants, both can.
 
 A tree becomes a `Sum`: a mapping from bodies (products without a coefficient) to coefficients, each a
 number or None for a free constant. Constants are unlabelled while the form is being made, so two terms
@@ -285,8 +284,9 @@ def _applied(name: str, terms: Sum) -> Sum:
         if name in KINKED and (c is None or c != 1):
             size = abs(c) if c is not None and name == "abs" else c and math.copysign(1.0, c)
             return {call(name, body): size}
-        if FUNCTIONS[name].parity and c is not None and c < 0:
-            return {call(name, _term(-c, body)): float(FUNCTIONS[name].parity)}
+    first = next((c for _, c in sorted(terms.items()) if c is not None), 0.0)
+    if FUNCTIONS[name].parity and first < 0 and ONE not in terms:  # sin(v1 - u) = -sin(u - v1)
+        return {call(name, from_sum(_expanded({ONE: -1.0}, terms))): float(FUNCTIONS[name].parity)}
     return {call(name, from_sum(terms)): 1.0}
 
 

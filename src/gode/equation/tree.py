@@ -5,6 +5,7 @@ products have any number of arguments; `a - b` is `a + (-1)*b`, and `a / b` is `
 """
 
 import math
+import re
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
@@ -13,6 +14,7 @@ from gode.equation.operators import FUNCTIONS, KINKED
 
 STATE = "u"
 TIME = "t"
+OTHER = re.compile(r"v[1-9][0-9]*'*")  # another state of a system, or its derivative
 MOST_PRODUCTS = 3.0  # cap on the price of a power, in products
 KEY_DIGITS = 12  # to which numbers are compared
 by_term = lru_cache(
@@ -152,6 +154,11 @@ def _is_divisor(node: Node) -> bool:
 def derivative_order(name: str) -> int:
     """Return how often the column `name` is differentiated: 2 for u''."""
     return name.count("'")
+
+
+def is_other(name: str) -> bool:
+    """Tell whether a column is another state of a system, such as v1, or its derivative."""
+    return OTHER.fullmatch(name) is not None
 
 
 def replace_constants(node: Node, new: Callable[[int], Node]) -> Node:

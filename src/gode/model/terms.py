@@ -5,16 +5,28 @@ to write it, learned from the library. With it, a skeleton given by its normal f
 guess or a neighbour of a good one, becomes a sentence of the grammar: what encoding and moves need.
 """
 
+import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
+from itertools import combinations, islice, permutations
 
 from gode.equation import Node, Skeleton, parse_tree
 from gode.equation.normal import pivot_body
 from gode.equation.operators import FUNCTIONS, KINKED
 from gode.equation.sums import Sum, from_sum, to_sum
-from gode.equation.tree import derivative_order, has_constant, mul, unlabelled, variables
+from gode.equation.system import renamed
+from gode.equation.tree import (
+    FREE,
+    by_term,
+    derivative_order,
+    has_constant,
+    is_other,
+    mul,
+    unlabelled,
+    variables,
+)
 from gode.errors import EquationError, GrammarError, ModelError
 from gode.grammar import Derivation, Grammar, generate, tokenize
 from gode.grammar.earley import NOTHING
@@ -209,3 +221,62 @@ def _meaning(grammar: Grammar, text: str) -> Sum:
 def _plain(body: Node) -> Node:
     """Return a body without the number that sets it apart from an equal one; see `gode.equation.sums`."""
     return mul(*body.args) if body.op == "*" and body.value else body
+
+
+def terms_for(bodies: Iterable[Node], others: tuple[str, ...]) -> tuple[Node, ...]:
+    """Return the terms of a grammar over the other states that a system has, the most frequent first.
+
+    The grammar treats the states v1, v2, ... alike, so each term stands for all those with other names: in a
+    system of fewer states some are left out, in one of more states every term is written for all of them. A
+    term that becomes many is taken later, as each of them is less frequent.
+
+    Args:
+        bodies: single terms, the most frequent first.
+        others: the names of the other columns: v1, v2, ..., and v1', v2', ... where terms may hold them.
+    """
+    return _terms_for(tuple(bodies), others)
+
+
+@lru_cache(maxsize=32)  # systems of one size share their terms
+def _terms_for(bodies: tuple[Node, ...], others: tuple[str, ...]) -> tuple[Node, ...]:
+    states = [name for name in others if not derivative_order(name)]
+    hidden = {f"{name}'" for name in states} - set(others)
+    sizes = {kind: _n_renamings(kind, len(states)) for kind in map(_kind, bodies)}
+    kinds = [kind for kind, size in sizes.items() if size]
+    rank = {kind: place * math.sqrt(sizes[kind]) for place, kind in enumerate(kinds, start=1)}
+    found = (term for kind in sorted(kinds, key=rank.__getitem__) for term in _renamings(kind, states))
+    return tuple(islice((term for term in found if not variables(term) & hidden), MAX_TERMS))
+
+
+@by_term
+def _kind(body: Node) -> Node:
+    """Return the term that stands for all those that differ in the names of the other states."""
+    return min(_renamed(body, _first_names(body)))
+
+
+def _n_renamings(kind: Node, n_states: int) -> int:
+    names = _first_names(kind)
+    return math.comb(n_states, len(names)) * len(_renamed(kind, names))
+
+
+def _renamings(kind: Node, states: Sequence[str]) -> Iterator[Node]:
+    """Yield the different terms that `kind` becomes when its other states are any of `states`."""
+    for chosen in combinations(states, len(_first_names(kind))):
+        yield from _renamed(kind, chosen)
+
+
+@by_term
+def _renamed(body: Node, states: tuple[str, ...]) -> tuple[Node, ...]:
+    """Return the different terms that `body` becomes when its other states are `states`, in any order."""
+    own = sorted({name.rstrip("'") for name in variables(body) if is_other(name)})
+    found: dict[Node, None] = {}
+    for chosen in permutations(states):
+        names = {a + "'" * k: b + "'" * k for a, b in zip(own, chosen, strict=True) for k in range(3)}
+        found |= dict.fromkeys(to_sum(mul(FREE, renamed(body, names))))
+    return tuple(found)
+
+
+def _first_names(body: Node) -> tuple[str, ...]:
+    """Return v1, v2, ..., as many as there are other states in `body`."""
+    n = len({name.rstrip("'") for name in variables(body) if is_other(name)})
+    return tuple(f"v{i + 1}" for i in range(n))
