@@ -67,6 +67,15 @@ class Equation:
         """The equation of each state: this one."""
         return (self,)
 
+    @property
+    def states(self) -> tuple[str, ...]:
+        """The name of each state."""
+        return self.skeleton.states
+
+    def lines(self, digits: int | None = 6) -> list[str]:
+        """Return the equation of each state as text."""
+        return [self.text(digits)]
+
     def text(self, digits: int | None = 6, names: Mapping[str, str] | None = None) -> str:
         """Return the equation as text; every digit of its constants if `digits` is None.
 

@@ -111,6 +111,10 @@ class Skeleton:
         """Return the names of the columns that equation number `own`, the only one, sees."""
         return (TIME, STATE, f"{STATE}'", f"{STATE}''", *self.inputs)
 
+    def names(self, own: int) -> dict[str, str]:
+        """Return the columns that have another name when they are shown: none."""
+        return {}
+
     def numbers(self, constants: Sequence[float] | Float) -> Float:
         """Return the constants of all equations."""
         return np.asarray(constants, np.float64)

@@ -115,7 +115,9 @@ class SystemSkeleton:
 
     def numbers(self, constants: Sequence[float] | Float) -> Float:
         """Return the constants of all equations, one equation after the other."""
-        return np.asarray(constants, np.float64)[self.places] * self.factors
+        return (
+            np.append(np.asarray(constants, np.float64), 1.0)[self.places] * self.factors
+        )  # -1 picks the one
 
     @cached_property
     def burden(self) -> float:
