@@ -3,12 +3,12 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from gode.equation import parse_equation, parse_tree
-from gode.report.mathml import equation_mathml, tree_mathml
+from gode.report.mathml import law_mathml, tree_mathml
 
 
 def shown(text):
     """What a reader sees, without marks and spaces."""
-    root = ET.fromstring(equation_mathml(parse_equation(text)))
+    root = ET.fromstring(law_mathml(parse_equation(text)))
     return "".join(root.itertext()).replace("\u2061", "")
 
 
@@ -34,10 +34,10 @@ def test_a_free_constant_is_a_letter():
 
 
 def test_a_leading_minus_is_a_sign_and_not_an_operation():
-    assert '<mo form="prefix">−</mo>' in equation_mathml(parse_equation("u' = -2*u"))
+    assert '<mo form="prefix">−</mo>' in law_mathml(parse_equation("u' = -2*u"))
 
 
 def test_a_long_equation_can_be_broken_before_each_sign():
-    text = equation_mathml(parse_equation("u' = 2*u - 3*u^2 + 4*sin(u)"))
+    text = law_mathml(parse_equation("u' = 2*u - 3*u^2 + 4*sin(u)"))
     assert text.count("<math") == text.count("<wbr/>") + 1 == 4
     assert 'aria-label="u&#x27; = 2*u + 4*sin(u) - 3*u^2"' in text

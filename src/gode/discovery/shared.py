@@ -36,7 +36,7 @@ class Named(NamedTuple):
 def shared_constants(law: Law) -> list[Named]:
     """Return the constants that stand in several equations, in the order of the text."""
     owners: dict[int, list[str]] = {}
-    for state, links in zip(law.skeleton.states, _links(law), strict=True):
+    for state, links in zip(law.skeleton.states, links_of(law), strict=True):
         for place in {place for place, _ in links if place >= 0}:
             owners.setdefault(place, []).append(state)
     letters = _letters(law)
@@ -51,7 +51,7 @@ def named_lines(law: Law, digits: int = 4) -> list[str]:
     """Return the equation of each state as text, with a letter for each constant that equations share."""
     named = {each.place: each for each in shared_constants(law)}
     out = []
-    for i, (part, links) in enumerate(zip(law.skeleton.parts, _links(law), strict=True)):
+    for i, (part, links) in enumerate(zip(law.skeleton.parts, links_of(law), strict=True)):
         nodes = [_written(law, named, *link) for link in links]
         tree = replace_constants(part.normal, nodes.__getitem__)
         out.append(Equation(Skeleton(tree)).text(digits, law.skeleton.names(i) or None))
@@ -128,7 +128,7 @@ def _is_new(
     return int(np.linalg.matrix_rank(np.array([*found, weights]))) > len(found)
 
 
-def _links(law: Law) -> list[list[tuple[int, float]]]:
+def links_of(law: Law) -> list[list[tuple[int, float]]]:
     """Return, for each equation, the place among the free constants and the factor of each of its own."""
     skeleton, out, first = law.skeleton, [], 0
     links = [(link.place, link.factor) for link in skeleton.links]

@@ -98,8 +98,8 @@ class Equation:
 
         return tree_to_sympy(*self.sides())
 
-    def rhs(self, digits: int | None = 6) -> str:
-        """Return the explicit right-hand side: what the highest derivative equals.
+    def rhs(self, digits: int | None = 6, names: Mapping[str, str] | None = None) -> str:
+        """Return the explicit right-hand side: what the highest derivative equals; see `text`.
 
         Raises:
             EquationError: if the highest derivative does not enter linearly.
@@ -109,7 +109,8 @@ class Equation:
             raise EquationError(
                 f"{self} is not linear in {self.skeleton.highest}: it has no explicit right-hand side"
             )
-        return to_text(add(*map(term_node, terms)), exact if digits is None else rounded(digits))
+        style = exact if digits is None else rounded(digits)
+        return to_text(add(*map(term_node, terms)), style, names or {})
 
     @cached_property
     def _text(self) -> str:

@@ -1,9 +1,10 @@
 """Equations as MathML, which browsers draw by themselves: no script, no font, no network."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from html import escape
 
-from gode.equation import Equation, Node
+from gode.equation import Law, Node
 from gode.equation.printer import Dialect, rounded, write, write_terms
 from gode.equation.tree import derivative_order
 
@@ -13,22 +14,32 @@ SIGN = '<mo form="infix" lspace="0.24em" rspace="0.24em">{}</mo>'
 BRACES = "<mrow><mo>(</mo>", "<mo>)</mo></mrow>"
 
 
-def equation_mathml(equation: Equation, digits: int = DIGITS) -> str:
-    """Return an equation as formulas in a row, one for each term: a long one goes on in the next line."""
-    first, last = (write_terms(side, _dialect(digits)) for side in equation.sides())
-    pieces = [*first, f"{SIGN.format('=')}{last[0]}", *last[1:]]
-    joined = "<wbr/>".join(f'<math displaystyle="true"><mrow>{piece}</mrow></math>' for piece in pieces)
-    text = escape(equation.text(digits))
-    return f'<span class="formula" role="math" aria-label="{text}">{joined}</span>'
+def law_mathml(law: Law, digits: int = DIGITS) -> str:
+    """Return a law as formulas, one for each term: a long line goes on in the next; a row for each state."""
+    rows = []
+    for i, equation in enumerate(law.equations):
+        names = law.skeleton.names(i)
+        sides = equation.explicit_sides() if names else equation.sides()
+        first, last = (write_terms(side, _dialect(digits, names)) for side in sides)
+        rows.append((_formulas(first), _formulas([f"{SIGN.format('=')}{last[0]}", *last[1:]])))
+    text = escape("; ".join(law.lines(digits)))
+    if len(rows) == 1:
+        return f'<span class="formula" role="math" aria-label="{text}">{"<wbr/>".join(rows[0])}</span>'
+    cells = "".join(f"<span>{left}</span><span>{right}</span>" for left, right in rows)
+    return f'<span class="formula aligned" role="math" aria-label="{text}">{cells}</span>'
 
 
 def tree_mathml(node: Node, digits: int = DIGITS) -> str:
     """Return an expression as a formula within a line."""
-    return f"<math><mrow>{write(node, _dialect(digits))}</mrow></math>"
+    return f"<math><mrow>{write(node, _dialect(digits, {}))}</mrow></math>"
 
 
-def _dialect(digits: int) -> Dialect:
-    return replace(MATHML, style=rounded(digits))
+def _formulas(pieces: list[str]) -> str:
+    return "<wbr/>".join(f'<math displaystyle="true"><mrow>{piece}</mrow></math>' for piece in pieces)
+
+
+def _dialect(digits: int, names: Mapping[str, str]) -> Dialect:
+    return replace(MATHML, style=rounded(digits), names=names)
 
 
 def _number(digits: str) -> str:

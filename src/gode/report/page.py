@@ -13,7 +13,7 @@ from gode.equation import parse_tree
 from gode.errors import EquationError
 from gode.files import make_folder, replacing
 from gode.report.html import Markup, bullets, html, page, paragraph, section, table
-from gode.report.mathml import equation_mathml, tree_mathml
+from gode.report.mathml import law_mathml, tree_mathml
 from gode.report.naming import Units, axis_label
 from gode.report.sections import (
     MAX_ROWS,
@@ -49,7 +49,7 @@ def write_page(
 
 def discovery_page(discovery: Discovery, *, title: str) -> str:
     """Return the page as text."""
-    formula = equation_mathml(discovery.equation.equation)
+    formula = law_mathml(discovery.equation.equation)
     header = (
         f'{verdict_box(discovery)}\n<div class="equation">{formula}</div>\n'
         f'<p class="soft"><code>{html(discovery.equation)}</code></p>'
@@ -75,7 +75,7 @@ def notebook_summary(discovery: Discovery) -> str:
     words = f"These data cannot tell it from {len(others)} other equations:" if others else ""
     parts = [
         verdict_box(discovery),
-        Markup(f"<p>{equation_mathml(discovery.equation.equation)}</p>"),
+        Markup(f"<p>{law_mathml(discovery.equation.equation)}</p>"),
         _constant_table(discovery.equation),
         paragraph(words) if words else "",
         bullets(others[:5]) if others else "",

@@ -11,7 +11,7 @@ from gode.report.code import code
 from gode.report.experiments import Separation, separations
 from gode.report.figures import data_and_fit, front_picture, phase_portrait, residual_plots
 from gode.report.html import Markup, bullets, card, details, html, paragraph, picture, program, table
-from gode.report.mathml import equation_mathml
+from gode.report.mathml import law_mathml
 from gode.report.panels import chosen_runs
 from gode.report.repeat import command, python_call, settings_rows
 from gode.selection import front, ties
@@ -82,7 +82,7 @@ def _rival(each: Separation, discovery: Discovery) -> Markup:
     misfit = next(rms for c, rms in discovery.shown if c is rival)
     head = f"rms residual {misfit:.3f} noise, criterion {worse:+.1f}, complexity {rival.complexity}"
     return card(
-        Markup(f"<p>{equation_mathml(rival.equation)}</p>"), paragraph(head, "soft"), paragraph(each.words)
+        Markup(f"<p>{law_mathml(rival.equation)}</p>"), paragraph(head, "soft"), paragraph(each.words)
     )
 
 
