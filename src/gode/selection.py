@@ -8,7 +8,8 @@ The first two terms are Schwarz's approximation of the evidence, with k fitted n
 values and the variance of the noise estimated with m - k degrees of freedom, which counts where m is small;
 the last is a prior under which each operation makes an equation e times less probable. m is the effective
 number of independent residuals of the most accurate equation: the number of values if they are white, fewer
-if they are correlated. The equation with the least criterion is named.
+if they are correlated. The equation with the least criterion is named. Each state of a system has a variance
+of its own: the first term is a sum over the states, each with its share of m and of m - k.
 """
 
 from collections.abc import Sequence
@@ -18,7 +19,7 @@ import numpy as np
 
 from gode.arrays import Float
 from gode.data.runs import lowest_channel
-from gode.equation import Equation
+from gode.equation import Equation, Law
 from gode.fitting.correlated import fit_arma
 from gode.fitting.shooting import Shot
 from gode.fitting.target import Target
@@ -38,21 +39,33 @@ class SelectionConfig:
 class Candidate:
     """An equation fitted to the trajectory."""
 
-    equation: Equation
-    initial: Float  # (runs, order)
+    equation: Law
+    initial: Float  # (runs, sum of orders)
     covariance: Float  # of the constants
     rms: float  # of the weighted residuals: 1 is the noise
     criterion: float
     n_values: int = 0
     n_free: int = 0  # fitted numbers: constants and initial values
     independent: float = 0.0  # effective number of independent residuals
-    held: tuple[tuple[int, int], ...] = ()  # unknown initial values (run, derivative) held at zero
+    held: tuple[tuple[int, int], ...] = ()  # unknown initial values (run, place) held at zero
     whole: bool = True  # whether it was fitted to whole records, not to their first part
+    by_state: tuple[float, ...] = ()  # mean square of the weighted residuals of each state of a system
 
     @property
     def errors(self) -> Float:
         """The standard errors of the constants."""
         return np.sqrt(np.maximum(np.diag(self.covariance), 0.0))
+
+    @property
+    def single(self) -> Equation:
+        """The equation, where there is one state."""
+        assert isinstance(self.equation, Equation), "a system has an equation for each state"
+        return self.equation
+
+    @property
+    def mean_squares(self) -> tuple[float, ...]:
+        """The mean square of the weighted residuals of each state."""
+        return self.by_state or (self.rms**2,)
 
     @property
     def complexity(self) -> int:
@@ -65,8 +78,8 @@ class Pool:
     """All that selection looks at."""
 
     candidates: Sequence[Candidate]
-    floor: float  # weighted residual that is rounding
-    polynomials: Sequence[tuple[float, int]] = ()  # sum of squares and free numbers of a constant, of a line
+    floor: tuple[float, ...]  # weighted residual of each state that is rounding
+    polynomials: Sequence[tuple[tuple[float, ...], int]] = ()  # mean squares, free numbers of a constant, a line
     series: Sequence[tuple[Float, Float]] = ()  # of each run: observed, residuals of the best
 
 
@@ -88,7 +101,7 @@ def rank(pool: Pool, config: SelectionConfig) -> Ranking:
     return Ranking(order, len(ties(order, config)), _is_supported(order[0], pool, m, config))
 
 
-def judge(shot: Shot, floor: float, config: SelectionConfig) -> Candidate | None:
+def judge(shot: Shot, floor: tuple[float, ...], config: SelectionConfig) -> Candidate | None:
     """Return the candidate of a fitted trajectory, as if its residuals were white; None for a failure."""
     if shot.equation is None or not np.isfinite(shot.sse):
         return None
@@ -101,20 +114,24 @@ def judge(shot: Shot, floor: float, config: SelectionConfig) -> Candidate | None
         n_values=shot.n_values,
         n_free=shot.n_free,
         independent=shot.independent,
+        by_state=shot.by_state if len(shot.by_state) > 1 else (),
     )
     return weighed(found, floor, config)
 
 
-def weighed(c: Candidate, floor: float, config: SelectionConfig, m: float | None = None) -> Candidate:
+def weighed(
+    c: Candidate, floor: tuple[float, ...], config: SelectionConfig, m: float | None = None
+) -> Candidate:
     """Return the candidate with its criterion for `m` independent values; by default all are."""
     m = float(c.n_values) if m is None else m
-    return replace(c, criterion=_evidence(c.rms**2, c.n_free, m, floor) + improbability(c, config))
+    return replace(c, criterion=_evidence(c.mean_squares, c.n_free, m, floor) + improbability(c, config))
 
 
-def _evidence(mean_square: float, k: int, m: float, floor: float) -> float:
-    """Return -2 log of the evidence with `k` fitted numbers and `m` independent values."""
-    variance = mean_square * m / max(m - k, 0.5) + floor**2
-    return float(m * np.log(variance) + k * np.log(max(m, 2.0)))
+def _evidence(mean_squares: Sequence[float], k: int, m: float, floor: Sequence[float]) -> float:
+    """Return -2 log of the evidence with `k` fitted numbers and `m` independent values, evenly of all states."""
+    pairs = zip(mean_squares, floor, strict=True)
+    variances = [square * m / max(m - k, 0.5) + least**2 for square, least in pairs]
+    return float(m * np.mean(np.log(variances)) + k * np.log(max(m, 2.0)))
 
 
 def improbability(c: Candidate, config: SelectionConfig) -> float:
@@ -163,8 +180,8 @@ def _is_supported(best: Candidate, pool: Pool, m: float, config: SelectionConfig
     """Tell whether the best equation explains the data better than a constant, a line and a random walk."""
     if pool.series and _gain_over_walk(best, pool.series, config) < config.support:
         return False
-    for sse, k in pool.polynomials:
-        if _evidence(sse / best.n_values, k, m, pool.floor) < best.criterion + config.support:
+    for squares, k in pool.polynomials:
+        if _evidence(squares, k, m, pool.floor) < best.criterion + config.support:
             return False
     return True
 
@@ -180,33 +197,36 @@ def _gain_over_walk(best: Candidate, series: Sequence[tuple[Float, Float]], conf
     return float(alone.deviance - with_it.deviance - cost)
 
 
-def fitted_polynomials(target: Target) -> list[tuple[float, int]]:
-    """Return the sum of squares and the free numbers of polynomials in t, one for each state of each run.
+def fitted_polynomials(target: Target) -> list[tuple[tuple[float, ...], int]]:
+    """Return the mean squares and the free numbers of polynomials in t, one for each state of each run.
 
     They have just the degree that makes the lowest observed channel a constant, and one more.
     """
-    return [_polynomial(target, extra) for extra in (0, 1)]
+    found = []
+    for extra in (0, 1):
+        squares = [_polynomial(target, s, extra) for s in range(len(target.scales))]
+        found.append((tuple(squares), len(squares) * len(target.dataset.runs) * (extra + 1)))
+    return found
 
 
-def _polynomial(target: Target, extra: int) -> tuple[float, int]:
-    sse, free = 0.0, 0
-    states = [(s, run.state(s)) for run in target.dataset.runs for s in range(run.n_states)]
-    for s, run in states:
-        seen = np.isfinite(run.observed)
-        lowest = lowest_channel(run)
+def _polynomial(target: Target, state: int, extra: int) -> float:
+    """Return the mean square that polynomials of one state leave."""
+    sse, n = 0.0, 0
+    own = slice(3 * state, 3 * state + 3)
+    for i, run in enumerate(target.dataset.runs):
+        weights = target.samples[i][1].T[own]
+        lowest = lowest_channel(run.state(state))
         x = (run.t - run.t[0]) / (run.t[-1] - run.t[0])
         rows, values = [], []
-        for i in range(3):
-            here = seen[i]
-            weight = target.weights[3 * s + i] * run.roots[here]
-            slopes = [
-                np.polynomial.Polynomial.basis(j).deriv(i)(x[here]) for j in range(lowest, lowest + extra + 1)
-            ]
-            unit = (run.t[-1] - run.t[0]) ** (lowest - i)
-            rows.append((np.array(slopes) * unit * weight).T)
-            values.append(run.observed[i, here] * weight)
+        for k in range(3):
+            here = weights[k] > 0
+            degrees = range(lowest, lowest + extra + 1)
+            slopes = [np.polynomial.Polynomial.basis(j).deriv(k)(x[here]) for j in degrees]
+            unit = (run.t[-1] - run.t[0]) ** (lowest - k)
+            rows.append((np.array(slopes) * unit * weights[k, here]).T)
+            values.append(run.observed[own][k, here] * weights[k, here])
         design, wanted = np.vstack(rows), np.concatenate(values)
         fitted = design @ np.linalg.lstsq(design, wanted, rcond=None)[0]
         sse += float(np.sum((wanted - fitted) ** 2))
-        free += extra + 1
-    return sse, free
+        n += len(wanted)
+    return sse / n

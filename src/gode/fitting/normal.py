@@ -16,7 +16,7 @@ def add_normal(out, sens, observed, weights, columns, normal, gradient):
     `columns` is the place of each of the run's sensitivities among the k numbers that are fitted.
     """
     row = np.empty(len(columns))
-    for d in range(3):
+    for d in range(weights.shape[1]):
         for i in range(len(weights)):
             w = weights[i, d]
             if w > 0.0:

@@ -1,6 +1,6 @@
 """Data -> what every skeleton is judged on: smoothed columns, cheap problems, the trajectory."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import SupportsFloat
 
@@ -40,7 +40,7 @@ class Prepared:
     target: Target  # the first part of long records
     whole: Target  # all of them
     noise: Float  # (3,) standard deviation of each observed channel
-    floor: float  # weighted residual that counts as none
+    floor: tuple[float, ...]  # weighted residual of each state that counts as none
 
     @property
     def blind(self) -> bool:
@@ -70,8 +70,7 @@ def assemble(
     """Set up the problems of this order on runs that have been smoothed as they are fitted."""
     noise = _noise(fitted, smooths)
     weights = np.where(np.isfinite(noise), 1.0 / np.where(np.isfinite(noise), noise, 1.0), 0.0)
-    scale = max(float(np.abs(s.values[0]).max()) for s in smooths) or 1.0
-    whole = Target(fitted, weights, _guides(fitted, smooths), scale)
+    whole = Target(fitted, weights, _guides(fitted, smooths), _scales(smooths))
     columns = join_runs([_columns(r, s) for r, s in zip(fitted.runs, smooths, strict=True)])
     shorter = screened(fitted)
     few, target = columns, whole
@@ -82,8 +81,13 @@ def assemble(
     problems = _problems(shorter, before_drift(shorter, few, noise), order)
     if _is_blind(dataset):
         problems += (residual_problem(_windows(without_drift(shorter, few))),)
-    floor *= _spread(fitted, noise)
-    return Prepared(dataset, smooths, columns, problems, target, whole, noise, floor)
+    least = tuple(floor * _spread(fitted, noise, s) for s in range(len(dataset.states)))
+    return Prepared(dataset, smooths, columns, problems, target, whole, noise, least)
+
+
+def _scales(smooths: Sequence[Smooth]) -> tuple[float, ...]:
+    sizes = np.max([np.abs(s.values[::3]).max(axis=1) for s in smooths], axis=0)
+    return tuple(float(size) or 1.0 for size in sizes)
 
 
 def _guides(dataset: Dataset, smooths: tuple[Smooth, ...]) -> tuple[Float, ...]:
@@ -275,8 +279,8 @@ def _rounding(dataset: Dataset, channel: int) -> float:
     return float(np.finfo(np.float64).eps) * (largest or 1.0)
 
 
-def _spread(dataset: Dataset, noise: Float) -> float:
-    """Return the spread of the lowest observed channel in units of its noise, which is part of it."""
-    channel = int(np.flatnonzero(np.isfinite(noise))[0])
+def _spread(dataset: Dataset, noise: Float, state: int) -> float:
+    """Return the spread of the lowest observed channel of a state in units of its noise, which is in it."""
+    channel = 3 * state + int(np.flatnonzero(np.isfinite(noise[3 * state : 3 * state + 3]))[0])
     root = max(float(np.median(run.roots)) for run in dataset.runs)
     return max(float(_size(dataset, channel) / noise[channel]) * root, 1.0)

@@ -10,11 +10,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from gode.arrays import Bool, Float, Int
-from gode.equation import Equation, Skeleton
+from gode.equation import Law, LawSkeleton
+from gode.equation.system import SystemSkeleton, make_law
 from gode.errors import Failure
 from gode.fitting.correlated import HUGE, inverse, sandwich
 from gode.fitting.normal import add_normal, damped_step
-from gode.fitting.target import Target
+from gode.fitting.target import Target, state_places
 from gode.fitting.whiteness import worth
 from gode.solve import SolveConfig, set_up
 from gode.solve.explicit import DONE
@@ -47,19 +48,20 @@ class ShootConfig:
 class Shot:
     """A skeleton fitted to the trajectory, or the way it failed; `sse` is in units of the noise."""
 
-    skeleton: Skeleton
-    equation: Equation | None
-    initial: Float  # (runs, order)
+    skeleton: LawSkeleton
+    equation: Law | None
+    initial: Float  # (runs, sum of orders)
     sse: float
     n_values: int
     n_free: int  # fitted numbers: constants and unknown initial values
     covariance: Float  # of the constants
     independent: float = 0.0  # effective number of independent residuals
     failure: Failure | None = None
+    by_state: tuple[float, ...] = ()  # mean squared residual of each state
 
 
 def shoot(
-    skeleton: Skeleton,
+    skeleton: LawSkeleton,
     constants: Sequence[float],
     target: Target,
     *,
@@ -69,7 +71,7 @@ def shoot(
     """Fit `skeleton` to the trajectory from starting values of its constants.
 
     Args:
-        start: (runs, order) initial values to start from; by default the smoothed ones.
+        start: (runs, sum of orders) initial values to start from; by default the smoothed ones.
     """
     shooter = _Shooter(skeleton, target, config)
     first, _ = shooter.first(np.asarray(constants, np.float64), start)
@@ -87,7 +89,7 @@ def shoot(
     return Shot(skeleton, None, empty, np.inf, n_values, n_free, nothing, 0.0, Failure.DIVERGED)
 
 
-def start_error(equation: Equation, target: Target, *, config: ShootConfig) -> float:
+def start_error(equation: Law, target: Target, *, config: ShootConfig) -> float:
     """Return the squared error of a trajectory before anything is fitted; inf where there is no solution."""
     shooter = _Shooter(equation.skeleton, target, config)
     p, sse = shooter.first(np.asarray(equation.constants, np.float64), None)
@@ -98,13 +100,13 @@ def start_error(equation: Equation, target: Target, *, config: ShootConfig) -> f
 
 
 def joint_covariance(
-    equation: Equation, initial: Float, target: Target, *, config: ShootConfig
+    equation: Law, initial: Float, target: Target, *, config: ShootConfig
 ) -> tuple[Float, Bool]:
     """Return the covariance of the constants and then the fitted initial values of every run.
 
     The correlation of the residuals enters it.
 
-    Also returns which initial values (runs, order) were fitted. Where the equation has no solution, the
+    Also returns which initial values (runs, sum of orders) were fitted. Where the equation has no solution, the
     covariance is zero.
     """
     shooter = _Shooter(equation.skeleton, target, config)
@@ -121,7 +123,7 @@ class _Path:
 
     p: Float  # constants, then the free initial values of each run
     sse: float
-    runs: list[tuple[Float, Float]]  # solution (3, n) and sensitivities (parameters, 3, n) of each run
+    runs: list[tuple[Float, Float]]  # solution (channels, n), sensitivities (parameters, channels, n)
     normal: Float
     gradient: Float
 
@@ -129,24 +131,28 @@ class _Path:
 class _Shooter:
     """One skeleton on one target."""
 
-    def __init__(self, skeleton: Skeleton, target: Target, config: ShootConfig) -> None:
+    def __init__(self, skeleton: LawSkeleton, target: Target, config: ShootConfig) -> None:
         self.skeleton, self.target, self.config = skeleton, target, config
-        self.order, self.k = skeleton.order, skeleton.n_constants
+        self.orders, self.k = skeleton.orders, skeleton.n_constants
         runs = target.dataset.runs
-        self.known = np.array([r.initial[: self.order] for r in runs])
+        places = state_places(self.orders)
+        self.known = np.array([r.initial[places] for r in runs])
         self.free: Bool = ~np.isfinite(self.known)
         self.n_free = self.k + int(self.free.sum())
         rtol = float(np.clip(config.noise_share * target.noise_share, config.rtol, 10 * config.rtol))
         steps = config.max_steps + max(STEPS * r.n_samples for r in runs)
-        solver = SolveConfig(rtol=rtol, max_steps=steps, bound=config.bound * target.scale)
+        bound = tuple(config.bound * scale for scale in target.scales)
+        solver = SolveConfig(rtol=rtol, max_steps=steps, bound=bound)
+        highest = [3 * s + order for s, order in enumerate(self.orders)]
         self.setups = [
-            set_up(skeleton, r.t, inputs=dict(r.signals), guide=g[self.order], config=solver)
+            set_up(skeleton, r.t, inputs=dict(r.signals), guide=g[highest], config=solver)
             for r, g in zip(runs, target.guides, strict=True)
         ]
-        own = np.arange(self.k)
-        ends = self.k + np.cumsum(self.free.sum(axis=1))
+        self.tied = skeleton if isinstance(skeleton, SystemSkeleton) and skeleton.links else None
+        numbers = np.arange(self.k if self.tied is None else self.tied.n_numbers)
+        own, ends = np.arange(self.k), self.k + np.cumsum(self.free.sum(axis=1))
         self.places = [  # of each run: what its sensitivities are taken in, and where that stands in `p`
-            (np.append(own, -1 - np.flatnonzero(free)), np.append(own, np.arange(end - free.sum(), end)))
+            (np.append(numbers, -1 - np.flatnonzero(free)), np.append(own, np.arange(end - free.sum(), end)))
             for free, end in zip(self.free, ends, strict=True)
         ]
         self.far = max(config.far, config.apart / target.noise_share)
@@ -157,7 +163,7 @@ class _Shooter:
 
         The error is inf where there is only one guess, which needs no solution to be chosen.
         """
-        guesses = [start] if start is not None else self.target.starts(self.order)
+        guesses = [start] if start is not None else self.target.starts(self.orders)
         points = [np.concatenate([constants, guess[self.free]]) for guess in guesses]
         best, least = points[0], np.inf
         for p in points if len(points) > 1 and self.free.any() else ():
@@ -167,14 +173,14 @@ class _Shooter:
         return best, least
 
     def initial(self, p: Float) -> Float:
-        """Return the initial values (runs, order) at `p`."""
+        """Return the initial values (runs, sum of orders) at `p`."""
         values = self.known.copy()
         values[self.free] = p[self.k :]
         return values
 
     def solve(self, p: Float, share: float, *, slopes: bool, limit: float = HUGE**2) -> _Path | None:
         """Return the solution over the first `share` of the record; None without one, or above `limit`."""
-        initial, constants = self.initial(p), p[: self.k]
+        initial, constants = self.initial(p), self.skeleton.numbers(p[: self.k])
         total, solved = 0.0, []
         n_free = self.n_free if slopes else 0
         normal, gradient = np.zeros((n_free, n_free)), np.zeros(n_free)
@@ -183,11 +189,14 @@ class _Shooter:
             n, (observed, weights) = len(setup.t), self.target.samples[i]
             data = observed[:n], weights[:n]
             param, place = self.places[i] if slopes else (NOTHING, NOTHING)
-            out, sens = np.empty((3, n)), np.empty((len(param), 3, n))
+            out = np.empty((observed.shape[1], n))
+            sens = np.empty((len(param), *out.shape))
             status, _, sse = integrate(setup, constants, initial[i], param, out, sens, *data, limit - total)
             total += sse
             if status != DONE or not total < limit:
                 return None
+            if slopes and self.tied is not None:
+                sens = _in_free_constants(self.tied, sens)
             if slopes and not add_normal(out, sens, *data, place, normal, gradient):
                 return None
             solved.append((out, sens))
@@ -247,16 +256,33 @@ class _Shooter:
 
         It is wider by the number of values over the number of independent ones.
         """
-        equation = Equation(self.skeleton, tuple(path.p[: self.k].tolist()))
+        equation = make_law(self.skeleton, path.p[: self.k])
         independent = float(sum(worth(part) for part in np.split(self.residuals(path), self.cuts())))
         freedom = max(self.n_values - self.n_free, 1)
         with np.errstate(over="ignore", invalid="ignore"):
             found = inverse(path.normal) * (path.sse / freedom * self.n_values / independent)
         found = np.nan_to_num(found, nan=HUGE, posinf=HUGE, neginf=-HUGE)[: self.k, : self.k]
-        initial = self.initial(path.p)
         return Shot(
-            self.skeleton, equation, initial, path.sse, self.n_values, self.n_free, found, independent
+            self.skeleton,
+            equation,
+            self.initial(path.p),
+            path.sse,
+            self.n_values,
+            self.n_free,
+            found,
+            independent,
+            by_state=self._by_state(path),
         )
+
+    def _by_state(self, path: _Path) -> tuple[float, ...]:
+        """Return the mean squared residual of each state."""
+        squares, counts = np.zeros(len(self.orders)), np.zeros(len(self.orders))
+        for (out, _), (observed, weights) in zip(path.runs, self.target.samples, strict=True):
+            seen = weights.T > 0
+            rest = np.where(seen, (observed.T - np.where(seen, out, 0.0)) * weights.T, 0.0)
+            squares += (rest**2).reshape(len(self.orders), -1).sum(axis=1)
+            counts += seen.reshape(len(self.orders), -1).sum(axis=1)
+        return tuple((squares / np.maximum(counts, 1)).tolist())
 
     def cuts(self) -> Int:
         """Return where the residuals of each channel of each run end, but the last."""
@@ -267,3 +293,12 @@ class _Shooter:
 def _n_points(n: int, share: float) -> int:
     """Return how many of `n` times the first `share` of a record has."""
     return n if share >= 1 else max(int(share * n), min(n, 5))
+
+
+def _in_free_constants(skeleton: SystemSkeleton, sens: Float) -> Float:
+    """Return sensitivities in the free constants, given those in the constants of the equations."""
+    n = skeleton.n_numbers
+    free = np.zeros((skeleton.n_constants + len(sens) - n, *sens.shape[1:]))
+    np.add.at(free, skeleton.places, sens[:n] * skeleton.factors[:, None, None])
+    free[skeleton.n_constants :] = sens[n:]
+    return free

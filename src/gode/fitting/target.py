@@ -1,5 +1,6 @@
 """What a trajectory is compared with."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -14,32 +15,36 @@ class Target:
     """What a trajectory is compared with: the runs, the weight of each channel, the guides of branches."""
 
     dataset: Dataset
-    weights: Float  # (3,) one over the noise of a sample of each channel
-    guides: tuple[Float, ...]  # (3, n) of each run: smoothed u, u', u''
-    scale: float  # size of u
+    weights: Float  # (channels,) one over the noise of a sample of each channel
+    guides: tuple[Float, ...]  # (channels, n) of each run: smoothed u, u', u'' of each state
+    scales: tuple[float, ...]  # size of each state
+    profiles: tuple[Float, ...] = ()  # (channels, n) of each run: noise of a sample over that of its channel
 
-    def starts(self, order: int) -> list[Float]:
-        """Return guesses (runs, order) of the initial values: smoothed, and with finite-difference slopes.
+    def starts(self, orders: Sequence[int]) -> list[Float]:
+        """Return guesses (runs, sum of orders) of the initial values: smoothed, with other slopes.
 
-        The smoothed slope is least certain at the edge of a record.
+        The smoothed slope is least certain at the edge of a record; finite differences are tried, too.
         """
-        first = np.array([g[:2, 0] for g in self.guides])
+        first = np.array([g[_both(len(orders)), 0] for g in self.guides])
         out = [first]
         for gap in (1, 3):
-            slopes = [
-                (g[0, min(gap, r.n_points - 1)] - g[0, 0]) / (r.t[min(gap, r.n_points - 1)] - r.t[0])
-                for g, r in zip(self.guides, self.dataset.runs, strict=True)
-            ]
-            out.append(np.column_stack([first[:, 0], slopes]))
-        return [start[:, :order] for start in (out if order > 1 else out[:1])]
+            other = first.copy()
+            for i, (g, r) in enumerate(zip(self.guides, self.dataset.runs, strict=True)):
+                last = min(gap, r.n_points - 1)
+                other[i, 1::2] = (g[::3, last] - g[::3, 0]) / (r.t[last] - r.t[0])
+            out.append(other)
+        places = state_places(orders)
+        return [start[:, places] for start in (out if max(orders) > 1 else out[:1])]
 
     @cached_property
     def samples(self) -> list[tuple[Float, Float]]:
-        """What was observed (n, 3) in each run and its weights (n, 3), both 0 where nothing was."""
+        """What was observed (n, channels) in each run and its weights, both 0 where nothing was."""
         out = []
-        for run in self.dataset.runs:
+        for i, run in enumerate(self.dataset.runs):
             seen = np.isfinite(run.observed)
             weights = np.where(seen, np.outer(self.weights, run.roots), 0.0)
+            if self.profiles:
+                weights /= self.profiles[i]
             out.append((np.where(seen, run.observed, 0.0).T.copy(), weights.T.copy()))
         return out
 
@@ -50,3 +55,13 @@ class Target:
         seen = self.weights > 0
         fewer = max(float(np.median(run.roots)) for run in self.dataset.runs)
         return float(np.min(1.0 / (fewer * self.weights[seen] * np.maximum(spreads[seen], 1e-300))))
+
+
+def _both(n_states: int) -> list[int]:
+    """Return the channels of the value and the slope of each state."""
+    return [3 * s + k for s in range(n_states) for k in range(2)]
+
+
+def state_places(orders: Sequence[int]) -> list[int]:
+    """Return where the initial values of each state up to its order stand among all x(t0), x'(t0), y(t0), ..."""
+    return [2 * s + k for s, order in enumerate(orders) for k in range(order)]
