@@ -23,6 +23,7 @@ T = TypeVar("T")
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 MAX_NUMBERS = 50_000_000  # of one array
 TOO_LARGE = 2**1024  # for a float
+OTHERS = tuple(f"v{i}" for i in range(1, 100))  # what an equation of a system calls other states
 WORDS = {"inf": math.inf, "-inf": -math.inf}
 RETIRED = {  # fields of older records that nothing reads any more
     "SelectionConfig": ("mention", "tie", "caution", "slight", "constant_price"),
@@ -159,7 +160,7 @@ class _Decoder:
         text = _checked(str, member(data, "residual", where), f"{where}.residual")
         numbers = _list(data, "constants", where)
         scale = self.union((float, NoneType), member(data, "scale", where), f"{where}.scale")
-        skeleton = parse_skeleton(f"{text} = 0", inputs=self.inputs)
+        skeleton = parse_skeleton(f"{text} = 0", inputs=self.inputs, states=("u", *OTHERS))
         constants = tuple(_number(v, f"{where}.constants") for v in numbers)
         for name, value in {"constants": constants, "scale": scale}.items():
             check_value("Equation", name, value, f"{where}.{name}")
@@ -170,9 +171,7 @@ class _Decoder:
             tuple(_checked(str, v, f"{where}.{name}") for v in _list(data, name, where))
             for name in ("states", "inputs", "residuals")
         )
-        others = tuple(f"v{i}" for i in range(1, len(states) + len(inputs)))
-        seen = ("F", *(name for name in others))
-        parts = tuple(parse_skeleton(f"{text} = 0", inputs=seen, states=("u", *others)) for text in texts)
+        parts = tuple(parse_skeleton(f"{text} = 0", states=("u", *OTHERS)) for text in texts)
         links = self.row((Link, ...), member(data, "links", where), f"{where}.links")
         numbers = tuple(_number(v, f"{where}.constants") for v in _list(data, "constants", where))
         check_value("Equation", "constants", numbers, f"{where}.constants")

@@ -49,7 +49,7 @@ class Candidate:
     independent: float = 0.0  # effective number of independent residuals
     held: tuple[tuple[int, int], ...] = ()  # unknown initial values (run, place) held at zero
     whole: bool = True  # whether it was fitted to whole records, not to their first part
-    by_state: tuple[float, ...] = ()  # mean square of the weighted residuals of each state of a system
+    by_state: tuple[tuple[float, float], ...] = ()  # of each state: mean square residual, share of the values
 
     @property
     def errors(self) -> Float:
@@ -65,7 +65,12 @@ class Candidate:
     @property
     def mean_squares(self) -> tuple[float, ...]:
         """The mean square of the weighted residuals of each state."""
-        return self.by_state or (self.rms**2,)
+        return tuple(square for square, _ in self.by_state) or (self.rms**2,)
+
+    @property
+    def shares(self) -> tuple[float, ...]:
+        """The share of each state in the values."""
+        return tuple(share for _, share in self.by_state) or (1.0,)
 
     @property
     def complexity(self) -> int:
@@ -79,7 +84,9 @@ class Pool:
 
     candidates: Sequence[Candidate]
     floor: tuple[float, ...]  # weighted residual of each state that is rounding
-    polynomials: Sequence[tuple[tuple[float, ...], int]] = ()  # mean squares, free numbers of a constant, a line
+    polynomials: Sequence[
+        tuple[tuple[float, ...], int]
+    ] = ()  # mean squares, free numbers of a constant, a line
     series: Sequence[tuple[Float, Float]] = ()  # of each run: observed, residuals of the best
 
 
@@ -124,14 +131,19 @@ def weighed(
 ) -> Candidate:
     """Return the candidate with its criterion for `m` independent values; by default all are."""
     m = float(c.n_values) if m is None else m
-    return replace(c, criterion=_evidence(c.mean_squares, c.n_free, m, floor) + improbability(c, config))
+    return replace(
+        c, criterion=_evidence(c.mean_squares, c.shares, c.n_free, m, floor) + improbability(c, config)
+    )
 
 
-def _evidence(mean_squares: Sequence[float], k: int, m: float, floor: Sequence[float]) -> float:
-    """Return -2 log of the evidence with `k` fitted numbers and `m` independent values, evenly of all states."""
-    pairs = zip(mean_squares, floor, strict=True)
-    variances = [square * m / max(m - k, 0.5) + least**2 for square, least in pairs]
-    return float(m * np.mean(np.log(variances)) + k * np.log(max(m, 2.0)))
+def _evidence(
+    mean_squares: Sequence[float], shares: Sequence[float], k: int, m: float, floor: Sequence[float]
+) -> float:
+    """Return -2 log of the evidence with `k` fitted numbers and `m` independent values of all states."""
+    total = 0.0
+    for square, share, least in zip(mean_squares, shares, floor, strict=True):
+        total += share * m * float(np.log(square * m / max(m - k, 0.5) + least**2))
+    return float(total + k * np.log(max(m, 2.0)))
 
 
 def improbability(c: Candidate, config: SelectionConfig) -> float:
@@ -181,7 +193,7 @@ def _is_supported(best: Candidate, pool: Pool, m: float, config: SelectionConfig
     if pool.series and _gain_over_walk(best, pool.series, config) < config.support:
         return False
     for squares, k in pool.polynomials:
-        if _evidence(squares, k, m, pool.floor) < best.criterion + config.support:
+        if _evidence(squares, best.shares, k, m, pool.floor) < best.criterion + config.support:
             return False
     return True
 

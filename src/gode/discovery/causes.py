@@ -10,7 +10,7 @@ import numpy as np
 
 from gode.arrays import Float
 from gode.data import Interpolation, Run, Samples
-from gode.equation import Equation, parse_skeleton
+from gode.equation import Law, parse_skeleton
 from gode.errors import EquationError
 from gode.fitting.prepare import Prepared, input_values
 from gode.fitting.shooting import shoot
@@ -53,7 +53,7 @@ def helpful_columns(
         wider = parse_skeleton(f"{best.equation.skeleton} + C*F")
     except EquationError:  # too long, or no sum
         return
-    start = borrowed(wider, best.equation, [0.0] * wider.n_constants)
+    start = borrowed(wider, best.single, [0.0] * wider.n_constants)
     raw, target = prepared.dataset.runs, prepared.target
     before = _refitted(best.equation, target, settings)
     for name, columns in others.items():
@@ -70,9 +70,7 @@ def helpful_columns(
             yield f"the column {name!r} would help as a known input: --force {name!r}"
 
 
-def _refitted(
-    equation: Equation, target: Target, settings: Settings, runs: Sequence[Run] | None = None
-) -> float:
+def _refitted(equation: Law, target: Target, settings: Settings, runs: Sequence[Run] | None = None) -> float:
     """Return the root mean square residual after another fit, to runs that were changed."""
     if runs is not None:
         target = replace(target, dataset=replace(target.dataset, runs=tuple(runs)))

@@ -31,8 +31,8 @@ def _from_solvable(
     """
     order = rank(Pool(candidates, prepared.floor), settings.selection).candidates
     for i, candidate in enumerate(order):
-        skeleton = candidate.equation.skeleton
-        guided = not has_pivot_one(skeleton.normal, skeleton.highest)
+        parts = candidate.equation.skeleton.parts
+        guided = not all(has_pivot_one(part.normal, part.highest) for part in parts)
         scenarios = (Scenario(run.t, run=k) for k, run in enumerate(prepared.dataset.runs))
         if all(simulate(candidate, prepared, s, guided=guided).failure is None for s in scenarios):
             return order[i:]

@@ -57,7 +57,7 @@ class Shot:
     covariance: Float  # of the constants
     independent: float = 0.0  # effective number of independent residuals
     failure: Failure | None = None
-    by_state: tuple[float, ...] = ()  # mean squared residual of each state
+    by_state: tuple[tuple[float, float], ...] = ()  # of each: mean squared residual, share of the values
 
 
 def shoot(
@@ -106,8 +106,8 @@ def joint_covariance(
 
     The correlation of the residuals enters it.
 
-    Also returns which initial values (runs, sum of orders) were fitted. Where the equation has no solution, the
-    covariance is zero.
+    Also returns which initial values (runs, sum of orders) were fitted. Where the equation has no solution,
+    the covariance is zero.
     """
     shooter = _Shooter(equation.skeleton, target, config)
     p, _ = shooter.first(np.array(equation.constants, np.float64), initial)
@@ -274,15 +274,16 @@ class _Shooter:
             by_state=self._by_state(path),
         )
 
-    def _by_state(self, path: _Path) -> tuple[float, ...]:
-        """Return the mean squared residual of each state."""
+    def _by_state(self, path: _Path) -> tuple[tuple[float, float], ...]:
+        """Return the mean squared residual of each state and its share of the values."""
         squares, counts = np.zeros(len(self.orders)), np.zeros(len(self.orders))
         for (out, _), (observed, weights) in zip(path.runs, self.target.samples, strict=True):
             seen = weights.T > 0
             rest = np.where(seen, (observed.T - np.where(seen, out, 0.0)) * weights.T, 0.0)
             squares += (rest**2).reshape(len(self.orders), -1).sum(axis=1)
             counts += seen.reshape(len(self.orders), -1).sum(axis=1)
-        return tuple((squares / np.maximum(counts, 1)).tolist())
+        pairs = np.column_stack([squares / np.maximum(counts, 1), counts / counts.sum()])
+        return tuple((square, share) for square, share in pairs.tolist())
 
     def cuts(self) -> Int:
         """Return where the residuals of each channel of each run end, but the last."""

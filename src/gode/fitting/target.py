@@ -63,5 +63,5 @@ def _both(n_states: int) -> list[int]:
 
 
 def state_places(orders: Sequence[int]) -> list[int]:
-    """Return where the initial values of each state up to its order stand among all x(t0), x'(t0), y(t0), ..."""
+    """Return where the state vector stands among the initial values x, x', y, y', ... of all states."""
     return [2 * s + k for s, order in enumerate(orders) for k in range(order)]

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from math import nan
 
-from gode.equation import Equation, Node
+from gode.equation import Law
 from gode.fitting.prepare import Prepared
 from gode.fitting.target import Target
 from gode.search.interrupts import Interrupts
@@ -29,6 +29,7 @@ class Stage(StrEnum):
     BEST = "the best so far"
 
 
+Key = tuple[object, ...]  # what identifies a skeleton
 SEARCHING = (Stage.LIBRARY, Stage.SUMS, Stage.LATENT)  # by cheap fits
 
 
@@ -56,11 +57,12 @@ class Archive:
     workers: Workers
     interrupts: Interrupts
     memo: MutableMapping[Start, Candidate | None]
-    candidates: dict[Node, Candidate | None] = field(default_factory=dict)
-    earlier: dict[Node, Candidate | None] = field(default_factory=dict)  # whole records, first pass
+    candidates: dict[Key, Candidate | None] = field(default_factory=dict)
+    earlier: dict[Key, Candidate | None] = field(default_factory=dict)  # whole records, first pass
     whole: bool = False  # whether whole records are fitted now, not their first part
-    homes: dict[Node, int] = field(default_factory=dict)  # in which grammar each skeleton was found
+    homes: dict[Key, int] = field(default_factory=dict)  # in which grammar each skeleton was found
     n_fitted: int = 0
+    view: str = ""  # which view of the data is fitted, where there are several states
     pace: Pace = field(init=False)
 
     def __post_init__(self) -> None:
@@ -85,18 +87,18 @@ class Archive:
         """Return the candidates, the best first as if all residuals were white: that leads to accuracy."""
         return in_order([c for c in self.candidates.values() if c is not None])
 
-    def solve(self, several: Iterable[Equation], stage: Stage) -> None:
+    def solve(self, several: Iterable[Law], stage: Stage) -> None:
         """Fit equations to the trajectory from their constants, each skeleton once."""
-        fresh: dict[Node, Equation] = {}
+        fresh: dict[Key, Law] = {}
         for equation in several:
             if equation.skeleton.key not in self.candidates:
                 fresh.setdefault(equation.skeleton.key, equation)
         self._solve_into(self.candidates, list(fresh.values()), stage)
 
-    def improve(self, several: Iterable[Equation], stage: Stage) -> None:
+    def improve(self, several: Iterable[Law], stage: Stage) -> None:
         """Complete the fit of equations, also where it is far from the data; keep what gets better."""
         for equation in several:
-            start = Start(equation, self.whole, patient=True)
+            start = Start(equation, self.whole, patient=True, view=self.view)
             if start not in self.memo:
                 self.memo[start] = self.workers.fit(start)
             new, old = self.memo[start], self.candidates.get(equation.skeleton.key)
@@ -125,7 +127,7 @@ class Archive:
         if self.prepared.whole is self.prepared.target:
             return False
         best = [c.equation for c in self.leaders()[: self.settings.search.whole]]
-        found: dict[Node, Candidate | None] = {}
+        found: dict[Key, Candidate | None] = {}
         self.whole = True
         try:
             self._solve_into(found, best, Stage.WHOLE)
@@ -140,10 +142,8 @@ class Archive:
         self.candidates, self.earlier = {**found, **better}, {}
         return True
 
-    def _solve_into(
-        self, found: dict[Node, Candidate | None], several: Sequence[Equation], stage: Stage
-    ) -> None:
-        starts = [Start(equation, self.whole) for equation in several]
+    def _solve_into(self, found: dict[Key, Candidate | None], several: Sequence[Law], stage: Stage) -> None:
+        starts = [Start(equation, self.whole, view=self.view) for equation in several]
         found.update({s.equation.skeleton.key: self.memo[s] for s in starts if s in self.memo})
         for start, candidate in self.workers.fits([s for s in starts if s not in self.memo]):
             self.memo[start] = candidate

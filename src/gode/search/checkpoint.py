@@ -15,8 +15,9 @@ from gode import __version__
 from gode.arrays import Float
 from gode.codec import Json, decode, encode
 from gode.data import Dataset, Run
-from gode.equation import Equation
+from gode.equation import SystemSkeleton
 from gode.equation.printer import exact, to_text
+from gode.equation.system import make_law
 from gode.errors import FileError, GodeError
 from gode.files import replacing
 from gode.fitting.prepare import input_values
@@ -39,8 +40,8 @@ class Checkpoint(MutableMapping[Start, Candidate | None]):
         data = self.known[_key(start)]
         if data is None:
             return None
-        found = candidate_of(data, start.equation.skeleton.order, self.dataset, str(self.path))
-        return replace(found, equation=Equation(start.equation.skeleton, found.equation.constants))
+        found = candidate_of(data, start.equation.order, self.dataset, str(self.path))
+        return replace(found, equation=make_law(start.equation.skeleton, found.equation.constants))
 
     def __setitem__(self, start: Start, candidate: Candidate | None) -> None:
         key, data = _key(start), None if candidate is None else encode(candidate)
@@ -97,10 +98,10 @@ class Checkpoint(MutableMapping[Start, Candidate | None]):
 def candidate_of(data: object, order: int, dataset: Dataset, where: str) -> Candidate:
     """Return the candidate whose JSON form is `data`, checked against the data it was fitted to."""
     found = decode(Candidate, data, where, inputs=dataset.inputs)
-    k = len(found.equation.constants)
+    k, dimension = len(found.equation.constants), sum(found.equation.skeleton.orders)
     if found.equation.order != order:
         raise FileError(f"{where}.equation is of order {found.equation.order}, but {order} was sought")
-    shapes = {"initial": (len(dataset.runs), order), "covariance": (k, k)}
+    shapes = {"initial": (len(dataset.runs), dimension), "covariance": (k, k)}
     for name, shape in shapes.items():
         values: Float = getattr(found, name)
         if values.shape != shape:
@@ -130,7 +131,10 @@ def _key(start: Start) -> str:
     """Return the skeleton, what it is fitted to, and the constants that the fit starts from, every digit."""
     words = ["whole"] * start.whole + ["patient"] * start.patient
     words += [float(c).hex() for c in start.equation.constants]
-    return f"{to_text(start.equation.skeleton.normal, exact)} = 0 from {' '.join(words)}"
+    skeleton = start.equation.skeleton
+    texts = [to_text(part.normal, exact) for part in skeleton.parts]
+    texts += [str(list(map(tuple, skeleton.links)))] if isinstance(skeleton, SystemSkeleton) else []
+    return f"{start.view}{'; '.join(texts)} = 0 from {' '.join(words)}"
 
 
 def _parsed(line: str) -> object:
@@ -146,8 +150,7 @@ def _is_entry(entry: object, dataset: Dataset, where: str) -> bool:
     if entry[1] is None:
         return True
     try:
-        order = 2 if "u''" in entry[0] else 1
-        candidate_of(entry[1], order, dataset, where)
+        decode(Candidate, entry[1], where, inputs=dataset.inputs)
     except GodeError:
         return False
     return True

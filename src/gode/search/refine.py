@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from gode.equation import Equation, Node, Skeleton
+from gode.equation import Equation, Skeleton
 from gode.fitting import fit_constants
 from gode.fitting.shooting import start_error
-from gode.search.archive import Archive, Stage
+from gode.search.archive import Archive, Key, Stage
 from gode.search.explore import Region
 from gode.search.moves import borrowed, deletions, neighbours
 from gode.search.objective import Objective
@@ -37,7 +37,7 @@ def _solve_best(regions: Sequence[Region], archive: Archive) -> None:
 
 def _spread_out(regions: Sequence[Region], archive: Archive, rounds: int, limit: int) -> None:
     """Go from the leaders on the trajectory to their neighbours, some rounds or until none is new."""
-    expanded: set[Node] = set()
+    expanded: set[Key] = set()
     for _ in range(rounds):
         waiting = [c for c in archive.leaders()[:4] if c.equation.skeleton.key not in expanded]
         if not waiting:
@@ -49,7 +49,7 @@ def _spread_out(regions: Sequence[Region], archive: Archive, rounds: int, limit:
 
 def _expand(leader: Candidate, regions: Sequence[Region], archive: Archive, limit: int) -> None:
     """Fit to the trajectory the neighbours of a good equation that the cheap score likes, and its parts."""
-    skeleton = leader.equation.skeleton
+    skeleton = leader.single.skeleton
     home = archive.homes[skeleton.key]
     objective, vocabulary = regions[home].objective, regions[home].vocabulary
     bodies = vocabulary.terms_of(skeleton)
@@ -65,7 +65,7 @@ def _expand(leader: Candidate, regions: Sequence[Region], archive: Archive, limi
     for near in [*parts, *best]:
         if near.key not in archive.candidates:
             archive.homes.setdefault(near.key, home)
-            chosen.append(_start(near, leader.equation, objective, archive))
+            chosen.append(_start(near, leader.single, objective, archive))
     archive.solve(chosen, Stage.NEIGHBOURS)
 
 

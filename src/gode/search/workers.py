@@ -17,9 +17,9 @@ from typing import NamedTuple
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from gode.arrays import Float
+from gode.arrays import Bool, Float
 from gode.data import Dataset
-from gode.equation import Equation
+from gode.equation import Law
 from gode.errors import ConfigError
 from gode.fitting.prepare import Prepared
 from gode.fitting.resolved import is_resolved
@@ -68,9 +68,10 @@ def _may_start_others() -> bool:
 class Start(NamedTuple):
     """Where a fit to the trajectory starts: the equation with its constants, and what it is fitted to."""
 
-    equation: Equation
+    equation: Law
     whole: bool = False  # fit whole records, not their first part
     patient: bool = False  # complete the fit, even where it is far from the data
+    view: str = ""  # which view of the data, where there are several states
 
 
 class Workers:
@@ -85,7 +86,7 @@ class Workers:
     ) -> None:
         self.prepared, self.settings, self.n_jobs = prepared, settings, n_jobs
         self.check = check  # raises KeyboardInterrupt if the work is to end
-        self.doubtful = may_be_zero(prepared, settings.order, settings.search.zero_within)
+        self.doubtful: dict[tuple[int, ...], Bool] = {}
         self._pool: ProcessPoolExecutor | None = None
 
     def __enter__(self) -> "Workers":
@@ -136,11 +137,15 @@ class Workers:
 
         Measurements often begin at rest or from nothing, and a value that is known is none to fit.
         """
-        zero = np.zeros_like(self.doubtful)
-        for i in np.flatnonzero(self.doubtful.any(axis=0)):
+        orders = found.equation.skeleton.orders
+        if orders not in self.doubtful:
+            self.doubtful[orders] = may_be_zero(self.prepared, orders, self.settings.search.zero_within)
+        doubtful = self.doubtful[orders]
+        zero = np.zeros_like(doubtful)
+        for i in np.flatnonzero(doubtful.any(axis=0)):
             more = zero.copy()
-            more[:, i] = self.doubtful[:, i]
-            there = with_zeros(target, more)
+            more[:, i] = doubtful[:, i]
+            there = with_zeros(target, orders, more)
             other = self._fitted(found.equation, there, config, found.whole, found.initial)
             better = other is not None and other.criterion < found.criterion
             if other is not None and better and is_resolved(other.equation, self.prepared.columns):
@@ -150,7 +155,7 @@ class Workers:
 
     def _fitted(
         self,
-        equation: Equation,
+        equation: Law,
         target: Target,
         config: ShootConfig,
         whole: bool,

@@ -1,0 +1,58 @@
+"""The data as one equation of a system sees them: its own state as measured, the other states as inputs.
+
+Such a view is an ordinary record of one signal with known inputs, so that the search for one equation of a
+system is the search for a scalar equation.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from gode.data import Dataset, Interpolation, Run, Samples, Smooth
+from gode.data.runs import Input
+from gode.equation import Law
+from gode.equation.system import input_seen, state_seen
+from gode.fitting.prepare import Prepared, assemble
+from gode.solve import Solution, solve
+
+FINE = 4  # times between two samples at which the other states are known along a solution
+
+
+def view(prepared: Prepared, own: int, order: int, floor: float) -> Prepared:
+    """Return the data as the equation of state number `own` sees them; a scalar record as it is."""
+    dataset = prepared.dataset
+    if len(dataset.states) == 1 and dataset.inputs in ((), (input_seen(0, 1),)):
+        return prepared
+    fitted = prepared.whole.dataset
+    runs = [_seen(run, s, own, order) for run, s in zip(fitted.runs, prepared.smooths, strict=True)]
+    seen = Dataset(tuple(runs), names=dataset.names)
+    return assemble(seen, seen, tuple(s.state(own) for s in prepared.smooths), order, floor)
+
+
+def _seen(run: Run, smooth: Smooth, own: int, order: int) -> Run:
+    """Return one run: the own state measured, the others as signals along the smoothed ones."""
+    inputs: dict[str, Input] = {}
+    for i, name in enumerate(run.inputs):
+        inputs[input_seen(i, run.n_states)] = run.signals[name]
+    for s in range(run.n_states):
+        for k in range(order if s != own else 0):
+            signal = Samples(smooth.t, smooth.values[3 * s + k], Interpolation.CUBIC)
+            inputs[state_seen(own, s) + "'" * k] = signal
+    return replace(run.state(own), inputs=inputs)
+
+
+def along(prepared: Prepared, law: Law, initial: Sequence[np.ndarray]) -> tuple[Smooth, ...] | None:
+    """Return the runs smoothed by the solution of a law, None if it has none along all of them.
+
+    A law near the truth is a better smoother than any that knows nothing of the others.
+    """
+    smooths = []
+    for run, smooth, start in zip(prepared.whole.dataset.runs, prepared.smooths, initial, strict=True):
+        highest = [3 * s + k for s, k in enumerate(law.skeleton.orders)]
+        path: Solution = solve(law, run.t, start, inputs=dict(run.signals), guide=smooth.values[highest])
+        if path.failure is not None:
+            return None
+        values = np.where(np.isfinite(path.values), path.values, smooth.values)
+        smooths.append(replace(smooth, values=values))
+    return tuple(smooths)
