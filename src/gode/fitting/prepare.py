@@ -7,7 +7,7 @@ from typing import SupportsFloat
 import numpy as np
 
 from gode.arrays import Float
-from gode.data import Columns, Dataset, Run, Smooth, columns_of_run, join_runs, smooth
+from gode.data import Columns, Dataset, Run, Smooth, columns_of_states, join_runs, smooth
 from gode.data.columns import split_at_jumps
 from gode.data.joining import Samples
 from gode.data.runs import cycles, held_inputs
@@ -71,15 +71,17 @@ def assemble(
     noise = _noise(fitted, smooths)
     weights = np.where(np.isfinite(noise), 1.0 / np.where(np.isfinite(noise), noise, 1.0), 0.0)
     whole = Target(fitted, weights, _guides(fitted, smooths), _scales(smooths))
-    columns = join_runs([_columns(r, s) for r, s in zip(fitted.runs, smooths, strict=True)])
+    columns = _joined_columns(fitted, smooths)
     shorter = screened(fitted)
     few, target = columns, whole
     if shorter is not fitted:
         parts = tuple(resampled(s, r.t) for r, s in zip(shorter.runs, smooths, strict=True))
-        few = join_runs([_columns(r, s) for r, s in zip(shorter.runs, parts, strict=True)])
+        few = _joined_columns(shorter, parts)
         target = first_part(replace(whole, dataset=shorter, guides=_guides(shorter, parts)))
-    problems = _problems(shorter, before_drift(shorter, few, noise), order)
-    if _is_blind(dataset):
+    problems: tuple[Regression, ...] = ()  # those of a system are the problems of its views
+    if len(dataset.states) == 1:
+        problems = _problems(shorter, before_drift(shorter, few, noise), order)
+    if problems and _is_blind(dataset):
         problems += (residual_problem(_windows(without_drift(shorter, few))),)
     least = tuple(floor * _spread(fitted, noise, s) for s in range(len(dataset.states)))
     return Prepared(dataset, smooths, columns, problems, target, whole, noise, least)
@@ -111,7 +113,7 @@ def retraced(prepared: Prepared, equation: Equation, initial: Float) -> Prepared
         if path.failure is not None:
             return None
         values = np.vstack([path.u, path.du, smooth_run.values[2]])
-        parts.append(_columns(run, replace(smooth_run, values=values)))
+        parts.append(_columns(run, replace(smooth_run, values=values), dataset.states))
     columns = join_runs(parts)
     problems = _problems(dataset, columns, equation.order)
     return replace(prepared, columns=columns, problems=problems)
@@ -156,14 +158,20 @@ def known_values(run: Run, order: int) -> Float:
     return known.ravel()
 
 
-def _columns(run: Run, smooth: Smooth) -> Columns:
+def _joined_columns(dataset: Dataset, smooths: Sequence[Smooth]) -> Columns:
+    pairs = zip(dataset.runs, smooths, strict=True)
+    return join_runs([_columns(run, s, dataset.states) for run, s in pairs])
+
+
+def _columns(run: Run, smooth: Smooth, states: tuple[str, ...]) -> Columns:
     """Return the columns of one run; where only the acceleration was measured, it is used as it is."""
     values = _of_one_sign(run, smooth)
     seen = np.isfinite(run.observed)
-    if not seen[0].any():
-        values[2] = np.where(seen[2], run.observed[2], values[2])
+    for s in range(0, len(values), 3):
+        if not seen[s].any():
+            values[s + 2] = np.where(seen[s + 2], run.observed[s + 2], values[s + 2])
     inputs: Mapping[str, Float] = input_values(run, run.t)
-    return columns_of_run(run.t, values[0], values[1], values[2], inputs=dict(inputs))
+    return columns_of_states(run.t, values, states=states, inputs=dict(inputs))
 
 
 def _of_one_sign(run: Run, smooth: Smooth) -> Float:
@@ -171,10 +179,12 @@ def _of_one_sign(run: Run, smooth: Smooth) -> Float:
 
     A decay to zero is smoothed to values on either side of it, where log(u) and u^C are not defined.
     """
-    values, doubt = smooth.values.copy(), smooth.deviations[0]
-    signs = np.unique(np.sign(values[0, np.abs(values[0]) > CERTAIN * doubt]))
-    if np.isfinite(run.observed[0]).any() and len(signs) == 1:
-        values[0] = signs[0] * np.maximum(signs[0] * values[0], 0.1 * doubt)
+    values = smooth.values.copy()
+    for s in range(0, len(values), 3):
+        doubt = smooth.deviations[s]
+        signs = np.unique(np.sign(values[s, np.abs(values[s]) > CERTAIN * doubt]))
+        if np.isfinite(run.observed[s]).any() and len(signs) == 1:
+            values[s] = signs[0] * np.maximum(signs[0] * values[s], 0.1 * doubt)
     return values
 
 
@@ -228,7 +238,11 @@ def _drift(t: Float, u: Float) -> np.polynomial.Polynomial:
 
 
 def _is_blind(dataset: Dataset) -> bool:
-    return not any(np.isfinite(run.observed[:2]).any() for run in dataset.runs)
+    """Tell whether of some state nothing but accelerations was measured."""
+    lower = [
+        np.isfinite(run.observed.reshape(-1, 3, run.n_points)[:, :2]).any(axis=(1, 2)) for run in dataset.runs
+    ]
+    return not np.any(lower, axis=0).all()
 
 
 def _windows(columns: Columns) -> Columns:
@@ -262,7 +276,7 @@ def _noise(dataset: Dataset, smooths: tuple[Smooth, ...]) -> Float:
     seen = np.isfinite(squares)
     counts = seen.sum(axis=0)
     mean = np.where(counts, np.where(seen, squares, 0.0).sum(axis=0) / np.maximum(counts, 1), np.nan)
-    least = [1e-9 * _size(dataset, i) + _rounding(dataset, i) for i in range(3)]
+    least = [1e-9 * _size(dataset, i) + _rounding(dataset, i) for i in range(3 * len(dataset.states))]
     return np.where(np.isfinite(mean), np.maximum(np.sqrt(mean), least), np.nan)
 
 

@@ -24,6 +24,8 @@ class Stage(StrEnum):
     LATENT = "latent space"
     TRAJECTORIES = "trajectories"
     NEIGHBOURS = "neighbours"
+    COUPLING = "all equations together"
+    SHARING = "shared constants"
     WHOLE = "whole records"
     DIGITS = "the last digits"
     BEST = "the best so far"

@@ -56,7 +56,7 @@ def borrowed(skeleton: Skeleton, near: Equation, other: Sequence[float]) -> Equa
     for term in skeleton.terms:
         old = known.get(unlabelled(term.body))
         if old is not None:
-            for i, j in zip(_labels(term.body), _labels(old.body), strict=True):
+            for i, j in zip(labels(term.body), labels(old.body), strict=True):
                 constants[i] = near.constants[j]
         if term.constant is not None:
             share = near.constants[old.constant] if old is not None and old.constant is not None else 1.0
@@ -64,7 +64,8 @@ def borrowed(skeleton: Skeleton, near: Equation, other: Sequence[float]) -> Equa
     return Equation(skeleton, tuple(constants))
 
 
-def _labels(body: Node) -> list[int]:
+def labels(body: Node) -> list[int]:
+    """Return the constants inside a term, in the order of writing."""
     return [index(node) for node in walk(body) if node.op == "const"]
 
 

@@ -1,0 +1,120 @@
+"""From equations for each state to laws for all of them, decided by fits of all equations together.
+
+Each equation was sought with the other states as known signals. Its best candidates are combined, and the
+best laws are changed in one equation at a time: another candidate, a term less, more or in place of another.
+"""
+
+import heapq
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from gode.data import Dataset
+from gode.equation import Equation, Law, Skeleton, System, SystemSkeleton
+from gode.fitting import fit_constants
+from gode.fitting.shooting import start_error
+from gode.search.archive import Archive, Key, Stage
+from gode.search.explore import Region
+from gode.search.moves import borrowed, deletions, neighbours
+from gode.search.sharing import shared
+from gode.selection import Candidate
+
+
+@dataclass(frozen=True)
+class Search:
+    """The search for the equation of one state: where it looked, and what fits that state alone."""
+
+    regions: Sequence[Region]
+    archive: Archive
+
+
+def couple(searches: Sequence[Search], archive: Archive, seeds: Sequence[Law] = ()) -> None:
+    """Fit combinations of the best equations of each state, then change the best laws until none is better.
+
+    Args:
+        seeds: laws to fit as well.
+    """
+    look, effort = archive.settings.search, archive.settings.budget
+    tops = [search.archive.leaders() for search in searches]
+    if all(tops):
+        found = [
+            law_of(archive.prepared.dataset, [tops[s][i].single for s, i in enumerate(chosen)])
+            for chosen in best_combinations([[c.criterion for c in top] for top in tops], look.combinations)
+        ]
+        archive.solve([*seeds, *found], Stage.COUPLING)
+    changed: set[Key] = set()
+    for _ in range(effort.rounds):
+        waiting = [c for c in archive.leaders()[:2] if c.equation.skeleton.key not in changed]
+        if not waiting:
+            break
+        changed.add(waiting[0].equation.skeleton.key)
+        archive.solve(list(_variants(waiting[0], searches, archive)), Stage.COUPLING)
+    share_constants(archive)
+
+
+def share_constants(archive: Archive) -> None:
+    """Fit the best laws once more with constants that may be one held equal."""
+    leaders = archive.leaders()
+    near = [c for c in leaders if c.criterion < leaders[0].criterion + archive.settings.search.nearby]
+    tied = [law for c in near if (law := shared(c)) is not None]
+    archive.solve(tied, Stage.SHARING)
+
+
+def law_of(dataset: Dataset, equations: Sequence[Equation]) -> System:
+    """Return the law that these equations, one for each state, make."""
+    skeleton = SystemSkeleton(dataset.states, tuple(e.skeleton for e in equations), dataset.inputs)
+    return System(skeleton, tuple(c for e in equations for c in e.constants))
+
+
+def best_combinations(criteria: Sequence[Sequence[float]], n: int) -> Iterator[tuple[int, ...]]:
+    """Yield the `n` combinations of one of each list with the least sums, each list in increasing order."""
+    first = (0,) * len(criteria)
+    heap, seen = [(sum(row[0] for row in criteria), first)], {first}
+    while heap and n > 0:
+        total, chosen = heapq.heappop(heap)
+        yield chosen
+        n -= 1
+        for s, i in enumerate(chosen):
+            more = (*chosen[:s], i + 1, *chosen[s + 1 :])
+            if i + 1 < len(criteria[s]) and more not in seen:
+                seen.add(more)
+                heapq.heappush(heap, (total - criteria[s][i] + criteria[s][i + 1], more))
+
+
+def _variants(leader: Candidate, searches: Sequence[Search], archive: Archive) -> Iterator[Law]:
+    """Yield the law with one of its equations changed."""
+    equations, dataset = leader.equation.equations, archive.prepared.dataset
+    look = archive.settings.search
+    for s, search in enumerate(searches):
+        own = equations[s]
+        others = [c.single for c in search.archive.leaders()[: look.exchanged]]
+        near = [_start(skeleton, own, search) for skeleton in _neighbours(own.skeleton, search, archive)]
+        for equation in [*near, *others]:
+            if equation.skeleton != own.skeleton:
+                yield law_of(dataset, [*equations[:s], equation, *equations[s + 1 :]])
+
+
+def _neighbours(skeleton: Skeleton, search: Search, archive: Archive) -> list[Skeleton]:
+    """Return the sums with a term less, and the best by the cheap score with one more or another."""
+    region = search.regions[0]
+    objective, words = region.objective, region.vocabulary
+    bodies = words.terms_of(skeleton)
+    parts = [words.skeleton(part) for part in deletions(bodies)]
+    most = archive.settings.search.max_terms
+    others = [words.skeleton(b) for b in neighbours(bodies, words.bodies) if len(b) <= most]
+    before = objective.n_fitted
+    scores = [(objective.score(other), i) for i, other in enumerate(others)]
+    archive.n_fitted += objective.n_fitted - before
+    best = [others[i] for score, i in sorted(scores) if np.isfinite(score)]
+    return [*(part for part in parts if objective.admits(part)), *best[: archive.settings.budget.per_round]]
+
+
+def _start(near: Skeleton, leader: Equation, search: Search) -> Equation:
+    """Return the better start for a neighbour, with the other states given; see `gode.search.refine`."""
+    objective, archive = search.regions[0].objective, search.archive
+    cheap = fit_constants(near, objective.problems[0], config=objective.fit).equation
+    other = borrowed(near, leader, cheap.constants if cheap else [1.0] * near.n_constants)
+    starts = [other] if cheap is None else [cheap, other]
+    config = archive.settings.shooting
+    return min(starts, key=lambda e: start_error(e, archive.target, config=config))

@@ -1,0 +1,183 @@
+"""Constants that are one: what leaves one state may enter another at the same rate.
+
+In mass action and conserved quantities the same constant stands in two equations, equal or with opposite
+sign; a factor may be one. A law that says so has a number less to fit. Which constraints the data allow
+follows from the covariance of the constants: a constraint A c = b raises the sum of squares by about
+(A c - b)^T (A N^-1 A^T)^-1 (A c - b), with N the normal matrix of the fit.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from gode.arrays import Float
+from gode.equation import Law, Link, Skeleton, System, SystemSkeleton
+from gode.equation.system import renamed
+from gode.equation.tree import Node, const, num, renumber, replace_constants, unlabelled
+from gode.search.moves import labels
+from gode.selection import Candidate
+
+UNUSUAL = 4.0  # -2 log of the prior odds against ties other than of one term in two equations
+
+
+@dataclass(frozen=True)
+class Constraint:
+    """c[one] = factor * c[other], or c[one] = factor where there is no other."""
+
+    one: int
+    other: int | None
+    factor: float
+    price: float  # -2 log of its prior odds
+
+
+@dataclass(frozen=True)
+class _Factor:
+    """A constant that multiplies a whole term."""
+
+    place: int  # among the constants of all equations
+    equation: int
+    body: Node  # as the states are numbered, whichever equation it is in
+    sign: float
+
+
+def shared(candidate: Candidate) -> Law | None:
+    """Return the law with the constraints that lower its criterion, None if there is none."""
+    law = candidate.equation
+    if not isinstance(law, System) or law.skeleton.links or candidate.n_values <= candidate.n_free:
+        return None
+    chosen, values = _chosen(candidate, list(_constraints(law.skeleton)))
+    return _constrained(law, chosen, values) if chosen else None
+
+
+def _constraints(skeleton: SystemSkeleton) -> Iterator[Constraint]:
+    """Yield what may hold: equal or opposite factors of terms, and factors of one."""
+    factors = list(_factors(skeleton))
+    for a, b in combinations(factors, 2):
+        usual = a.equation != b.equation and a.body == b.body
+        for sign in (1.0, -1.0):
+            yield Constraint(a.place, b.place, sign * a.sign * b.sign, 0.0 if usual else UNUSUAL)
+    for a in factors:
+        for sign in (1.0, -1.0):
+            yield Constraint(a.place, None, sign * a.sign, UNUSUAL)
+
+
+def _factors(skeleton: SystemSkeleton) -> Iterator[_Factor]:
+    for i, part in enumerate(skeleton.parts):
+        names = skeleton.names(i)
+        for term in part.terms:
+            if term.constant is not None:
+                body = _sorted(unlabelled(renamed(term.body, names)))
+                yield _Factor(skeleton.offsets[i] + term.constant, i, body, np.sign(term.multiplier))
+
+
+def _sorted(node: Node) -> Node:
+    args = tuple(_sorted(arg) for arg in node.args)
+    return node._replace(args=tuple(sorted(args)) if node.op in ("+", "*") else args)
+
+
+def _chosen(candidate: Candidate, possible: list[Constraint]) -> tuple[list[Constraint], Float]:
+    """Return the constraints to hold, the most probable first, and the constants under them."""
+    c, m = np.array(candidate.equation.constants), candidate.n_values
+    variance = candidate.rms**2
+    spread = candidate.covariance / max(np.trace(candidate.covariance), 1e-300)
+    scale = np.trace(candidate.covariance) / variance * candidate.independent / m
+    inverse = spread * scale * (1 - candidate.n_free / m)  # of the normal matrix
+    chosen: list[Constraint] = []
+    sse, k = variance * m, candidate.n_free
+    while possible:
+        gains = [_gain(one, c, inverse, sse, k, m) for one in possible]
+        best = int(np.argmax(gains))
+        if gains[best] <= 0:
+            break
+        one = possible.pop(best)
+        row, rest = _row(one, c)
+        direction = inverse @ row
+        size = float(row @ direction)
+        sse, k = sse + rest**2 / size, k - 1
+        c = c - direction * rest / size
+        inverse = inverse - np.outer(direction, direction) / size
+        chosen.append(one)
+        possible = [p for p in possible if not _repeats(p, chosen)]
+    return chosen, c
+
+
+def _row(one: Constraint, c: Float) -> tuple[Float, float]:
+    """Return the row of A and the residual A c - b of a constraint."""
+    row = np.zeros(len(c))
+    row[one.one] = 1.0
+    if one.other is None:
+        return row, float(c[one.one] - one.factor)
+    row[one.other] = -one.factor
+    return row, float(c[one.one] - one.factor * c[one.other])
+
+
+def _gain(one: Constraint, c: Float, inverse: Float, sse: float, k: int, m: int) -> float:
+    """Return by how much a constraint lowers the criterion."""
+    row, rest = _row(one, c)
+    size = float(row @ inverse @ row)
+    if not size > 1e-12 * float(np.abs(row) @ np.diag(inverse)) or not sse > 0:
+        return -np.inf  # it follows from those that were chosen
+    more = m * np.log1p(rest**2 / size / sse) + m * np.log(max(m - k, 0.5) / max(m - k + 1, 0.5))
+    return float(np.log(max(m, 2)) - more - one.price)
+
+
+def _repeats(one: Constraint, chosen: list[Constraint]) -> bool:
+    """Tell whether a constraint is about constants that are tied or fixed already."""
+    fixed = {c.one for c in chosen if c.other is None}
+    if one.one in fixed or one.other in fixed:
+        return True
+    return any({one.one, one.other} == {c.one, c.other} for c in chosen)
+
+
+def _constrained(law: System, chosen: list[Constraint], values: Float) -> System:
+    """Return the law under these constraints: links between constants, numbers where they are fixed."""
+    skeleton = law.skeleton
+    n = skeleton.n_numbers
+    root, factor = list(range(n)), [1.0] * n  # each constant as a factor times another
+    for one in chosen:
+        if one.other is not None:
+            a, b = root[one.one], root[one.other]
+            if a == b:
+                continue
+            ratio = one.factor * factor[one.other] / factor[one.one]  # of root a to root b
+            for i in range(n):
+                if root[i] == a:
+                    root[i], factor[i] = b, factor[i] * ratio
+    fixed: dict[int, float] = {}
+    for one in chosen:
+        if one.other is None:
+            for i in range(n):
+                if root[i] == root[one.one]:
+                    fixed[i] = one.factor * factor[i] / factor[one.one]
+    parts, order = [], []  # the equations, and which constant each of theirs was
+    for part, start, end in zip(skeleton.parts, skeleton.offsets[:-1], skeleton.offsets[1:], strict=True):
+        new, old = _fixed_part(part, {i - start: v for i, v in fixed.items() if start <= i < end})
+        parts.append(new)
+        order += [start + i for i in old]
+    places = {r: k for k, r in enumerate(dict.fromkeys(root[i] for i in order))}
+    links = tuple(Link(places[root[i]], factor[i]) for i in order)
+    tied = len(links) > len(places) or any(link.factor != 1 for link in links)
+    made = SystemSkeleton(skeleton.states, tuple(parts), skeleton.inputs, links if tied else ())
+    return System(made, tuple(float(values[r]) for r in places))
+
+
+def _fixed_part(part: Skeleton, fixed: dict[int, float]) -> tuple[Skeleton, list[int]]:
+    """Return an equation with some constants replaced by numbers, and which of the old ones are left."""
+    if not fixed:
+        return part, list(range(part.n_constants))
+    tree = replace_constants(part.normal, lambda i: num(fixed[i]) if i in fixed else const(i))
+    new = Skeleton(renumber(tree))
+    waiting = [term for term in part.terms if term.constant not in fixed]
+    waiting += [term for term in part.terms if term.constant in fixed]
+    order = [0] * new.n_constants
+    for term in new.terms:  # the normal form may have another order
+        old = next(o for o in waiting if unlabelled(o.body) == unlabelled(term.body))
+        waiting.remove(old)
+        for i, j in zip(labels(term.body), labels(old.body), strict=True):
+            order[i] = j
+        if term.constant is not None:
+            assert old.constant is not None
+            order[term.constant] = old.constant
+    return new, order
