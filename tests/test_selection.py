@@ -37,16 +37,16 @@ BLOATED = candidate("u' = 2*u - 3*u^2 + 0.1*sin(u)", 0.999, -40.0)
 
 
 def named(*candidates: Candidate, floor: float = 0.0, config: SelectionConfig = CONFIG) -> str:
-    return str(rank(Pool(candidates, floor), config).candidates[0].equation.skeleton)
+    return str(rank(Pool(candidates, (floor,)), config).candidates[0].equation.skeleton)
 
 
 def test_the_criterion_is_schwarzs_with_a_prior_of_operations():
     found = candidate("u' = 2*u - 3*u^2", 0.5)
     # u' + C*u + C*u^2: two sums, two products, one power
     expected = 100 * np.log(25 / 98) + 2 * np.log(100) + 2 * 5
-    assert weighed(found, 0.0, CONFIG).criterion == pytest.approx(expected)
+    assert weighed(found, (0.0,), CONFIG).criterion == pytest.approx(expected)
     fewer = 20 * np.log(0.25 * 20 / 18) + 2 * np.log(20) + 2 * 5
-    assert weighed(found, 0.0, CONFIG, 20.0).criterion == pytest.approx(fewer)
+    assert weighed(found, (0.0,), CONFIG, 20.0).criterion == pytest.approx(fewer)
 
 
 def test_as_many_numbers_as_values_explain_nothing():
@@ -94,13 +94,13 @@ def test_near_ties_are_the_smallest_set_with_most_of_the_probability():
 
 def test_the_number_of_near_ties_is_told():
     alike = [candidate("u' = 2*u - 3*u^2", 1.0), candidate("u' = 2*u - 3*u^3", 1.0, n=100)]
-    ranking = rank(Pool([*alike, candidate("u' = 2*u", 3.0)], 0.0), CONFIG)
+    ranking = rank(Pool([*alike, candidate("u' = 2*u", 3.0)], (0.0,)), CONFIG)
     assert ranking.n_ties == 2
     assert len(ranking.candidates) == 3
 
 
 def test_of_nothing_nothing_is_ranked():
-    assert rank(Pool([], 0.0), CONFIG).candidates == []
+    assert rank(Pool([], (0.0,)), CONFIG).candidates == []
 
 
 def test_the_front_gets_more_accurate_with_complexity():
@@ -110,7 +110,7 @@ def test_the_front_gets_more_accurate_with_complexity():
 def test_a_failure_is_no_candidate():
     equation = parse_equation("u' = 2*u")
     failed = Shot(equation.skeleton, None, np.zeros((0, 0)), np.inf, 10, 1, np.zeros((1, 1)))
-    assert judge(failed, 0.0, CONFIG) is None
+    assert judge(failed, (0.0,), CONFIG) is None
 
 
 def test_functions_and_time_are_less_probable_than_powers():
@@ -128,9 +128,9 @@ def test_functions_and_time_are_less_probable_than_powers():
 def test_an_equation_must_beat_a_straight_line(signal, expected, rng):
     t = np.linspace(0.0, 10.0, 100)
     u = signal(t) + 0.1 * rng.standard_normal(100)
-    target = Target(Dataset((make_run(t, u=u),)), np.array([10.0, 0.0, 0.0]), (np.zeros((3, 100)),), 1.0)
+    target = Target(Dataset((make_run(t, u=u),)), np.array([10.0, 0.0, 0.0]), (np.zeros((3, 100)),), (1.0,))
     best = candidate("u' = 0.3*u", 1.0)  # as good as the noise allows
-    assert rank(Pool([best], 0.0, fitted_polynomials(target)), CONFIG).supported is expected
+    assert rank(Pool([best], (0.0,), fitted_polynomials(target)), CONFIG).supported is expected
 
 
 def test_what_a_random_walk_explains_as_well_is_not_supported(rng):
@@ -139,35 +139,38 @@ def test_what_a_random_walk_explains_as_well_is_not_supported(rng):
     best = replace(candidate("u' = 2*u - 3*u^2", 0.1, n=120), n_free=5)
     curve = np.polynomial.Polynomial.fit(t, walk, 4)  # as an equation with some constants might follow it
     follows = [(walk, walk - curve(t))]
-    assert rank(Pool([best], 0.0), CONFIG).supported
-    assert not rank(Pool([best], 0.0, series=follows), CONFIG).supported
+    assert rank(Pool([best], (0.0,)), CONFIG).supported
+    assert not rank(Pool([best], (0.0,), series=follows), CONFIG).supported
     noise = 0.05 * rng.standard_normal(120)
     grown = 5 / (1 + 9 * np.exp(-0.8 * t)) + noise
-    assert rank(Pool([best], 0.0, series=[(grown, noise)]), CONFIG).supported
+    assert rank(Pool([best], (0.0,), series=[(grown, noise)]), CONFIG).supported
 
 
 @pytest.mark.parametrize(("gain", "supported"), [(9.0, False), (11.0, True)])
 def test_support_needs_a_gain_of_ten_over_a_polynomial(gain, supported):
-    criterion = rank(Pool([RIGHT], 0.0), CONFIG).candidates[0].criterion
+    criterion = rank(Pool([RIGHT], (0.0,)), CONFIG).candidates[0].criterion
     n, k = RIGHT.n_values, 2
-    sse = (n - k) * np.exp((criterion + gain - k * np.log(n)) / n)
-    assert rank(Pool([RIGHT], 0.0, [(sse, k)]), CONFIG).supported is supported
+    square = (n - k) / n * np.exp((criterion + gain - k * np.log(n)) / n)
+    assert rank(Pool([RIGHT], (0.0,), [((square,), k)]), CONFIG).supported is supported
 
 
 def polynomials(*runs):
-    return fitted_polynomials(Target(Dataset(runs), np.array([10.0, 5.0, 0.0]), (), 1.0))
+    return fitted_polynomials(Target(Dataset(runs), np.array([10.0, 5.0, 0.0]), (), (1.0,)))
 
 
 def test_polynomials_have_the_degree_that_makes_the_observed_channel_constant_and_one_more():
     t = np.linspace(2.0, 6.0, 9)
     line, noise = 3.0 + 2.0 * t, np.tile([0.1, -0.1, 0.0], 3)
-    scatter = 100 * np.sum((line - line.mean()) ** 2)
-    assert polynomials(make_run(t, u=line)) == [(pytest.approx(scatter), 1), (pytest.approx(0, abs=1e-9), 2)]
+    scatter = 100 * np.mean((line - line.mean()) ** 2)
+    level, slope = polynomials(make_run(t, u=line))
+    assert level == (pytest.approx((scatter,)), 1)
+    assert slope == (pytest.approx((0,), abs=1e-9), 2)
     both = polynomials(make_run(t, u=line), make_run(t, u=line + noise))
     assert [k for _, k in both] == [2, 4]
-    assert both[1][0] == pytest.approx(100 * np.sum((noise - np.polyval(np.polyfit(t, noise, 1), t)) ** 2))
+    rest = noise - np.polyval(np.polyfit(t, noise, 1), t)
+    assert both[1][0] == (pytest.approx(100 * np.mean(rest**2) / 2),)
     (level, k), _ = polynomials(make_run(t, velocity=line))
-    assert (level, k) == (pytest.approx(scatter / 4), 1)
+    assert (level, k) == ((pytest.approx(scatter / 4),), 1)
 
 
 def test_standard_errors_are_the_roots_of_the_variances():

@@ -18,7 +18,7 @@ def sizes(dataset):
 
 def target_of(*runs):
     guides = tuple(np.vstack([run.observed[0], np.gradient(run.observed[0]), run.t]) for run in runs)
-    return Target(Dataset(runs), np.array([10.0, 0.0, 0.0]), guides, 1.0)
+    return Target(Dataset(runs), np.array([10.0, 0.0, 0.0]), guides, (1.0,))
 
 
 def test_only_a_dense_record_is_averaged_for_the_fits_that_decide():

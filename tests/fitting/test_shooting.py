@@ -13,7 +13,7 @@ from gode.solve import solve
 def target_of(runs, noise, guides):
     weights = np.array([1 / noise if noise else 0.0] * 3)
     scale = max(float(np.abs(g[0]).max()) for g in guides)
-    return Target(Dataset(tuple(runs)), weights, tuple(guides), scale)
+    return Target(Dataset(tuple(runs)), weights, tuple(guides), (scale,))
 
 
 def logistic(t, u0):

@@ -12,16 +12,16 @@ GUIDE = np.vstack([T**2, np.full(6, -7.0), np.full(6, 2.0)])  # with a slope at 
 
 def target(*guides, weights=(10.0, 0.0, 0.0)):
     runs = tuple(make_run(T, u=guide[0]) for guide in guides)
-    return Target(Dataset(runs), np.array(weights), guides, 36.0)
+    return Target(Dataset(runs), np.array(weights), guides, (36.0,))
 
 
 def test_initial_values_start_from_the_smoothed_ones():
-    (start,) = target(GUIDE, GUIDE + 1).starts(1)
+    (start,) = target(GUIDE, GUIDE + 1).starts((1,))
     assert start.tolist() == [[0.0], [1.0]]
 
 
 def test_slopes_start_from_the_smoothed_one_and_from_differences_over_one_and_three_samples():
-    starts = target(GUIDE).starts(2)
+    starts = target(GUIDE).starts((2,))
     assert [start.tolist() for start in starts] == [[[0.0, -7.0]], [[0.0, 1.0]], [[0.0, 4.0]]]
 
 

@@ -36,7 +36,7 @@ def write_pool(found: Discovery, job: Job, folder: Path) -> None:
         rows.append({"candidate": encode(c), "errors": result.errors, "right": result.structure})
     make_folder(folder)
     name = f"{job.study}_{job.problem}_{job.seed}_{job.noise:g}_{job.effort}.json"
-    (folder / name).write_text(json.dumps({"floor": found.prepared.floor, "candidates": rows}))
+    (folder / name).write_text(json.dumps({"floor": list(found.prepared.floor), "candidates": rows}))
 
 
 def read_pools(folder: Path) -> list[SavedPool]:
@@ -56,4 +56,4 @@ def _read(path: Path) -> SavedPool:
     rows = data["candidates"]
     candidates = [decode(Candidate, row["candidate"], str(path), inputs=("F",)) for row in rows]
     errors = [tuple(row["errors"]) for row in rows]
-    return SavedPool(path.stem, Pool(candidates, data["floor"]), errors, [row["right"] for row in rows])
+    return SavedPool(path.stem, Pool(candidates, tuple(data["floor"])), errors, [row["right"] for row in rows])

@@ -22,19 +22,19 @@ from gode.discovery.options import Options
 from gode.discovery.orders import better_order
 from gode.discovery.result import Discovery
 from gode.errors import DataError, GodeError
-from gode.fitting.prepare import prepare, retraced
+from gode.fitting.prepare import prepare
+from gode.fitting.views import inputs_seen
 from gode.model import LatentSpace, Listing, load_model
 from gode.paper import discover_by_paper
-from gode.search.archive import Archive, Stage, Step
-from gode.search.explore import explore, make_regions, spaces_of
+from gode.search.archive import Step
+from gode.search.explore import spaces_of
 from gode.search.interrupts import Interrupts
-from gode.search.refine import refine
+from gode.search.law import LawSearch
 from gode.search.settings import GRAMMARS, Settings, check_start, plain, words
 from gode.search.threads import one_thread
-from gode.search.workers import Start, Workers, processes
+from gode.search.workers import Start, processes
 from gode.selection import Candidate, rank
 
-RESCUED = (5, 40, 400)  # of the cheap search's best: solved in turn after an interruption, until one is
 UNSOLVED = "no equation of this grammar can be solved along these data; try another order or grammar"
 
 
@@ -158,32 +158,21 @@ def _search(
     memo: MutableMapping[Start, Candidate | None],
 ) -> Discovery:
     """Find the equation of one order: smooth, search by cheap scores, decide on the trajectory."""
-    spaces = spaces_of(settings, dataset.inputs)
+    spaces = spaces_of(settings, inputs_seen(dataset, settings.order))
     if settings.preset == Preset.PAPER:
         return _by_paper(dataset, spaces[0], settings, interrupts, on_step)
     rng = np.random.default_rng(settings.seed)
     settings = replace(settings, listed=len(spaces[0].skeletons))
     prepared = with_held_input(prepare(dataset, settings.order, settings.selection.floor), settings)
-    regions = make_regions(spaces, prepared, settings, interrupts)
     interrupted = False
-    with Workers(prepared, settings, processes(n_jobs, dataset), interrupts.check) as workers:
-        archive = Archive(prepared, settings, on_step, workers, interrupts, memo)
+    n_jobs = processes(n_jobs, dataset)
+    with LawSearch(prepared, settings, spaces, interrupts, memo, on_step, n_jobs) as search:
         try:
-            explore(regions, archive, rng)
-            refine(regions, archive)
-            best = next(iter(archive.leaders()), None)
-            again = retraced(prepared, best.equation, best.initial) if best else None
-            if again is not None:
-                regions = make_regions(spaces, again, settings, interrupts)
-                archive.again()
-                explore(regions, archive, rng)
-                refine(regions, archive)
+            search.run(rng)
         except KeyboardInterrupt:
             interrupted = True
-            archive.settle()
-            for n in RESCUED:
-                if not archive.leaders():
-                    archive.solve([s.equation for s in regions[0].objective.leaders(n)], Stage.BEST)
+            search.rescue()
+    archive, prepared = search.archive, search.prepared
     found = rank(make_pool(archive.leaders(), prepared, archive.target, settings), settings.selection)
     if not found.candidates and interrupted and not interrupts.timed_out:
         raise KeyboardInterrupt("before any equation was solved")

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gode.arrays import Bool, Float
-from gode.data import Interpolation, Run, Samples
+from gode.data import Interpolation, Run, Samples, Smooth
 from gode.data.numbers import as_numbers
 from gode.errors import ConfigError, DataError, Failure
 from gode.fitting.prepare import Prepared
@@ -110,7 +110,7 @@ def simulate(
         times,
         initial,
         inputs=_inputs(data, times, scenario),
-        guide=np.interp(times, smooth.t, smooth.values[candidate.equation.order]) if guided else None,
+        guide=_guide(candidate, smooth, times) if guided else None,
         sensitivities=sensitivities,
         config=SolveConfig(max_steps=DEFAULT_STEPS + 20 * len(times) + STEPS * data.n_samples),
     )
@@ -122,6 +122,13 @@ def simulate(
         values=solved.values[:, here],
         sensitivities=solved.sensitivities[..., here],
     )
+
+
+def _guide(candidate: Candidate, smooth: Smooth, times: Float) -> Float:
+    """Return the smoothed highest derivative of each state."""
+    orders = candidate.equation.skeleton.orders
+    rows = [np.interp(times, smooth.t, smooth.values[3 * s + order]) for s, order in enumerate(orders)]
+    return np.array(rows)
 
 
 def predict(

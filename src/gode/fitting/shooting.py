@@ -11,7 +11,7 @@ import numpy as np
 
 from gode.arrays import Bool, Float, Int
 from gode.equation import Law, LawSkeleton
-from gode.equation.system import SystemSkeleton, make_law
+from gode.equation.system import make_law
 from gode.errors import Failure
 from gode.fitting.correlated import HUGE, inverse, sandwich
 from gode.fitting.normal import add_normal, damped_step
@@ -19,7 +19,7 @@ from gode.fitting.target import Target, state_places
 from gode.fitting.whiteness import worth
 from gode.solve import SolveConfig, set_up
 from gode.solve.explicit import DONE
-from gode.solve.solution import NOTHING, integrate
+from gode.solve.solution import NOTHING, in_free_constants, integrate
 
 STEPS = 4  # more steps allowed for each sample of an input, which the solver has to follow
 
@@ -148,8 +148,7 @@ class _Shooter:
             set_up(skeleton, r.t, inputs=dict(r.signals), guide=g[highest], config=solver)
             for r, g in zip(runs, target.guides, strict=True)
         ]
-        self.tied = skeleton if isinstance(skeleton, SystemSkeleton) and skeleton.links else None
-        numbers = np.arange(self.k if self.tied is None else self.tied.n_numbers)
+        numbers = np.arange(len(skeleton.links) or self.k)
         own, ends = np.arange(self.k), self.k + np.cumsum(self.free.sum(axis=1))
         self.places = [  # of each run: what its sensitivities are taken in, and where that stands in `p`
             (np.append(numbers, -1 - np.flatnonzero(free)), np.append(own, np.arange(end - free.sum(), end)))
@@ -195,8 +194,7 @@ class _Shooter:
             total += sse
             if status != DONE or not total < limit:
                 return None
-            if slopes and self.tied is not None:
-                sens = _in_free_constants(self.tied, sens)
+            sens = in_free_constants(self.skeleton, sens)
             if slopes and not add_normal(out, sens, *data, place, normal, gradient):
                 return None
             solved.append((out, sens))
@@ -294,12 +292,3 @@ class _Shooter:
 def _n_points(n: int, share: float) -> int:
     """Return how many of `n` times the first `share` of a record has."""
     return n if share >= 1 else max(int(share * n), min(n, 5))
-
-
-def _in_free_constants(skeleton: SystemSkeleton, sens: Float) -> Float:
-    """Return sensitivities in the free constants, given those in the constants of the equations."""
-    n = skeleton.n_numbers
-    free = np.zeros((skeleton.n_constants + len(sens) - n, *sens.shape[1:]))
-    np.add.at(free, skeleton.places, sens[:n] * skeleton.factors[:, None, None])
-    free[skeleton.n_constants :] = sens[n:]
-    return free

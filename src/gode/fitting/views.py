@@ -4,30 +4,42 @@ Such a view is an ordinary record of one signal with known inputs, so that the s
 system is the search for a scalar equation.
 """
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
+from gode.arrays import Float
 from gode.data import Dataset, Interpolation, Run, Samples, Smooth
 from gode.data.runs import Input
 from gode.equation import Law
 from gode.equation.system import input_seen, state_seen
 from gode.fitting.prepare import Prepared, assemble
-from gode.solve import Solution, solve
-
-FINE = 4  # times between two samples at which the other states are known along a solution
+from gode.solve import solve
 
 
 def view(prepared: Prepared, own: int, order: int, floor: float) -> Prepared:
     """Return the data as the equation of state number `own` sees them; a scalar record as it is."""
     dataset = prepared.dataset
-    if len(dataset.states) == 1 and dataset.inputs in ((), (input_seen(0, 1),)):
+    if is_plain(dataset):
         return prepared
     fitted = prepared.whole.dataset
     runs = [_seen(run, s, own, order) for run, s in zip(fitted.runs, prepared.smooths, strict=True)]
     seen = Dataset(tuple(runs), names=dataset.names)
     return assemble(seen, seen, tuple(s.state(own) for s in prepared.smooths), order, floor)
+
+
+def inputs_seen(dataset: Dataset, order: int) -> tuple[str, ...]:
+    """Return the names of all that an equation sees besides its own state and time."""
+    if is_plain(dataset):
+        return dataset.inputs
+    d = len(dataset.states)
+    inputs = [input_seen(i, d) for i in range(len(dataset.inputs))]
+    return (*inputs, *(state_seen(0, s) + "'" * k for s in range(1, d) for k in range(order)))
+
+
+def is_plain(dataset: Dataset) -> bool:
+    """Tell whether one equation with at most one input is the whole law."""
+    return len(dataset.states) == 1 and dataset.inputs in ((), (input_seen(0, 1),))
 
 
 def _seen(run: Run, smooth: Smooth, own: int, order: int) -> Run:
@@ -42,7 +54,7 @@ def _seen(run: Run, smooth: Smooth, own: int, order: int) -> Run:
     return replace(run.state(own), inputs=inputs)
 
 
-def along(prepared: Prepared, law: Law, initial: Sequence[np.ndarray]) -> tuple[Smooth, ...] | None:
+def along(prepared: Prepared, law: Law, initial: Float) -> tuple[Smooth, ...] | None:
     """Return the runs smoothed by the solution of a law, None if it has none along all of them.
 
     A law near the truth is a better smoother than any that knows nothing of the others.
@@ -50,7 +62,7 @@ def along(prepared: Prepared, law: Law, initial: Sequence[np.ndarray]) -> tuple[
     smooths = []
     for run, smooth, start in zip(prepared.whole.dataset.runs, prepared.smooths, initial, strict=True):
         highest = [3 * s + k for s, k in enumerate(law.skeleton.orders)]
-        path: Solution = solve(law, run.t, start, inputs=dict(run.signals), guide=smooth.values[highest])
+        path = solve(law, run.t, start, inputs=dict(run.signals), guide=smooth.values[highest])
         if path.failure is not None:
             return None
         values = np.where(np.isfinite(path.values), path.values, smooth.values)

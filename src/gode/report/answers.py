@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gode.discovery import Discovery
-from gode.equation import Skeleton, Term, parse_skeleton
+from gode.equation import Equation, Skeleton, Term, parse_skeleton
 from gode.equation.printer import to_text
 from gode.equation.tree import TIME, depends_on, variables, walk
 from gode.fitting import fit_constants
@@ -40,11 +40,11 @@ def answer(discovery: Discovery) -> Answers:
 
 def _equilibria(discovery: Discovery) -> tuple[list[Equilibrium], list[str]]:
     best = discovery.candidates[0]
-    skeleton = best.equation.skeleton
+    skeleton = best.single.skeleton
     if depends_on(skeleton.normal, TIME):
         return [], ["The equation changes with time, so it has no equilibria."]
     units = Units.of(discovery.prepared.dataset)
-    found = find_equilibria(best.equation, best.covariance, *extent(discovery), units)
+    found = find_equilibria(best.single, best.covariance, *extent(discovery), units)
     notes = [] if found else ["There is no equilibrium within or near the observed range."]
     if found and skeleton.inputs:
         notes.append("Equilibria are those without the force.")
@@ -55,14 +55,14 @@ def _equilibria(discovery: Discovery) -> tuple[list[Equilibrium], list[str]]:
 
 def _gain(discovery: Discovery) -> tuple[str | None, float | None, str]:
     best = discovery.candidates[0]
-    if _is_linear(best.equation.skeleton):
+    if _is_linear(best.single.skeleton):
         return None, None, "The equation is linear itself."
-    given = [f" + C*({to_text(term.body)})" for term in best.equation.skeleton.terms if _is_given(term)]
-    text = LINEAR[best.equation.order] + "".join(given)
-    shot = _fitted(parse_skeleton(text, inputs=best.equation.skeleton.inputs), discovery)
+    given = [f" + C*({to_text(term.body)})" for term in best.single.skeleton.terms if _is_given(term)]
+    text = LINEAR[best.single.order] + "".join(given)
+    shot = _fitted(parse_skeleton(text, inputs=best.single.skeleton.inputs), discovery)
     same = [c for c in discovery.candidates if c.n_values == best.n_values]  # fitted to the same values
-    tried = [(c.rms, c.equation) for c in same if _is_linear(c.equation.skeleton)]
-    if shot is not None and shot.equation is not None:
+    tried = [(c.rms, c.single) for c in same if _is_linear(c.single.skeleton)]
+    if shot is not None and isinstance(shot.equation, Equation):
         tried.append((float(np.sqrt(shot.sse / shot.n_values)), shot.equation))
     tried = [each for each in tried if np.isfinite(each[0])]
     if not tried or not np.isfinite(best.rms):

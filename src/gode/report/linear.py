@@ -119,7 +119,7 @@ def linearise(discovery: Discovery, u: float | None, *, force: float) -> Linear:
     Raises:
         EquationError: if there is none, or the equation is not linearisable there.
     """
-    equation = discovery.candidates[0].equation
+    equation = discovery.candidates[0].single
     skeleton = equation.skeleton
     for name, value in (("u", u), ("force", force)):
         if value is not None and not np.isfinite(value):
@@ -147,7 +147,7 @@ def linearise(discovery: Discovery, u: float | None, *, force: float) -> Linear:
 
 def _linear_about(discovery: Discovery, u: float, inputs: list[float]) -> Linear | None:
     """Return the model about the equilibrium `u`; None if a slope is not finite or the leading one zero."""
-    equation = discovery.candidates[0].equation
+    equation = discovery.candidates[0].single
     order, names = equation.order, equation.skeleton.inputs
     slopes = slopes_at_equilibrium(equation, u, inputs)
     lead, own = slopes[1 + order], slopes[1 : 1 + order]

@@ -90,7 +90,7 @@ def make_program(discovery: Discovery, run: int) -> Program:
     if not 0 <= run < len(runs):
         raise DataError(f"run must be a number from 0 to {len(runs) - 1}, got {run}")
     best, data = discovery.candidates[0], runs[run]
-    equation, skeleton = best.equation, best.equation.skeleton
+    equation, skeleton = best.single, best.single.skeleton
     terms = skeleton.rhs_terms
     rhs, parameters = (None, ()) if terms is None else _named(terms, equation, best.errors)
     residual, others = _named(skeleton.terms, equation, best.errors)

@@ -121,9 +121,7 @@ def _explore(
         if number % COUNTED == COUNTED - 1:
             count(Stage.LIBRARY)
     count(Stage.LIBRARY)
-    for problem in (p for p in objective.problems if p.form is objective.problems[0].form):
-        for bodies in best_sums(region.reserve, problem, effort.sums, objective.fit):
-            objective.score(region.reserve.skeleton(bodies))
+    score_sums(region, settings)
     count(Stage.SUMS)
     starts = [np.zeros(space.dimension)]
     if settings.start:
@@ -138,6 +136,14 @@ def _explore(
         rng=latent_rng,
         on_step=lambda: count(Stage.LATENT),
     )
+
+
+def score_sums(region: Region, settings: Settings) -> None:
+    """Score the best sums of few terms."""
+    objective = region.objective
+    for problem in (p for p in objective.problems if p.form is objective.problems[0].form):
+        for bodies in best_sums(region.reserve, problem, settings.budget.sums, objective.fit):
+            objective.score(region.reserve.skeleton(bodies))
 
 
 def random_skeletons(space: LatentSpace | Listing, n: int, rng: np.random.Generator) -> Iterator[Skeleton]:

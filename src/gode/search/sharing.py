@@ -6,7 +6,7 @@ follows from the covariance of the constants: a constraint A c = b raises the su
 (A c - b)^T (A N^-1 A^T)^-1 (A c - b), with N the normal matrix of the fit.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -134,23 +134,13 @@ def _repeats(one: Constraint, chosen: list[Constraint]) -> bool:
 def _constrained(law: System, chosen: list[Constraint], values: Float) -> System:
     """Return the law under these constraints: links between constants, numbers where they are fixed."""
     skeleton = law.skeleton
-    n = skeleton.n_numbers
-    root, factor = list(range(n)), [1.0] * n  # each constant as a factor times another
-    for one in chosen:
-        if one.other is not None:
-            a, b = root[one.one], root[one.other]
-            if a == b:
-                continue
-            ratio = one.factor * factor[one.other] / factor[one.one]  # of root a to root b
-            for i in range(n):
-                if root[i] == a:
-                    root[i], factor[i] = b, factor[i] * ratio
-    fixed: dict[int, float] = {}
-    for one in chosen:
-        if one.other is None:
-            for i in range(n):
-                if root[i] == root[one.one]:
-                    fixed[i] = one.factor * factor[i] / factor[one.one]
+    root, factor = _roots(skeleton.n_numbers, [one for one in chosen if one.other is not None])
+    fixed = {
+        i: one.factor * factor[i] / factor[one.one]
+        for one in chosen
+        for i, r in enumerate(root)
+        if one.other is None and r == root[one.one]
+    }
     parts, order = [], []  # the equations, and which constant each of theirs was
     for part, start, end in zip(skeleton.parts, skeleton.offsets[:-1], skeleton.offsets[1:], strict=True):
         new, old = _fixed_part(part, {i - start: v for i, v in fixed.items() if start <= i < end})
@@ -161,6 +151,18 @@ def _constrained(law: System, chosen: list[Constraint], values: Float) -> System
     tied = len(links) > len(places) or any(link.factor != 1 for link in links)
     made = SystemSkeleton(skeleton.states, tuple(parts), skeleton.inputs, links if tied else ())
     return System(made, tuple(float(values[r]) for r in places))
+
+
+def _roots(n: int, ties: Iterable[Constraint]) -> tuple[list[int], list[float]]:
+    """Return each of `n` constants as a factor times another, the same for all that are tied."""
+    root, factor = list(range(n)), [1.0] * n
+    for tie in ties:
+        a, b = root[tie.one], root[tie.other or 0]
+        ratio = tie.factor * factor[tie.other or 0] / factor[tie.one]
+        for i in range(n if a != b else 0):
+            if root[i] == a:
+                root[i], factor[i] = b, factor[i] * ratio
+    return root, factor
 
 
 def _fixed_part(part: Skeleton, fixed: dict[int, float]) -> tuple[Skeleton, list[int]]:

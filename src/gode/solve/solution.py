@@ -124,7 +124,7 @@ def solve(
     setup = set_up(equation.skeleton, times, inputs=inputs, guide=guide, config=config)
     numbers = equation.skeleton.numbers(equation.constants)
     found = run(setup, numbers, start, sensitivities=sensitivities)
-    return replace(found, sensitivities=_in_free(equation.skeleton, found.sensitivities))
+    return replace(found, sensitivities=in_free_constants(equation.skeleton, found.sensitivities))
 
 
 @dataclass(frozen=True)
@@ -222,7 +222,7 @@ def compile_solvers() -> None:
         solve(parse_equation(text), [0.0, 1.0], [1.0])
 
 
-def _in_free(skeleton: LawSkeleton, sensitivities: Float) -> Float:
+def in_free_constants(skeleton: LawSkeleton, sensitivities: Float) -> Float:
     """Return sensitivities in the free constants and initial values, given those in all constants."""
     if not skeleton.links or not len(sensitivities):
         return sensitivities
@@ -230,8 +230,7 @@ def _in_free(skeleton: LawSkeleton, sensitivities: Float) -> Float:
     own, initial = np.split(sensitivities, [len(skeleton.links)])
     free = np.zeros((k, *own.shape[1:]))
     for slope, (place, factor) in zip(own, skeleton.links, strict=True):
-        if place >= 0:  # else a number that is not fitted
-            free[place] += factor * slope
+        free[place] += factor * slope
     return np.concatenate([free, initial])
 
 

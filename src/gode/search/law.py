@@ -1,0 +1,153 @@
+"""The search for a law: for the equation of each state with the other states given, then for all together.
+
+The solution of a law is a better smoother than one that knows nothing of the other states, so that a system
+is searched a second time along the solution of the best law of the first pass.
+"""
+
+from collections.abc import Callable, MutableMapping, Sequence
+from types import TracebackType
+
+import numpy as np
+
+from gode.fitting.prepare import Prepared, assemble, retraced
+from gode.fitting.views import along, is_plain, view
+from gode.model import LatentSpace, Listing
+from gode.search.archive import Archive, Stage, Step
+from gode.search.coupling import Search, couple, law_of
+from gode.search.explore import explore, make_regions, score_sums
+from gode.search.interrupts import Interrupts
+from gode.search.refine import refine
+from gode.search.settings import Settings
+from gode.search.workers import Start, Workers
+from gode.selection import Candidate
+
+RESCUED = (5, 40, 400)  # of the cheap search's best: solved in turn after an interruption, until one is
+PASSES = 2  # over the data of a system
+
+
+class LawSearch:
+    """The state of a search; use it as a context. `archive` and `prepared` hold what it leads to."""
+
+    def __init__(
+        self,
+        prepared: Prepared,
+        settings: Settings,
+        spaces: Sequence[LatentSpace | Listing],
+        interrupts: Interrupts,
+        memo: MutableMapping[Start, Candidate | None],
+        on_step: Callable[[Step], None] | None,
+        n_jobs: int,
+    ) -> None:
+        self.settings, self.spaces, self.interrupts = settings, spaces, interrupts
+        self.memo, self.on_step, self.n_jobs = memo, on_step, n_jobs
+        self.searches: list[Search] = []
+        self.archive = self._archive(prepared, n_jobs)
+
+    @property
+    def prepared(self) -> Prepared:
+        """The data in the form in which laws are fitted to them."""
+        return self.archive.prepared
+
+    @property
+    def single(self) -> bool:
+        """Whether one equation is the whole law."""
+        return is_plain(self.prepared.dataset)
+
+    def __enter__(self) -> "LawSearch":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.archive.workers.close()
+
+    def run(self, rng: np.random.Generator) -> None:
+        """Search until the effort is spent."""
+        if self.single:
+            self._search_alone(rng)
+        else:
+            self._search_together(rng)
+
+    def _search_alone(self, rng: np.random.Generator) -> None:
+        """Look for the equation of the only state; once more where only accelerations were measured."""
+        self._search_view(0, rng, self.archive)
+        best = next(iter(self.archive.leaders()), None)
+        again = retraced(self.prepared, best.single, best.initial) if best else None
+        if again is not None:
+            self.archive.again()
+            regions = make_regions(self.spaces, again, self.settings, self.interrupts)
+            self.searches = [Search(regions, self.archive)]
+            explore(regions, self.archive, rng)
+            refine(regions, self.archive)
+
+    def _search_together(self, rng: np.random.Generator) -> None:
+        """Look for the equation of each state, then for the law; again along the solution of the best one."""
+        seeds: list[Candidate] = []
+        for number in range(1, PASSES + 1):
+            if number > 1 and not self._retrace(f"pass {number}: "):
+                break
+            self.searches = []
+            for state in self.prepared.dataset.states:
+                own = self._archive(self._view(len(self.searches)), 1, f"pass {number}, {state}: ")
+                self._search_view(len(self.searches), rng, own)
+            couple(self.searches, self.archive, [c.equation for c in seeds])
+            seeds = self.archive.leaders()[: self.settings.search.combinations]
+
+    def _retrace(self, name: str) -> bool:
+        """Smooth the data by the solution of the best law so far; return whether that has one."""
+        best = next(iter(self.archive.leaders()), None)
+        prepared = self.prepared
+        smooths = along(prepared, best.equation, best.initial) if best else None
+        if smooths is None:
+            return False
+        order, floor = self.settings.order, self.settings.selection.floor
+        again = assemble(prepared.dataset, prepared.whole.dataset, smooths, order, floor)
+        self.archive.workers.close()
+        new = self._archive(again, self.n_jobs, name)
+        new.n_fitted = self.archive.n_fitted
+        self.archive = new
+        return True
+
+    def _view(self, own: int) -> Prepared:
+        return view(self.prepared, own, self.settings.order, self.settings.selection.floor)
+
+    def _search_view(self, own: int, rng: np.random.Generator, archive: Archive) -> None:
+        """Look for the equation of one state."""
+        archive.n_fitted = self.archive.n_fitted
+        regions = make_regions(self.spaces, archive.prepared, self.settings, self.interrupts)
+        self.searches.append(Search(regions, archive))
+        explore(regions, archive, rng)
+        refine(regions, archive)
+        self.archive.n_fitted = archive.n_fitted
+
+    def _archive(self, prepared: Prepared, n_jobs: int, name: str = "") -> Archive:
+        workers = Workers(prepared, self.settings, n_jobs, self.interrupts.check)
+        return Archive(prepared, self.settings, self.on_step, workers, self.interrupts, self.memo, view=name)
+
+    def rescue(self) -> None:
+        """After an interruption: fit the best by the cheap score until there is an answer."""
+        self.archive.settle()
+        for n in RESCUED:
+            if self.archive.leaders():
+                break
+            if self.single:
+                cheap = self.searches[0].regions[0].objective.leaders(n)
+                self.archive.solve([s.equation for s in cheap], Stage.BEST)
+            else:
+                self._rescue_law(n)
+
+    def _rescue_law(self, n: int) -> None:
+        """Combine the best equations of all states, by cheap sums of terms where nothing was done yet."""
+        equations = []
+        for own in range(len(self.prepared.dataset.states)):
+            if own == len(self.searches):
+                seen = self._view(own)
+                regions = make_regions(self.spaces, seen, self.settings, self.interrupts)
+                self.searches.append(Search(regions, self._archive(seen, 1, f"rescue {own}: ")))
+            search = self.searches[own]
+            if not search.regions[0].objective.leaders(1):
+                score_sums(search.regions[0], self.settings)
+            search.archive.solve([s.equation for s in search.regions[0].objective.leaders(n)], Stage.BEST)
+            equations.append([c.single for c in search.archive.leaders()])
+        if all(equations):
+            self.archive.solve([law_of(self.prepared.dataset, [e[0] for e in equations])], Stage.BEST)
