@@ -56,4 +56,6 @@ def _read(path: Path) -> SavedPool:
     rows = data["candidates"]
     candidates = [decode(Candidate, row["candidate"], str(path), inputs=("F",)) for row in rows]
     errors = [tuple(row["errors"]) for row in rows]
-    return SavedPool(path.stem, Pool(candidates, tuple(data["floor"])), errors, [row["right"] for row in rows])
+    return SavedPool(
+        path.stem, Pool(candidates, tuple(data["floor"])), errors, [row["right"] for row in rows]
+    )
