@@ -157,10 +157,10 @@ def independent_values(candidates: Sequence[Candidate]) -> float:
 
 
 def in_order(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Return the candidates, the least criterion first; each equation once."""
+    """Return the candidates, the least criterion first; each equation once, however its constants are tied."""
     best: dict[object, Candidate] = {}
     for candidate in candidates:
-        key = candidate.equation.skeleton
+        key = candidate.equation.skeleton.structure
         if key not in best or candidate.criterion < best[key].criterion:
             best[key] = candidate
     return sorted(best.values(), key=lambda c: (c.criterion, c.complexity, c.equation.skeleton.key))

@@ -13,7 +13,7 @@ from gode.arrays import Series
 from gode.choices import EffortName, Preset
 from gode.data import Dataset
 from gode.data.joining import chosen_interpolation
-from gode.discovery.arguments import Force, make_dataset
+from gode.discovery.arguments import Force, Signals, make_dataset
 from gode.discovery.evidence import make_pool
 from gode.discovery.explaining import with_causes, with_error_bars
 from gode.discovery.inputs import with_held_input
@@ -40,13 +40,14 @@ UNSOLVED = "no equation of this grammar can be solved along these data; try anot
 
 def discover(
     t: Series,
-    u: Series | None = None,
+    u: Signals | None = None,
     *,
-    velocity: Series | None = None,
-    acceleration: Series | None = None,
+    names: Sequence[str] | None = None,
+    velocity: Signals | None = None,
+    acceleration: Signals | None = None,
     force: Force | None = None,
     order: int | Literal["auto"] = 1,
-    initial: Series | None = None,
+    initial: Signals | None = None,
     hold: bool | None = None,
     interpolation: str = "auto",
     grammar: str | None = None,
@@ -59,15 +60,17 @@ def discover(
     max_seconds: float | None = None,
     on_step: Callable[[Step], None] | None = None,
 ) -> Discovery:
-    """Find the equation of this order behind some measurements.
+    """Find the equation of this order behind some measurements, or the equations of several states.
 
     Args:
         t: times of one run, or a list of them for several runs; so are all other data. Dates and durations
             become seconds from the first.
-        u, velocity, acceleration: what was measured, NaN where it was not.
-        force: the known input F as samples at `t`, a formula in t, or a callable.
+        u, velocity, acceleration: what was measured, NaN where it was not. Several states are the columns of
+            an array (n, d) or a DataFrame, or a mapping of names to arrays.
+        names: of the states in an array.
+        force: the known input F as samples at `t`, a formula in t, or a callable; several by their names.
         order: 1, 2, or auto to try both, each with half of the effort; the criterion decides.
-        initial: known initial values, [u(t0)] or [u(t0), u'(t0)].
+        initial: known initial values, [u(t0)] or [u(t0), u'(t0)], of several states in turn or by name.
         hold: whether each sample of the force lasts until the next, as the output of a controller does; a
             callable is then read at `t`. None leaves it to the data.
         interpolation: hold, linear or cubic, of which hold=True and hold=False are the first and the last.
@@ -102,7 +105,7 @@ def discover(
         seed=plain(seed),
         max_seconds=max_seconds,
     )
-    dataset = make_dataset(t, u, velocity, acceleration, force, initial, interpolation=joined)
+    dataset = make_dataset(t, u, velocity, acceleration, force, initial, names=names, interpolation=joined)
     with shown_in_notebook(on_step) as show:
         return discover_in(dataset, options, n_jobs=plain(n_jobs), on_step=show)
 

@@ -10,6 +10,7 @@ from gode.discovery.quality import Quality, Verdict
 from gode.discovery.result import Discovery
 from gode.fitting.prepare import Prepared
 from gode.fitting.shooting import joint_covariance
+from gode.fitting.views import is_plain
 from gode.search.settings import Settings
 from gode.search.zero_starts import fitted_target
 from gode.selection import Candidate, front, ties
@@ -23,7 +24,7 @@ def with_causes(
     Args:
         second_order: finds an equation of second order behind the same data, if that can be tried.
     """
-    if _is_cut_short(found):
+    if _is_cut_short(found) or not is_plain(found.prepared.dataset):
         return found
     misfit = found.quality.misfit
     causes = list(likely_causes(found.candidates[0], found.prepared, found.settings, misfit))

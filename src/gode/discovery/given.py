@@ -2,7 +2,7 @@
 
 from __future__ import annotations  # help() then shows types by their names
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -10,18 +10,29 @@ from gode.arrays import Series
 from gode.choices import EffortName
 from gode.data import Dataset
 from gode.data.joining import chosen_interpolation
-from gode.discovery.arguments import Force, make_dataset
+from gode.discovery.arguments import Force, Signals, make_dataset
 from gode.discovery.explaining import with_causes, with_error_bars
 from gode.discovery.inputs import with_held_input
 from gode.discovery.result import Discovery
-from gode.equation import Equation, Skeleton, parse_skeleton
+from gode.equation import (
+    Equation,
+    Law,
+    LawSkeleton,
+    Skeleton,
+    SystemSkeleton,
+    parse_skeleton,
+    parse_system,
+)
+from gode.equation.system import input_seen, renamed
 from gode.errors import DataError
 from gode.fitting import ConstantsConfig, fit_constants
-from gode.fitting.prepare import prepare
+from gode.fitting.prepare import Prepared, prepare
 from gode.fitting.resolved import is_resolved
 from gode.fitting.shooting import start_error
 from gode.fitting.target import Target
-from gode.search.settings import Settings
+from gode.fitting.views import is_plain, view
+from gode.search.coupling import best_combinations, law_of
+from gode.search.settings import INPUT, Settings
 from gode.search.threads import one_thread
 from gode.search.workers import Start, Workers
 from gode.selection import Candidate, Pool, rank
@@ -37,28 +48,55 @@ MINIMA = 6  # starts that are fitted to the trajectory
 
 
 def fit(
-    equation: str,
+    equation: str | Sequence[str] | Mapping[str, str],
     t: Series,
-    u: Series | None = None,
+    u: Signals | None = None,
     *,
-    velocity: Series | None = None,
-    acceleration: Series | None = None,
+    names: Sequence[str] | None = None,
+    velocity: Signals | None = None,
+    acceleration: Signals | None = None,
     force: Force | None = None,
-    initial: Series | None = None,
+    initial: Signals | None = None,
     hold: bool | None = None,
     interpolation: str = "auto",
 ) -> Discovery:
     """Fit the constants C of an equation to measurements, on the trajectory; see `discover` for the data.
 
+    Several states have a list of equations, one for each; without `names` they are called as there.
+
     Example:
         >>> g = fit("C*u'' + C*u' + C*u = F", t, u, force=f)  # doctest: +SKIP
+        >>> g = fit(["x' = C*x - C*x*y", "y' = C*x*y - C*y"], t, xy)  # doctest: +SKIP
     """
-    skeleton = parse_skeleton(equation)
     joined = chosen_interpolation(hold, interpolation)
-    return fit_in(make_dataset(t, u, velocity, acceleration, force, initial, interpolation=joined), skeleton)
+    if not isinstance(equation, str) and names is None and isinstance(u, np.ndarray | list):
+        names = parse_system(equation, inputs=_input_names(force)).states
+    dataset = make_dataset(t, u, velocity, acceleration, force, initial, names=names, interpolation=joined)
+    return fit_in(dataset, parse_law(equation, dataset))
 
 
-def fit_in(dataset: Dataset, skeleton: Skeleton) -> Discovery:
+def parse_law(equation: str | Sequence[str] | Mapping[str, str], dataset: Dataset) -> LawSkeleton:
+    """Return the skeleton of an equation, or of a system whose states are those of the data."""
+    if is_plain(dataset) and isinstance(equation, str):
+        return parse_skeleton(equation)
+    texts = [equation] if isinstance(equation, str) else equation
+    found = parse_system(texts, states=dataset.states, inputs=dataset.inputs)
+    return SystemSkeleton(found.states, tuple(_with_all_inputs(found, dataset.inputs)), dataset.inputs)
+
+
+def _with_all_inputs(skeleton: SystemSkeleton, inputs: tuple[str, ...]) -> Iterator[Skeleton]:
+    """Yield the equations with the known inputs numbered as in the data, of which they may lack some."""
+    d = len(skeleton.states)
+    names = {input_seen(i, d): input_seen(inputs.index(name), d) for i, name in enumerate(skeleton.inputs)}
+    for part in skeleton.parts:
+        yield Skeleton(renamed(part.tree, names))
+
+
+def _input_names(force: object) -> tuple[str, ...]:
+    return tuple(force) if isinstance(force, Mapping) else (INPUT,)
+
+
+def fit_in(dataset: Dataset, skeleton: LawSkeleton) -> Discovery:
     """Fit the constants of a skeleton to checked data; see `fit`."""
     settings = Settings(
         order=skeleton.order,
@@ -70,24 +108,55 @@ def fit_in(dataset: Dataset, skeleton: Skeleton) -> Discovery:
         return _best_fit(dataset, skeleton, settings)
 
 
-def _best_fit(dataset: Dataset, skeleton: Skeleton, settings: Settings) -> Discovery:
+def _best_fit(dataset: Dataset, skeleton: LawSkeleton, settings: Settings) -> Discovery:
     """Return the best trajectory fit from many minima of the cheap problems."""
     prepared = prepare(dataset, settings.order, settings.selection.floor)
-    if skeleton.inputs:
-        prepared = with_held_input(prepared, settings, skeleton)
+    if isinstance(skeleton, SystemSkeleton):
+        starts: Sequence[Law] = _starts_of_system(skeleton, prepared, settings)
+    else:
+        if skeleton.inputs:
+            prepared = with_held_input(prepared, settings, skeleton)
+        starts = _starts(skeleton, prepared, settings)
     workers = Workers(prepared, settings)
+    best = _fitted(workers, [Start(equation, patient=True) for equation in starts])
+    if prepared.target is not prepared.whole:
+        best = _fitted(workers, [Start(c.equation, whole=True, patient=True) for c in best])
+    if not best:
+        raise DataError(f"{skeleton} cannot be fitted to these data: its solution diverges")
+    return with_causes(Discovery(with_error_bars(best, prepared, settings), prepared, settings, 1))
+
+
+def _starts(skeleton: Skeleton, prepared: Prepared, settings: Settings) -> list[Equation]:
+    """Return the minima of the cheap problems that are nearest to the data.
+
+    Raises:
+        DataError: if there is none, as where a term is not defined along the data.
+    """
     cheap = [fit_constants(skeleton, problem, config=way) for problem in prepared.problems for way in FITS]
     known = {fit.equation.constants: fit.equation for fit in cheap if fit.equation is not None}
     tried = _nearest(known.values(), prepared.target, settings)
     if not tried or tried[0][0] > POOR**2 * len(prepared.columns.matrix[0]):
         tried += _nearest(_guesses(skeleton), prepared.target, settings)
-    best = _fitted(workers, [Start(equation, patient=True) for _, equation in tried])
-    if prepared.target is not prepared.whole:
-        best = _fitted(workers, [Start(c.equation, whole=True, patient=True) for c in best])
-    if not best:
+    if not tried:
         failure = next((fit.failure for fit in cheap if fit.failure), "its solution diverges")
         raise DataError(f"{skeleton} cannot be fitted to these data: {failure}")
-    return with_causes(Discovery(with_error_bars(best, prepared, settings), prepared, settings, 1))
+    return [equation for _, equation in tried]
+
+
+def _starts_of_system(skeleton: SystemSkeleton, prepared: Prepared, settings: Settings) -> list[Law]:
+    """Return combinations of the best fits of each equation, with the other states given."""
+    tops = []
+    for own, (part, order) in enumerate(zip(skeleton.parts, skeleton.orders, strict=True)):
+        seen = view(prepared, own, order, settings.selection.floor)
+        starts = [Start(equation) for equation in _starts(part, seen, settings)]
+        fits = [Workers(seen, settings).fit(start, strict=False) for start in starts]
+        known = sorted((c for c in fits if c is not None), key=lambda c: c.criterion)
+        tops.append([c.single for c in known] or [start.equation.equations[0] for start in starts])
+    gaps = [list(range(len(top))) for top in tops]
+    return [
+        law_of(prepared.dataset, [tops[s][i] for s, i in enumerate(chosen)])
+        for chosen in best_combinations(gaps, MINIMA)
+    ]
 
 
 def _nearest(starts: Iterable[Equation], target: Target, settings: Settings) -> list[tuple[float, Equation]]:

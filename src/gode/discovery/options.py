@@ -11,8 +11,9 @@ from gode.choices import EffortName, Preset
 from gode.data import Dataset
 from gode.equation import parse_skeleton
 from gode.errors import ConfigError
+from gode.fitting.views import is_plain
 from gode.paper import paper_grammar
-from gode.search.settings import AUTO, GRAMMARS, Settings, whole
+from gode.search.settings import AUTO, GRAMMARS, SYSTEMS, Settings, whole
 
 LATE = 1.1  # times the limit, above which the remark says that more time was needed
 
@@ -62,14 +63,16 @@ class Options:
         ]
 
     def _of_order(self, order: int, dataset: Dataset, start: str | None, share: float) -> Settings:
-        by_paper = self.preset == Preset.PAPER
-        usual = (
-            paper_grammar(order, forced=bool(dataset.inputs)) if by_paper else GRAMMARS.get(whole(order), "")
-        )
+        by_paper, alone = self.preset == Preset.PAPER, is_plain(dataset)
+        if by_paper and not alone:
+            raise ConfigError("the paper's method knows one state and one input; use preset='default'")
+        usual = GRAMMARS.get(whole(order), "") if alone else SYSTEMS
+        if by_paper:
+            usual = paper_grammar(order, forced=bool(dataset.inputs))
         return Settings(
             order=order,
             grammar=self.grammar or usual,
-            implicit=self.grammar is None and not by_paper,
+            implicit=self.grammar is None and alone and not by_paper,
             preset=self.preset,
             effort=self.effort,
             start=start,

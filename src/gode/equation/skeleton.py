@@ -88,6 +88,11 @@ class Skeleton:
         return tuple(sorted(n for n in variables(self.key) if n != TIME and n.rstrip("'") != STATE))
 
     @property
+    def structure(self) -> object:
+        """What tells laws apart: the normal form."""
+        return self.key
+
+    @property
     def parts(self) -> "tuple[Skeleton, ...]":
         """The equation of each state: this one."""
         return (self,)

@@ -16,7 +16,8 @@ import numpy as np
 from gode.arrays import Float
 from gode.equation.equation import Equation
 from gode.equation.skeleton import Skeleton
-from gode.equation.tree import STATE, TIME, Node
+from gode.equation.sums import to_sum
+from gode.equation.tree import STATE, TIME, Node, unlabelled
 from gode.errors import EquationError
 
 if TYPE_CHECKING:
@@ -77,6 +78,11 @@ class SystemSkeleton:
     def key(self) -> tuple[object, ...]:
         """The normal forms and what ties their constants: what makes systems equal."""
         return (*(part.key for part in self.parts), self.links)
+
+    @cached_property
+    def structure(self) -> object:
+        """What tells laws apart: the terms of each equation, whatever their factors."""
+        return tuple(frozenset(to_sum(unlabelled(part.key))) for part in self.parts)
 
     @property
     def orders(self) -> tuple[int, ...]:

@@ -1,6 +1,6 @@
 """Look for skeletons by their cheap score: random sentences, sums of terms, the latent space."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
@@ -8,14 +8,16 @@ import numpy as np
 
 from gode.arrays import Float
 from gode.choices import Preset
-from gode.equation import Skeleton, parse_skeleton
-from gode.equation.tree import depends_on
+from gode.equation import Node, Skeleton, parse_skeleton
+from gode.equation.tree import STATE, depends_on, is_other
 from gode.errors import EquationError, GrammarError, ModelError
 from gode.fitting import Form
 from gode.fitting.prepare import Prepared
 from gode.grammar import generate, sample
 from gode.library import sentence_skeleton
 from gode.model import LatentSpace, Listing, load_model, open_space
+from gode.model.terms import terms_for
+from gode.model.views import equation_space
 from gode.search.archive import Archive, Stage
 from gode.search.interrupts import Interrupts
 from gode.search.latent import search_latent
@@ -83,14 +85,20 @@ def _space(name: str, settings: Settings, inputs: tuple[str, ...]) -> LatentSpac
         and "{sentence} = F" not in space.grammar.template
     ):
         unwanted.append(INPUT)
-    return space.without(*unwanted) if unwanted else space
+    space = space.without(*unwanted) if unwanted else space
+    if any(is_other(name) for name in inputs):
+        space = equation_space(space, settings.order, (STATE, f"{STATE}'", *inputs))
+    return space
 
 
 def make_vocabulary(
     space: LatentSpace | Listing, objective: Objective, inputs: tuple[str, ...], size: int
 ) -> Vocabulary:
     """Return the terms of the space's grammar that these data allow, the most frequent first."""
-    single = (next(iter(bodies)) for bodies in space.book.ways if len(bodies) == 1)
+    single: Iterable[Node] = (next(iter(bodies)) for bodies in space.book.ways if len(bodies) == 1)
+    others = tuple(name for name in inputs if is_other(name))
+    if others:
+        single = terms_for(single, others)
     absent = {"F"} - set(inputs)
     bodies = [b for b in single if objective.allows(b) and not any(depends_on(b, name) for name in absent)]
     return Vocabulary(tuple(b for b in bodies[:size] if objective.distinguishes(b)), space.grammar.template)

@@ -15,7 +15,7 @@ from gode.data import Columns
 from gode.equation import Equation, Node, Skeleton
 from gode.equation.operators import KINKED
 from gode.equation.tape import compile_tape, evaluate
-from gode.equation.tree import TIME, by_term, symbols, var, variables, walk
+from gode.equation.tree import TIME, by_term, is_other, symbols, var, variables, walk
 from gode.fitting import ConstantsConfig, Form, Regression, fit_constants
 
 VANISHING = 1e-6  # terms with the highest derivative whose sum is a smaller share of them cancel
@@ -143,8 +143,9 @@ class Objective:
 
 
 def holds_state(skeleton: Skeleton) -> bool:
-    """Tell whether the state, or a derivative below the highest, occurs in the equation."""
-    return not variables(skeleton.key) <= {TIME, skeleton.highest, *skeleton.inputs}
+    """Tell whether a state, or a derivative below the highest, occurs in the equation."""
+    inputs = {name for name in skeleton.inputs if not is_other(name)}
+    return not variables(skeleton.key) <= {TIME, skeleton.highest, *inputs}
 
 
 @by_term

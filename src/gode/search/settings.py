@@ -54,6 +54,7 @@ ALL = Effort(vocabulary=0, per_size=24)  # of a grammar whose skeletons are all 
 AUTO: Final = "auto"  # the order that explains the data better
 GRAMMARS = {1: "first-order", 2: "second-order"}
 IMPLICIT = "implicit"
+SYSTEMS = "systems"  # of one equation of a system
 INPUT = "F"  # the name of a known input
 NEEDED = ("+", "-", "(", ")", "C")  # for every equation
 
