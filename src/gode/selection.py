@@ -157,7 +157,7 @@ def independent_values(candidates: Sequence[Candidate]) -> float:
 
 
 def in_order(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Return the candidates, the least criterion first; each equation once, however its constants are tied."""
+    """Return the candidates, the least criterion first; each equation once, whatever ties its constants."""
     best: dict[object, Candidate] = {}
     for candidate in candidates:
         key = candidate.equation.skeleton.structure
