@@ -7,10 +7,12 @@ from functools import cached_property
 import numpy as np
 
 from gode.arrays import Float
-from gode.data.runs import CHANNELS
-from gode.discovery.residuals import Channel, channels
+from gode.data.columns import STATES, channel_names
+from gode.discovery.residuals import Channel, channels, sample_weights
 from gode.discovery.simulate import Scenario, simulate
+from gode.equation import Law
 from gode.fitting.prepare import Prepared
+from gode.fitting.target import state_places
 from gode.selection import Candidate
 
 FAR = 2.0  # times the noise, and
@@ -44,6 +46,7 @@ class Quality:
     supported: bool
     complete: bool  # whether the equation has a solution along all of the data
     assumed: tuple[str, ...] = ()  # what was taken for granted, such as u(0) = 0
+    states: tuple[str, ...] = STATES
 
     @cached_property
     def misfit(self) -> float:
@@ -55,9 +58,9 @@ class Quality:
 
     @cached_property
     def noise(self) -> Float:
-        """The standard deviation (3,) of the noise of one sample of u, u', u''; NaN if not observed."""
+        """The standard deviation (3 d,) of the noise of a sample of u, u', u''; NaN if not observed."""
         known = {c.name: c.noise for c in self.channels}
-        return np.array([known.get(name, np.nan) for name in CHANNELS])
+        return np.array([known.get(name, np.nan) for name in channel_names(self.states)])
 
     @cached_property
     def independent(self) -> float:
@@ -102,7 +105,7 @@ def quality_of(candidate: Candidate, prepared: Prepared, *, supported: bool) -> 
     seen = channels(candidate, prepared, prepared.whole.dataset)
     whole = sum(c.n for c in seen) == sum(int(np.isfinite(run.observed).sum()) for run in runs)
     counts = max(round(float(np.median(run.roots)) ** 2) for run in runs)
-    return Quality(seen, counts, supported, whole, _assumed(candidate, prepared))
+    return Quality(seen, counts, supported, whole, _assumed(candidate, prepared), prepared.dataset.states)
 
 
 def misfit_of(candidate: Candidate, prepared: Prepared, noise: Float) -> float:
@@ -110,7 +113,8 @@ def misfit_of(candidate: Candidate, prepared: Prepared, noise: Float) -> float:
     squares, n = 0.0, 0
     for i, run in enumerate(prepared.whole.dataset.runs):
         path = simulate(candidate, prepared, Scenario(run.t, run=i))
-        rest = (run.observed - np.vstack([path.u, path.du, path.d2u])) * run.roots / noise[:, None]
+        weights = sample_weights(prepared, run, i)
+        rest = (run.observed - path.values) * weights / noise[:, None]
         seen = np.isfinite(run.observed)
         squares += float(np.sum(rest[seen] ** 2))
         n += int(seen.sum())
@@ -119,10 +123,18 @@ def misfit_of(candidate: Candidate, prepared: Prepared, noise: Float) -> float:
 
 def _assumed(candidate: Candidate, prepared: Prepared) -> tuple[str, ...]:
     """Return what was taken for granted about initial values."""
+    names, places = start_names(candidate.equation), state_places(candidate.equation.skeleton.orders)
     out = []
     for i, run in enumerate(prepared.dataset.runs):
-        for name, known, value in zip(("u", "u'"), run.initial, candidate.initial[i], strict=False):
+        for name, known, value in zip(names, run.initial[places], candidate.initial[i], strict=True):
             if np.isnan(known) and value == 0:
                 where = f" in {prepared.dataset.name_of(i)}" if len(prepared.dataset.runs) > 1 else ""
                 out.append(f"{name}({run.t[0]:g}) = 0{where}")
     return tuple(out)
+
+
+def start_names(law: Law) -> list[str]:
+    """Return the names of the initial values: each state, and its derivative if it is of second order."""
+    skeleton = law.skeleton
+    pairs = zip(skeleton.states, skeleton.orders, strict=True)
+    return [name + "'" * k for name, order in pairs for k in range(order)]

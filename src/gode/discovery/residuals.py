@@ -7,8 +7,8 @@ import numpy as np
 from scipy.special import chdtrc, ndtr, ndtri
 
 from gode.arrays import Float
-from gode.data import Dataset
-from gode.data.runs import CHANNELS
+from gode.data import Dataset, Run
+from gode.data.columns import channel_names
 from gode.discovery.simulate import Scenario, simulate
 from gode.fitting.prepare import Prepared
 from gode.fitting.whiteness import worth
@@ -30,7 +30,7 @@ class Series:
     observed: Float
     fit: Float
     run: int = 0
-    roots: Float | float = 1.0  # of the number of samples behind each value
+    roots: Float | float = 1.0  # weight of each value: root of its samples, over its noise if that differs
 
     @property
     def residual(self) -> Float:
@@ -51,6 +51,11 @@ class Channel:
     smoothed_noise: float  # standard deviation of a sample about the smoothed data
     n_free: float  # fitted numbers, shared among the channels by their values
     series: tuple[Series, ...]
+
+    @property
+    def state(self) -> str:
+        """The name of its state."""
+        return self.name.rstrip("'")
 
     @cached_property
     def n(self) -> int:
@@ -202,26 +207,37 @@ def channels(candidate: Candidate, prepared: Prepared, dataset: Dataset) -> tupl
     """Return the observed channels of the data, as measured or as fitted, with the solution there."""
     runs = dataset.runs
     solved = [simulate(candidate, prepared, Scenario(run.t, run=i)) for i, run in enumerate(runs)]
+    weights = [sample_weights(prepared, run, i) for i, run in enumerate(runs)]
     n_values = max(sum(int(np.isfinite(run.observed).sum()) for run in runs), 1)
     out = []
-    for c, name in enumerate(CHANNELS):
+    for c, name in enumerate(channel_names(dataset.states)):
         series = []
         for i, (run, fit) in enumerate(zip(runs, solved, strict=True)):
-            curve = (fit.u, fit.du, fit.d2u)[c]
+            curve = fit.values[c]
             seen = np.isfinite(run.observed[c]) & np.isfinite(curve)
             if seen.any():
-                series.append(Series(run.t[seen], run.observed[c][seen], curve[seen], i, run.roots[seen]))
+                roots = weights[i][c, seen]
+                series.append(Series(run.t[seen], run.observed[c][seen], curve[seen], i, roots))
         if series and np.isfinite(prepared.noise[c]):
             share = candidate.n_free * sum(len(s.t) for s in series) / n_values
             out.append(Channel(name, float(prepared.noise[c]), share, tuple(series)))
     return tuple(out)
 
 
+def sample_weights(prepared: Prepared, run: Run, number: int) -> Float:
+    """Return the weights (channels, n): by the samples behind each value, and by how noisy it is."""
+    target = prepared.whole
+    if not target.profiles:
+        return np.broadcast_to(run.roots, run.observed.shape)
+    times, rows = target.dataset.runs[number].t, target.profiles[number]
+    return np.array([run.roots / np.interp(run.t, times, row) for row in rows])
+
+
 def lowest_series(candidate: Candidate, prepared: Prepared, dataset: Dataset) -> list[tuple[Float, Float]]:
-    """Return what was observed in the lowest channel of each run, and residuals, in units of the noise."""
-    found: dict[int, tuple[Float, Float]] = {}
+    """Return what was observed in the lowest channel of each state and run, and residuals, over the noise."""
+    found: dict[tuple[int, str], tuple[Float, Float]] = {}
     for channel in channels(candidate, prepared, dataset):
         for each in channel.series:
             unit = channel.smoothed_noise / np.asarray(each.roots)
-            found.setdefault(each.run, (each.observed / unit, each.residual / unit))
-    return list(found.values())
+            found.setdefault((each.run, channel.state), (each.observed / unit, each.residual / unit))
+    return [found[key] for key in sorted(found, key=lambda key: key[0])]

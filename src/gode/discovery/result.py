@@ -17,11 +17,11 @@ from gode.arrays import Float
 from gode.discovery.finding import Finding
 from gode.discovery.quality import UNSUPPORTED, Quality, misfit_of, quality_of
 from gode.discovery.rivals import with_weights
-from gode.discovery.simulate import Prediction, make_scenario, predict, simulate
+from gode.discovery.simulate import Forces, Prediction, Scenario, Start, make_scenario, predict, simulate
 from gode.fitting.prepare import Prepared
 from gode.search.settings import Settings
 from gode.selection import Candidate, front, ties
-from gode.solve import Signal, Solution
+from gode.solve import Solution
 
 if TYPE_CHECKING:
     from gode.report.answers import Answers
@@ -66,7 +66,7 @@ class Discovery:
 
     @property
     def noise(self) -> Float:
-        """The standard deviation of the noise in u, u', u'' as observed; NaN where nothing was observed."""
+        """The standard deviation of the noise in u, u', u'' of each state; NaN where nothing was observed."""
         return self.quality.noise
 
     @cached_property
@@ -90,7 +90,7 @@ class Discovery:
         finding = Finding(candidate)
         why = "best" if candidate is self.candidates[0] else ("near tie" if close else "front")
         return {
-            "equation": str(finding),
+            "equation": "; ".join(finding.lines()),
             "complexity": candidate.complexity,
             "constants": [c.value for c in finding.constants],
             "errors": [c.error for c in finding.constants],
@@ -102,8 +102,8 @@ class Discovery:
     def simulate(
         self,
         t: ArrayLike | None = None,
-        initial: Sequence[float] | None = None,
-        force: Signal | None = None,
+        initial: Start | None = None,
+        force: Forces | None = None,
         *,
         run: int = 0,
     ) -> Solution:
@@ -111,20 +111,22 @@ class Discovery:
 
         Args:
             t: increasing times, also beyond the data.
-            initial: values at t[0]; by default the solution starts where the run does.
-            force: the known input, if not that of the run: formula, callable, samples at `t`, or a pair.
+            initial: values at t[0]; by default the solution starts where the run does. Of several states in
+                their order, or by their names.
+            force: the known input, if not that of the run: formula, callable, samples at `t`, or a pair; of
+                several inputs by their names.
 
         Raises:
             DataError: if new times need a force that is not given.
         """
-        scenario = make_scenario(self.prepared, t, initial, force, run)
+        scenario = self._scenario(t, initial, force, run)
         return simulate(self.candidates[0], self.prepared, scenario)
 
     def predict(
         self,
         t: ArrayLike,
-        initial: Sequence[float] | None = None,
-        force: Signal | None = None,
+        initial: Start | None = None,
+        force: Forces | None = None,
         *,
         run: int = 0,
         level: float = 0.95,
@@ -138,10 +140,16 @@ class Discovery:
             DataError: if new times need a force that is not given.
             ConfigError: if the level is no probability.
         """
-        scenario = make_scenario(self.prepared, t, initial, force, run)
+        scenario = self._scenario(t, initial, force, run)
         return predict(
             self.candidates[0], self._rivals, self.prepared, scenario, self.settings.shooting, level
         )
+
+    def _scenario(
+        self, t: ArrayLike | None, initial: Start | None, force: Forces | None, run: int
+    ) -> Scenario:
+        orders = self.candidates[0].equation.skeleton.orders
+        return make_scenario(self.prepared, t, initial, force, run, orders)
 
     @cached_property
     def _rivals(self) -> list[tuple[Candidate, float]]:
@@ -201,11 +209,11 @@ class Discovery:
         save(self, Path(path))
 
     def __repr__(self) -> str:
-        return f"<Discovery {self.equation}, {len(self.ties) - 1} near ties>"
+        return f"<Discovery {'; '.join(self.equation.lines())}, {len(self.ties) - 1} near ties>"
 
     def __str__(self) -> str:
         if not self.supported:
-            return f"{UNSUPPORTED} (the best guess was {self.equation})"
+            return f"{UNSUPPORTED} (the best guess was {'; '.join(self.equation.lines())})"
         return str(self.equation)
 
     def _repr_latex_(self) -> str:

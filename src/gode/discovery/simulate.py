@@ -1,6 +1,6 @@
-"""A fitted equation beyond its data: solutions, and predictions with an uncertainty band."""
+"""A fitted law beyond its data: solutions, and predictions with an uncertainty band."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from numbers import Real
 from statistics import NormalDist
@@ -11,15 +11,21 @@ from numpy.typing import ArrayLike
 from gode.arrays import Bool, Float
 from gode.data import Interpolation, Run, Samples, Smooth
 from gode.data.numbers import as_numbers
+from gode.discovery.states import initial_of
 from gode.errors import ConfigError, DataError, Failure
 from gode.fitting.prepare import Prepared
 from gode.fitting.shooting import STEPS, ShootConfig, joint_covariance
+from gode.fitting.target import state_places
 from gode.search.settings import plain, whole
 from gode.search.zero_starts import fitted_target
 from gode.selection import Candidate
 from gode.solve import Signal, Solution, SolveConfig, solve
 
 DEFAULT_STEPS = SolveConfig().max_steps
+
+
+Start = Sequence[float] | Sequence[Sequence[float]] | Mapping[str, float | Sequence[float]] | Float
+Forces = Signal | Mapping[str, Signal]  # one known input, or several by their names
 
 
 @dataclass(frozen=True, repr=False)
@@ -29,6 +35,8 @@ class Prediction:
     `error` is the standard deviation of u that comes from constants and initial values, `spread` the one
     from the equations that the data cannot tell apart; both are zero where there is nothing to doubt.
     Noise of a new measurement comes on top. NaN from the point on where the solution failed.
+
+    Of several states, each of these has a row for each state, and `prediction["prey"]` is that of one.
     """
 
     t: Float
@@ -40,10 +48,29 @@ class Prediction:
     upper: Float
     level: float
     failure: Failure | None
+    states: tuple[str, ...] = ("u",)
+
+    @property
+    def values(self) -> Float:
+        """The states (d, n)."""
+        return np.atleast_2d(self.u)
+
+    def __getitem__(self, state: str) -> "Prediction":
+        """Return the prediction of one state."""
+        if state not in self.states:
+            raise DataError(f"no state is called {state!r}; the states are {', '.join(self.states)}")
+        i = self.states.index(state)
+        bands = (self.u, self.du, self.error, self.spread, self.lower, self.upper)
+        u, du, error, spread, lower, upper = (np.atleast_2d(band)[i] for band in bands)
+        return Prediction(self.t, u, du, error, spread, lower, upper, self.level, self.failure, (state,))
 
     def __repr__(self) -> str:
-        last = f"u({self.t[-1]:.4g}) = {self.u[-1]:.4g} in [{self.lower[-1]:.4g}, {self.upper[-1]:.4g}]"
-        return f"<Prediction at {len(self.t)} times, {last} at {100 * self.level:g} %>"
+        lower, upper = np.atleast_2d(self.lower), np.atleast_2d(self.upper)
+        ends = [
+            f"{name}({self.t[-1]:.4g}) = {u[-1]:.4g} in [{low[-1]:.4g}, {high[-1]:.4g}]"
+            for name, u, low, high in zip(self.states, self.values, lower, upper, strict=True)
+        ]
+        return f"<Prediction at {len(self.t)} times, {', '.join(ends)} at {100 * self.level:g} %>"
 
 
 @dataclass(frozen=True)
@@ -52,18 +79,19 @@ class Scenario:
 
     t: Float
     initial: Sequence[float] | None = None
-    force: Signal | None = None
+    force: Forces | None = None
     run: int = 0
 
 
 def make_scenario(
     prepared: Prepared,
     t: ArrayLike | None,
-    initial: Sequence[float] | None,
-    force: Signal | None,
+    initial: Start | None,
+    force: Forces | None,
     run: int,
+    orders: Sequence[int],
 ) -> Scenario:
-    """Return a checked scenario; by default the times of the run.
+    """Return a checked scenario of a law of these orders; by default the times of the run.
 
     Raises:
         DataError: for a run that does not exist, or times that are not usable.
@@ -80,7 +108,19 @@ def make_scenario(
             f"t starts at {times[0]:g}, before the data, which start at {data.t[0]:g}; "
             "pass initial= with the values at the first of your times"
         )
-    return Scenario(times, initial, force, plain(run))
+    start = None if initial is None else _start(initial, prepared.dataset.states, orders)
+    return Scenario(times, start, force, plain(run))
+
+
+def _start(initial: Start, states: Sequence[str], orders: Sequence[int]) -> Sequence[float]:
+    """Return the state vector at the start: one state after the other, with slopes where they are needed."""
+    if len(states) == 1 and not isinstance(initial, Mapping):
+        return initial  # type: ignore[return-value]  # the solver checks it
+    if isinstance(initial, Mapping):
+        table = np.reshape(np.asarray(initial_of(initial, states, ""), np.float64), (-1, 2))
+        return list(table.ravel()[state_places(orders)].tolist())
+    rows = [np.atleast_1d(as_numbers(row, "initial")).ravel() for row in initial]
+    return [float(x) for row in rows for x in row]
 
 
 def simulate(
@@ -152,15 +192,17 @@ def predict(
     best = simulate(named, prepared, scenario, sensitivities=True)
     target = fitted_target(named, prepared)
     joint = joint_covariance(named.equation, named.initial, target, config=config)
-    error = propagated_error(joint, scenario, best, 0)
-    spread = _spread(rivals, prepared, scenario, best.u)
+    u, du = best.values[::3], best.values[1::3]
+    error = np.array([propagated_error(joint, scenario, best, 3 * s) for s in range(len(u))])
+    spread = _spread(rivals, prepared, scenario, u)
     width = NormalDist().inv_cdf(0.5 + level / 2) * np.hypot(error, spread)
-    band = (error, spread, best.u - width, best.u + width)
-    return Prediction(best.t, best.u, best.du, *band, level, best.failure)
+    rows = [u, du, error, spread, u - width, u + width]
+    bands = rows if len(u) > 1 else [row[0] for row in rows]
+    return Prediction(best.t, *bands, level, best.failure, best.states)
 
 
 def propagated_error(joint: tuple[Float, Bool], scenario: Scenario, solved: Solution, channel: int) -> Float:
-    """Return the standard deviation of u, u' or u'' (n,) that comes from the fitted numbers.
+    """Return the standard deviation of a channel (n,) that comes from the fitted numbers.
 
     `joint` is what `joint_covariance` says; initial values given by the scenario are exact.
     """
@@ -182,12 +224,12 @@ def propagated_error(joint: tuple[Float, Bool], scenario: Scenario, solved: Solu
 def _spread(
     rivals: Sequence[tuple[Candidate, float]], prepared: Prepared, scenario: Scenario, u: Float
 ) -> Float:
-    """Return the weighted distance (n,) of the rivals from `u`, less those that cannot be solved."""
-    total, lost = np.zeros(len(u)), 0.0
+    """Return the weighted distance (d, n) of the rivals from `u`, less those that cannot be solved."""
+    total, lost = np.zeros(u.shape), 0.0
     for rival, weight in rivals:
         solved = simulate(rival, prepared, scenario)
         if solved.failure is None:
-            total += weight * (solved.u - u) ** 2
+            total += weight * (solved.values[::3] - u) ** 2
         else:
             lost += weight
     return np.asarray(np.sqrt(total / max(1 - lost, 1e-9)))
@@ -195,13 +237,24 @@ def _spread(
 
 def _inputs(run: Run, times: Float, scenario: Scenario) -> dict[str, Signal]:
     """Return the inputs of the scenario; samples are joined as those of the run were."""
-    force = scenario.force
-    if force is None:
-        _check_span(run, times)
-        return dict(run.signals)
-    if not (isinstance(force, str | Samples) or callable(force)):
-        force = _joined(force, scenario.t, run.interpolation)
-    return dict.fromkeys(run.inputs, force)
+    given = scenario.force
+    forces = given if isinstance(given, Mapping) else dict.fromkeys(run.inputs, given)
+    unknown = [name for name in forces if name not in run.inputs]
+    if unknown:
+        raise DataError(
+            f"force is given for {unknown[0]!r}, which is no input; "
+            f"the inputs are {', '.join(run.inputs) or 'none'}"
+        )
+    found: dict[str, Signal] = dict(run.signals)
+    for name in run.inputs:
+        force = forces.get(name)
+        if force is None:
+            _check_span(run, name, times)
+        elif isinstance(force, str | Samples) or callable(force):
+            found[name] = force
+        else:
+            found[name] = _joined(force, scenario.t, run.interpolation)
+    return found
 
 
 def _joined(force: ArrayLike | tuple[ArrayLike, ArrayLike], t: ArrayLike, how: Interpolation) -> Samples:
@@ -212,10 +265,9 @@ def _joined(force: ArrayLike | tuple[ArrayLike, ArrayLike], t: ArrayLike, how: I
     return Samples(t, samples, how)  # type: ignore[arg-type]
 
 
-def _check_span(run: Run, times: Float) -> None:
-    for name, signal in run.inputs.items():
-        if isinstance(signal, np.ndarray) and (times[0] < run.t[0] or times[-1] > run.t[-1]):
-            raise DataError(
-                f"the input {name} is known from {run.t[0]:g} to {run.t[-1]:g} only; "
-                "give a force for other times (force=, on the command line --force)"
-            )
+def _check_span(run: Run, name: str, times: Float) -> None:
+    if isinstance(run.inputs[name], np.ndarray) and (times[0] < run.t[0] or times[-1] > run.t[-1]):
+        raise DataError(
+            f"the input {name} is known from {run.t[0]:g} to {run.t[-1]:g} only; "
+            "give a force for other times (force=, on the command line --force)"
+        )
