@@ -16,12 +16,10 @@ from pathlib import Path
 
 from gode.benchmarks.jobs import Job, odebench_jobs
 from gode.benchmarks.odebench.summary import grouped, n_states
+from gode.benchmarks.odebench.tables import flags, one_line, shown_r2
 from gode.benchmarks.records import Record
 from gode.benchmarks.run import RunConfig, run_jobs
 from gode.benchmarks.worker import run_job, warm_up
-from gode.equation import parse_tree
-from gode.equation.printer import rounded, to_text
-from gode.errors import EquationError
 
 COLUMNS = ("id", "d", "seed", "noise", "drop", "recon", "gen", "exact", "large", "seconds", "equation")
 
@@ -29,31 +27,11 @@ COLUMNS = ("id", "d", "seed", "noise", "drop", "recon", "gen", "exact", "large",
 def cells(record: Record) -> tuple[str, ...]:
     """Return a run as text: R² of both initial conditions, a flag for each equation, and the equations."""
     job, score = record.job, record.score
-    recon, gen = ("-inf" if r is None else f"{r:.4f}" for r in score.r2)
     return (
-        job.problem, str(n_states(record)), str(job.seed), f"{job.noise:g}", f"{job.dropped:g}", recon, gen,
-        flags(score.components), flags(score.large), f"{record.seconds:.1f}",
-        short(record.equation) if record.equation else f"[{score.failure}]",
+        job.problem, str(n_states(record)), str(job.seed), f"{job.noise:g}", f"{job.dropped:g}",
+        *map(shown_r2, score.r2), flags(score.components), flags(score.large), f"{record.seconds:.1f}",
+        one_line(record.equation) if record.equation else f"[{score.failure}]",
     )  # fmt: skip
-
-
-def flags(values: Sequence[bool]) -> str:
-    """Return 1 and 0 for each equation."""
-    return "".join("01"[value] for value in values)
-
-
-def short(text: str) -> str:
-    """Return equations on one line, with four digits."""
-    return "; ".join(map(_short_line, text.splitlines()))
-
-
-def _short_line(line: str) -> str:
-    left, _, right = line.partition(" = ")
-    try:
-        tree = parse_tree(right, inputs=("F", "x0", "x1", "x2", "x3"))
-    except EquationError:
-        return line
-    return f"{left} = {to_text(tree, rounded(4))}"
 
 
 def tell(record: Record) -> None:

@@ -70,7 +70,7 @@ DOORS = {
     "sklearn": ("estimator.py",),  # its tags, when it asks for them
     "matplotlib": ("report/figures.py", "report/panels.py", "benchmarks/figures.py"),
     "symengine": ("benchmarks/baselines.py",),
-    "pysindy": ("benchmarks/peers/sindy.py",),
+    "pysindy": ("benchmarks/peers/sindy.py", "benchmarks/peers/sindy_systems.py"),
     "pyoperon": ("benchmarks/peers/operon.py",),
     "gplearn": ("benchmarks/peers/gp_learn.py",),
     "pysr": ("benchmarks/peers/py_sr.py",),

@@ -46,6 +46,27 @@ def test_a_suite_a_sweep_and_their_report(tmp_path):
     assert (tmp_path / "tables.tex").read_text().count(r"\begin{tabular}") == 3
 
 
+def test_odebench_is_run_and_reported_like_a_suite(tmp_path):
+    out = str(tmp_path)
+    words = (
+        "odebench --problems 2 --methods floor gode --seeds 1 --noise 0 0.05 --effort quick --jobs 1 --out"
+    )
+    done = run(words, out)
+    assert done.exit_code == 0, done.output
+    assert "4 runs, 1 at a time" in done.output
+    assert "seed 1: R² 0.99" in done.output
+    assert done.output.count("odebench: 1 systems, 1 seeds") == 2
+    records = read_records(tmp_path)
+    assert [r.job.noise for r in records if r.job.method == "gode"] == [0, 0.05]
+    assert all(min(r.score.r2) > 0.99 and r.score.components == (True,) for r in records)
+    assert "published" not in done.output  # which is over 63 systems
+    again = run(words, out)
+    assert "seed 1" not in again.output.split("runs.jsonl")[1].split("odebench:")[0]  # nothing is run twice
+    shown = run("report", out, "--markdown", str(tmp_path / "results.md"))
+    assert shown.exit_code == 0, shown.output
+    assert "Population growth (naive)" in (tmp_path / "results.md").read_text()
+
+
 def test_a_method_of_ones_own_is_run_beside_ours(tmp_path, monkeypatch):
     (tmp_path / "my_methods.py").write_text(
         "def find(task):\n"
@@ -77,6 +98,12 @@ def test_a_method_of_ones_own_is_run_beside_ours(tmp_path, monkeypatch):
         ("b1 --limit 0", "time limit"),
         ("b3 --initial unknown", "acceleration alone"),
         ("sweep runs --problems LODE1", "one initial value only"),
+        ("odebench --problems 24,64", "odebench has no system '64'; choose from 1 to 63"),
+        (
+            "odebench --methods gode-paper",
+            "gode-paper takes one state, but odebench has systems; choose from",
+        ),
+        ("odebench --drop 0.95", "share of dropped samples must lie in [0, 0.9]"),
         ("engine luck", "no measurement 'luck'"),
         ("report nowhere", "holds no runs.jsonl"),
     ],
@@ -99,7 +126,7 @@ def test_words_that_mean_nothing_are_refused(words):
 def test_the_commands_of_the_page_are_understood():
     text = (Path(__file__).parents[2] / "docs" / "benchmarks.md").read_text(encoding="utf-8")
     commands = [line.split("#")[0].split() for line in text.splitlines() if line.startswith("gode bench ")]
-    assert len(commands) == 8
+    assert len(commands) == 10
     for _, _, name, *words in commands:
         bench.commands[name].make_context(name, words)
 

@@ -8,6 +8,8 @@ import pytest
 from gode.benchmarks import problem
 from gode.benchmarks.jobs import Job, measured
 from gode.benchmarks.methods import METHODS, Task
+from gode.benchmarks.odebench.score import score_system
+from gode.benchmarks.odebench.systems import system
 from gode.benchmarks.peers import PEERS, PeerTask
 from gode.benchmarks.peers.notation import infix, product
 from gode.benchmarks.score import score
@@ -68,6 +70,15 @@ def test_an_installed_peer_finds_a_curve_near_the_truth(name):
     job = Job(study="b1", problem="ID9", method=name)
     text = METHODS[name].work(Task(measured(job), 0, "quick", "b1"))
     assert score(problem("ID9"), text).errors[0] < 0.2
+
+
+@pytest.mark.parametrize("name", [name for name in PEERS if PEERS[name].of_systems])
+def test_an_installed_peer_finds_a_system(name):
+    pytest.importorskip(PEERS[name].needs)
+    job = Job(study="odebench", problem="24", method=name, noise=0.0, initial="unknown")
+    found = score_system(system("24"), METHODS[name].work(Task(measured(job), 0, "quick", "odebench")))
+    assert min(found.r2) > 0.99
+    assert found.large == (True, True)
 
 
 def test_what_is_not_installed_says_so():

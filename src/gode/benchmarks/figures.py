@@ -198,6 +198,26 @@ def sweep_curves(what: str, lines: Sequence[Curve]) -> Figure:
     return figure
 
 
+def profiles(records: Sequence[Record]) -> Figure:
+    """Return the share of runs below each 1 - R², from the initial condition of the data and the other."""
+    figure = Figure(figsize=(9.0, 3.8), layout="constrained")
+    for i, axes in enumerate(figure.subplots(1, 2, sharey=True)):
+        for name in methods_of(records):
+            own = [r.score.raw[i] for r in records if r.job.method == name]
+            left = np.sort([np.inf if e is None else max(e, SMALLEST) ** 2 for e in own])
+            share = 100 * np.arange(1, len(left) + 1) / len(left)
+            shown = np.isfinite(left)
+            style = {"color": _colour(name), "ls": _line(name), "label": title_of(name)}
+            axes.step(left[shown], share[shown], where="post", **style)
+        axes.axvline(0.1, color="#999999", lw=0.8)  # a success lies to the left
+        axes.set(xscale="log", xlim=(SMALLEST, 10.0), ylim=(0, 103), xlabel="1 - R²")
+        axes.set_title(("reconstruction", "generalisation")[i])
+        axes.grid(lw=0.4, alpha=0.5)
+    figure.axes[0].set_ylabel("runs below, %")
+    figure.axes[0].legend(frameon=False, fontsize=8)
+    return figure
+
+
 def _problem_names(records: Sequence[Record]) -> list[str]:
     present = {r.job.problem for r in records}
     return [one.name for problems in SUITES.values() for one in problems if one.name in present]

@@ -188,6 +188,8 @@ def _peer(name: str) -> Callable[[Task], str]:
     """Return a method that gives a peer the same smoothed columns that gode uses."""
 
     def work(task: Task) -> str:
+        if task.data.states:
+            return PEERS[name].find_system(task.data.t[0], task.data.signal[0], task.data.states)
         order = task.data.order
         prepared = prepare(_dataset(task.data), order, 1e-4)
         columns = before_drift(prepared.dataset, prepared.columns, prepared.noise)
@@ -213,7 +215,9 @@ METHODS: dict[str, Method] = {
     "gode-derivative": Method("gode, decided on derivatives", _cheaply(Form.RESIDUAL)),
     "gode-paper": Method("gode, preset paper", lambda task: _gode(task, preset="paper"), weight=20.0),
     **{
-        name: Method(peer.title, _peer(name), peer.needs, peer.package, peer.weight)
+        name: Method(
+            peer.title, _peer(name), peer.needs, peer.package, peer.weight, systems=bool(peer.of_systems)
+        )
         for name, peer in PEERS.items()
     },
     "floor": Method("floor: true skeleton, trajectory", _floor, weight=0.3, sees_skeleton=True, systems=True),

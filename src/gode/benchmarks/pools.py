@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gode.benchmarks.jobs import Job
-from gode.benchmarks.problems import problem
-from gode.benchmarks.score import score
+from gode.benchmarks.judge import score_job
 from gode.codec import decode, encode
 from gode.discovery import Discovery
 from gode.errors import FileError
@@ -32,10 +31,11 @@ def write_pool(found: Discovery, job: Job, folder: Path) -> None:
     """Save the candidates of a discovery with their scores."""
     rows = []
     for c in found.candidates:
-        result = score(problem(job.problem), c.equation.text(None))
+        result = score_job(job, c.equation.text(None))
         rows.append({"candidate": encode(c), "errors": result.errors, "right": result.structure})
     make_folder(folder)
-    name = f"{job.study}_{job.problem}_{job.seed}_{job.noise:g}_{job.effort}.json"
+    dropped = f"_{job.dropped:g}" if job.dropped else ""
+    name = f"{job.study}_{job.problem}_{job.seed}_{job.noise:g}{dropped}_{job.effort}.json"
     (folder / name).write_text(json.dumps({"floor": list(found.prepared.floor), "candidates": rows}))
 
 

@@ -5,8 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from gode.benchmarks.figures import bars, svg, sweep_curves, trajectories, violins
+from gode.benchmarks.figures import bars, profiles, svg, sweep_curves, trajectories, violins
 from gode.benchmarks.jobs import Job
+from gode.benchmarks.odebench.systems import ODEBENCH
+from gode.benchmarks.odebench.tables import shares_table, system_runs, system_table
 from gode.benchmarks.records import Record, read_records
 from gode.benchmarks.sweeps import PREFIX, curves, sweep_table, sweeps_of
 from gode.benchmarks.tables import TextTable, described, problem_table, run_table, settings, suite_table
@@ -64,13 +66,27 @@ def make_report(folder: Path) -> Report:
     return Report(tuple(sections), _commands(folder), versions, dates[0], dates[-1], warning)
 
 
+def main_table(setting: Job, records: Sequence[Record]) -> TextTable:
+    """Return the table of a study with a row for each method."""
+    table = shares_table if setting.study == ODEBENCH else suite_table
+    return table(setting, records)
+
+
 def _suite_section(setting: Job, records: Sequence[Record]) -> Section:
     name = "-".join([setting.study, f"noise{setting.noise:g}", setting.initial, setting.effort])
+    if setting.study == ODEBENCH:
+        return _system_section(f"{name}-dropped{setting.dropped:g}", setting, records)
     pictures = {f"{name}-violins": svg(violins(records)), f"{name}-problems": svg(bars(records))}
     if setting.study in ("b2", "b3"):
         pictures[f"{name}-trajectories"] = svg(trajectories(records))
     tables = suite_table(setting, records), problem_table(setting, records)
     return Section(f"{setting.study}: {described(setting)}", tables, pictures, run_table(records))
+
+
+def _system_section(name: str, setting: Job, records: Sequence[Record]) -> Section:
+    pictures = {f"{name}-profiles": svg(profiles(records))}
+    tables = shares_table(setting, records), system_table(setting, records)
+    return Section(f"{setting.study}: {described(setting)}", tables, pictures, system_runs(records))
 
 
 def _sweep_section(what: str, records: Sequence[Record]) -> Section:

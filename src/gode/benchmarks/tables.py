@@ -6,6 +6,7 @@ from statistics import fmean, median
 
 from gode.benchmarks.jobs import PAPER_NOISE, Job
 from gode.benchmarks.methods import METHODS, title_of
+from gode.benchmarks.odebench.systems import ODEBENCH
 from gode.benchmarks.problems import SUITES, problem, suite
 from gode.benchmarks.published import Published, published_rows
 from gode.benchmarks.records import Record
@@ -87,7 +88,8 @@ def settings(records: Iterable[Record]) -> dict[Job, list[Record]]:
     """Return the records by study and setting: a job without its problem, method and seed."""
     groups: dict[Job, list[Record]] = {}
     for record in sorted(records, key=lambda r: r.job):
-        setting = replace(record.job, problem=SUITES["b1"][0].name, method="", seed=0)
+        any_problem = "1" if record.job.study == ODEBENCH else SUITES["b1"][0].name
+        setting = replace(record.job, problem=any_problem, method="", seed=0)
         groups.setdefault(setting, []).append(record)
     return dict(sorted(groups.items()))
 

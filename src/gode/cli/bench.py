@@ -1,22 +1,19 @@
-"""gode bench: the suites of the paper, other tools, sweeps, the speed of the engine, and the report."""
+"""gode bench: the paper's suites, ODEBench, other tools, sweeps, the engine's speed, and the report."""
 
-import os
-import shlex
 import sys
-from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from gode.choices import EffortName
-from gode.cli.app import OutPath, add_options, console, exit_interrupted, main
-
-if TYPE_CHECKING:
-    from gode.benchmarks.jobs import Job
-    from gode.benchmarks.run import StudyProgress
-    from gode.benchmarks.tables import TextTable
+from gode.cli.app import OutPath, console, main
+from gode.cli.study import (
+    MultiValueCommand,
+    initial_option,
+    run_options,
+    run_study,
+    show_table,
+    usable_methods,
+)
 
 INACCURATE = 1  # exit code if the quick suite exceeds a limit of its errors
 
@@ -32,50 +29,12 @@ def bench() -> None:
     """
 
 
-class _MultiValueCommand(click.Command):
-    """A command whose repeatable options take several values: --seeds 0 1 2 for --seeds 0 --seeds 1 ..."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        several = {o for p in self.params if isinstance(p, click.Option) and p.multiple for o in p.opts}
-        out: list[str] = []
-        current = ""
-        for word in args:
-            if word.startswith("--"):
-                current = word if word in several else ""
-                out.append(word)
-            elif current and out[-1] != current:
-                out += [current, word]
-            else:
-                out.append(word)
-        return super().parse_args(ctx, out)
-
-
-_run_options = add_options(
-    click.option("--problems", multiple=True, help="Names of problems; by default all.  [several]"),
-    click.option("--methods", multiple=True, default=("gode", "floor"), show_default=True,
-                 help="gode, gode-paper, pysindy, ...; see `gode bench methods`; or your own "
-                 "module:function.  [several]"),
-    click.option("--seeds", multiple=True, type=int, default=(0, 1, 2, 3, 4), show_default=True,
-                 help="[several]"),
-    click.option("--initial", type=click.Choice(["known", "unknown"]), default="known", show_default=True,
-                 help="Whether the methods are given the initial values."),
-    click.option("--effort", type=click.Choice([*map(str, EffortName)]), default="normal",
-                 show_default=True),
-    click.option("--jobs", default=2, show_default=True,
-                 help="Processes, at most one for each core."),
-    click.option("--limit", default=1800.0, show_default=True, help="Time limit of a run in seconds."),
-    click.option("--retry", is_flag=True, help="Repeat runs that failed."),
-    click.option("--pools", is_flag=True, help="Save all candidates of gode, to replay their selection."),
-    click.option("--out", type=OutPath(), default=Path("out/bench"), show_default=True,
-                 help="Folder of the results; an unfinished study in it is continued."),
-)  # fmt: skip
-
-
 def _suite_command(names: tuple[str, ...], title: str, text: str) -> None:
     """Register the command of some suites."""
 
-    @bench.command(title, help=text, cls=_MultiValueCommand)
-    @_run_options
+    @bench.command(title, help=text, cls=MultiValueCommand)
+    @run_options
+    @initial_option
     @click.option("--noise", multiple=True, type=float, default=(0.05,), show_default=True, help="[several]")
     @click.option(
         "--quick", is_flag=True, help="A few problems, one seed, quick effort; fails if errors are too large."
@@ -93,11 +52,11 @@ def _suite_command(names: tuple[str, ...], title: str, text: str) -> None:
             quick_jobs(names)
             if quick
             else suite_jobs(
-                names, problems=problems, methods=_usable(methods), seeds=seeds, noise=noise,
+                names, problems=problems, methods=usable_methods(methods), seeds=seeds, noise=noise,
                 initial=initial, effort=effort,
             )
         )  # fmt: skip
-        _study(ctx, todo, jobs, limit, retry, pools, out)
+        run_study(ctx, todo, jobs, limit, retry, pools, out)
         if quick:
             _exit_quick(check_quick(out, todo))
 
@@ -108,9 +67,48 @@ _suite_command(("b3",), "b3", "Suite B3: three driven oscillators, of which the 
 _suite_command(("b1", "b2", "b3"), "all", "The three suites.")
 
 
-@bench.command("sweep", cls=_MultiValueCommand)
+@bench.command("odebench", cls=MultiValueCommand)
+@run_options
+@click.option(
+    "--noise",
+    multiple=True,
+    type=float,
+    default=(0.05,),
+    show_default=True,
+    help="Standard deviations of the noise, in shares of each value.  [several]",
+)
+@click.option(
+    "--drop",
+    multiple=True,
+    type=float,
+    default=(0.0,),
+    show_default=True,
+    help="Shares of the samples that are left out at random.  [several]",
+)
+@click.pass_context
+def odebench_command(
+    ctx: click.Context, problems: tuple[str, ...], methods: tuple[str, ...], seeds: tuple[int, ...],
+    effort: str, jobs: int, limit: float, retry: bool, pools: bool, out: Path, noise: tuple[float, ...],
+    drop: tuple[float, ...],
+) -> None:  # fmt: skip
+    """ODEBench: 63 systems of one to four states.
+
+    --problems takes numbers and ranges, as 24,25 or 24-63. Methods are given data from the first initial
+    condition, and scored from both.
+    """
+    from gode.benchmarks.jobs import odebench_jobs
+
+    todo = odebench_jobs(
+        problems=problems, methods=usable_methods(methods, several_states=True), seeds=seeds, noise=noise,
+        dropped=drop, effort=effort,
+    )  # fmt: skip
+    run_study(ctx, todo, jobs, limit, retry, pools, out)
+
+
+@bench.command("sweep", cls=MultiValueCommand)
 @click.argument("what", type=click.Choice(["noise", "samples", "dropped", "runs"]))
-@_run_options
+@run_options
+@initial_option
 @click.option(
     "--values", multiple=True, type=float, help="Values; by default those of the results page.  [several]"
 )
@@ -127,12 +125,12 @@ def sweep_command(
         what,
         problems=problems,
         values=values,
-        methods=_usable(methods),
+        methods=usable_methods(methods),
         seeds=seeds,
         initial=initial,
         effort=effort,
     )
-    _study(ctx, todo, jobs, limit, retry, pools, out)
+    run_study(ctx, todo, jobs, limit, retry, pools, out)
 
 
 @bench.command("methods")
@@ -161,7 +159,7 @@ def study_report_command(folder: Path, markdown: Path | None, latex: Path | None
     found = reporting.make_report(folder)
     for section in found.sections:
         for table in section.tables:
-            _show(table)
+            show_table(table)
     written = reporting.write_report(found, folder)
     if found.warning:
         click.echo(found.warning)
@@ -198,89 +196,9 @@ def engine_command(what: tuple[str, ...], quick: bool, as_json: bool) -> None:
         click.echo(json.dumps([{**asdict(f), "ratio": f.ratio} for f in metrics]))
 
 
-def _usable(names: Sequence[str]) -> list[str]:
-    """Return the methods that are installed; print those that are not.
-
-    Methods of the user are also found in modules of the current folder.
-    """
-    from gode.benchmarks.methods import method
-
-    if os.getcwd() not in sys.path:
-        sys.path.insert(0, os.getcwd())  # as `python -m` does; worker processes get the same path
-    for name in names:
-        if not method(name).installed:
-            click.echo(f"{name}: not installed (pip install {method(name).needs}); left out")
-    return [name for name in dict.fromkeys(names) if method(name).installed]
-
-
-def _study(
-    ctx: click.Context, todo: "list[Job]", workers: int, limit: float, retry: bool, pools: bool, out: Path
-) -> None:
-    """Run the jobs that have no result yet, and print the tables."""
-    from gode.benchmarks.report import remember_command
-    from gode.benchmarks.run import RunConfig, run_jobs
-    from gode.benchmarks.sweeps import sweep_table, sweeps_of
-    from gode.benchmarks.tables import settings, suite_table
-    from gode.benchmarks.worker import now
-    from gode.search.workers import cores
-
-    config = RunConfig(workers=workers, limit=limit, retry=retry, pools=out / "pools" if pools else None)
-    if workers > cores():
-        click.echo(f"--jobs {workers}: {cores()} processes are used, one for each core")
-        workers, config = cores(), replace(config, workers=cores())
-    if not todo:
-        click.echo("nothing to do: none of these methods is installed")
-        return
-    remember_command(out, _command(ctx), now())
-    click.echo(f"{len(todo)} runs, {workers} at a time; finished ones go to {out / 'runs.jsonl'}")
-    try:
-        records = run_jobs(todo, out, config, _show_progress)
-    except KeyboardInterrupt:
-        click.echo("\nstopped; what is finished is kept, and the same command goes on from there")
-        exit_interrupted()
-    sweeps = sweeps_of(records)
-    for what, own in sweeps.items():
-        _show(sweep_table(what, own))
-    for setting, own in settings(records).items() if not sweeps else ():
-        _show(suite_table(setting, own))
-
-
-def _command(ctx: click.Context) -> str:
-    """Return the command that repeats this study, defaults left out."""
-    words = ["gode", "bench", str(ctx.info_name)]
-    for parameter in ctx.command.params:
-        value = ctx.params.get(parameter.name or "")
-        if isinstance(parameter, click.Argument):
-            words.append(str(value))
-        elif value not in ((), parameter.get_default(ctx)) and isinstance(parameter, click.Option):
-            values = value if isinstance(value, tuple) else () if value is True else (value,)
-            words += [parameter.opts[0], *map(str, values)]
-    return shlex.join(words)
-
-
-def _show_progress(step: "StudyProgress") -> None:
-    record = step.record
-    score = record.score
-    found = "exact" if score.exact else "structure" if score.structure else score.failure or ""
-    errors = " ".join(f"{e:.4f}" for e in score.errors)
-    click.echo(
-        f"{step.done}/{step.total} {_span(step.left)} left: {record.job.problem} {record.job.method} "
-        f"seed {record.job.seed}: {errors} in {record.seconds:.1f} s {found}",
-    )
-
-
-def _span(seconds: float) -> str:
-    return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
-
-
 def _exit_quick(losses: list[str]) -> None:
     for loss in losses:
         click.echo(loss)
     click.echo("accuracy lost" if losses else "as accurate as it should be")
     if losses:
         sys.exit(INACCURATE)
-
-
-def _show(table: "TextTable") -> None:
-    for line in ("", table.title, *table.lines(), table.note):
-        click.echo(line)

@@ -146,14 +146,26 @@ def solution(
 ) -> Float | None:
     """Return the solution (n, d) by SciPy's LSODA, independent of gode's own solver; None if it fails."""
     slope = _slope(trees, states)
+    return integrated(lambda s, x: slope(s, *map(float, x)), initial, t, tolerance, LARGEST, MOST_CALLS)
+
+
+def integrated(
+    slope: Callable[[float, Float], Sequence[float] | Float],
+    initial: Sequence[float],
+    t: Float,
+    tolerance: float,
+    largest: float,
+    most_calls: int,
+) -> Float | None:
+    """Return the solution (n, d) of x' = slope(t, x); None if it fails, grows too large or takes too long."""
     calls = 0
 
-    def right(s: float, x: Float) -> list[float]:
+    def right(s: float, x: Float) -> Sequence[float] | Float:
         nonlocal calls
         calls += 1
-        if calls > MOST_CALLS or not np.all(np.abs(x) < LARGEST):
+        if calls > most_calls or not np.all(np.abs(x) < largest):
             raise ArithmeticError("beyond the budget")
-        return [float(value) for value in slope(s, *map(float, x))]
+        return slope(s, x)
 
     try:
         with np.errstate(all="ignore"):

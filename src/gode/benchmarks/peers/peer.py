@@ -1,7 +1,10 @@
-"""Peer: another tool. It is given smoothed columns and returns an equation as text for our parser."""
+"""Peer: another tool. It is given smoothed columns and returns an equation as text for our parser.
+
+For systems, a peer is given the noisy columns and smooths them itself.
+"""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 
@@ -66,15 +69,22 @@ class Peer:
     module: str  # in gode.benchmarks.peers, imported when the peer is used
     package: str | None = None  # name in the package index, if it differs
     weight: float = 1.0  # duration relative to gode
+    of_systems: str | None = None  # the module for systems, if it takes several states
 
     def find(self, task: PeerTask) -> str:
         """Return the equation that the tool finds."""
         work: Callable[[PeerTask], str] = import_module(f"gode.benchmarks.peers.{self.module}").find
         return work(task)
 
+    def find_system(self, t: Float, x: Float, states: Sequence[str]) -> str:
+        """Return the equations that the tool finds in noisy columns (n, d), one a line."""
+        module = import_module(f"gode.benchmarks.peers.{self.of_systems}")
+        work: Callable[[Float, Float, Sequence[str]], str] = module.find_system
+        return work(t, x, states)
+
 
 PEERS = {
-    "pysindy": Peer("PySINDy", "pysindy", "sindy", weight=0.3),
+    "pysindy": Peer("PySINDy", "pysindy", "sindy", weight=0.3, of_systems="sindy_systems"),
     "pyoperon": Peer("pyoperon", "pyoperon", "operon"),
     "gplearn": Peer("gplearn", "gplearn", "gp_learn", weight=4.0),
     "pysr": Peer("PySR", "pysr", "py_sr", weight=10.0),
