@@ -125,7 +125,10 @@ def test_standard_input_is_read(tmp_path):
             ("discover", GROWTH, "--seed", "1", "--seed", "2", "--seed", "3"),
             "--seed was given 3 times; give it once",
         ),
-        (("fit", "u' = C*u", GROWTH, "--force", "a", "--force=b"), "--force was given twice; give it once"),
+        (
+            ("fit", "u' = C*u", GROWTH, "--force", "a", "--force=b"),
+            "--force was given twice; for several columns",
+        ),
         (("model", "check", "x", "--seed", "1", "--seed", "2"), "--seed was given twice; give it once"),
     ],
 )

@@ -1,7 +1,7 @@
 """Measurements from files, and the options that say which column holds what."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isnan
 from typing import TYPE_CHECKING
@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING
 import click
 
 from gode.cli.app import add_options
-from gode.errors import ConfigError, DataError, EquationError
+from gode.cli.states import Asked, Part, ask_system, is_column, parse_formula, parts_of, state_columns
+from gode.errors import ConfigError
 
 if TYPE_CHECKING:
     from gode.data import Dataset
+    from gode.discovery.arguments import Known
+    from gode.tables.roles import Roles
     from gode.tables.runs import Readings
     from gode.tables.table import Table
 
@@ -21,9 +24,18 @@ data_options = add_options(
     click.option(
         "--u", metavar="COLUMN[,...]", help="Column of the signal; A1,A2 or all: each column is a run."
     ),
-    click.option("--velocity", metavar="COLUMN", help="Column of u'."),
-    click.option("--acceleration", metavar="COLUMN", help="Column of u''."),
-    click.option("--force", metavar="COLUMN|FORMULA", help="Known input F: a column, or a formula in t."),
+    click.option(
+        "--states",
+        metavar="COLUMN,...",
+        help="Columns of several signals with one law, as prey,predator or prey=Hare,predator=Lynx, or all.",
+    ),
+    click.option("--velocity", metavar="COLUMN[,...]", help="Column of u', or one for each state."),
+    click.option("--acceleration", metavar="COLUMN[,...]", help="Column of u'', or one for each state."),
+    click.option(
+        "--force",
+        metavar="COLUMN|FORMULA[,...]",
+        help="Known input F: a column, or a formula in t; or several.",
+    ),
     click.option("--run", metavar="COLUMN", help="Column that tells several runs apart."),
     click.option(
         "--initial",
@@ -53,6 +65,7 @@ class DataOptions:
 
     time: str | None
     u: str | None
+    states: str | None
     velocity: str | None
     acceleration: str | None
     force: str | None
@@ -60,6 +73,7 @@ class DataOptions:
     initial: tuple[str, ...]
     hold: bool | None
     interpolation: str
+    called: tuple[str, ...] = ()  # the states in given equations
 
 
 def read_dataset(files: Sequence[str], options: DataOptions) -> "tuple[Dataset, Readings]":
@@ -69,60 +83,88 @@ def read_dataset(files: Sequence[str], options: DataOptions) -> "tuple[Dataset, 
         DataError, ConfigError: if they cannot be used that way.
     """
     from gode.tables.read import read_table
-    from gode.tables.roles import NONE, Roles
+    from gode.tables.roles import Roles
     from gode.tables.runs import runs_of_tables
 
     tables = [read_table(path) for path in files]
-    formula = None
-    if options.force is not None and options.force != NONE and not _is_column(tables[0], options.force):
-        formula = _parse_force(options.force, tables[0])
-        options = replace(options, force=NONE)
-    readings = runs_of_tables(tables, Roles(**{role: getattr(options, role) for role in COLUMNS}))
-    return _make_dataset(readings, options, formula), readings
+    roles = Roles(**{role: getattr(options, role) for role in COLUMNS})
+    asked = _ask(tables[0], roles, options)
+    readings = runs_of_tables(tables, asked.roles)
+    return _make_dataset(readings, options, asked), readings
 
 
-def _make_dataset(readings: "Readings", options: DataOptions, formula: str | None) -> "Dataset":
+def _ask(table: "Table", roles: "Roles", options: DataOptions) -> Asked:
+    """Return the columns to read: of a system if several states or inputs are named, else of one signal.
+
+    Raises:
+        DataError, ConfigError: if they cannot be used that way.
+    """
+    from gode.tables.roles import NONE, assign_roles
+
+    states = [] if options.states is None else state_columns(table, roles, options.states)
+    if states and options.u is not None:
+        raise ConfigError("--u and --states both name signals; give one of them")
+    if len(states) == 1:
+        roles = replace(roles, u=states[0].word)
+    several = roles.force is not None and not is_column(table, roles.force) and len(parts_of(roles.force)) > 1
+    if len(states) < 2 and several:
+        alone = assign_roles(table, replace(roles, force=NONE))
+        roles = replace(roles, velocity=alone.velocity or NONE, acceleration=alone.acceleration or NONE)
+        return ask_system(table, roles, [Part("u", alone.u or NONE)])
+    if len(states) > 1:
+        return ask_system(table, roles, states, options.called)
+    for option in ("velocity", "acceleration"):
+        word = getattr(roles, option)
+        if word and "," in word and not is_column(table, word):
+            raise ConfigError(f"--{option} names several columns; say by --states whose they are")
+    if roles.force in (None, NONE) or is_column(table, str(roles.force)):
+        return Asked(roles, ("u",), {})
+    return Asked(replace(roles, force=NONE), ("u",), {"force": parse_formula(str(roles.force), table)})
+
+
+def _make_dataset(readings: "Readings", options: DataOptions, asked: Asked) -> "Dataset":
     from gode.data.joining import chosen_interpolation
     from gode.discovery.arguments import make_dataset
 
-    initial = _initial_values(options.initial, len(readings.runs))
-    roles = ("t", "u", "velocity", "acceleration", "force")
-    t, u, velocity, acceleration, force = (readings.column(role) for role in roles)
+    initial = _initial_values(options.initial, len(readings.runs), len(asked.states))
+    t = readings.column("t")
     assert t is not None, "every table has a column of times"
+    joined = chosen_interpolation(options.hold, options.interpolation)
+    labels = {**readings.labels, **asked.formulas}
+    if not asked.roles.channels:
+        u, velocity, acceleration, force = (
+            readings.column(role) for role in ("u", "velocity", "acceleration", "force")
+        )
+        return make_dataset(
+            t, u, velocity, acceleration, asked.formulas.get("force") or force, initial,
+            interpolation=joined, labels=labels, run_names=readings.names,
+        )  # fmt: skip
+    values, slopes, bends = (
+        {name: c for name in asked.states if (c := readings.column(name + primes)) is not None} or None
+        for primes in ("", "'", "''")
+    )
+    inputs: dict[str, Known] = {
+        name: c for name in readings.inputs if (c := readings.column(name)) is not None
+    }
+    inputs |= asked.formulas
     return make_dataset(
-        t, u, velocity, acceleration, formula or force, initial,
-        interpolation=chosen_interpolation(options.hold, options.interpolation),
-        labels={**readings.labels, **({"force": formula} if formula else {})},
-        run_names=readings.names,
+        t, values, slopes, bends, inputs or None, initial, names=asked.states, interpolation=joined,
+        labels=_labels(labels, asked, tuple(inputs)), run_names=readings.names,
     )  # fmt: skip
 
 
-def _is_column(table: "Table", name: str) -> bool:
-    try:
-        table.find(name)
-    except DataError:
-        return False
-    return True
+def _labels(labels: Mapping[str, str], asked: Asked, inputs: Sequence[str]) -> dict[str, str]:
+    """Return the labels by name; a single state has its derivatives and inputs by their roles."""
+    if len(asked.states) > 1:
+        return dict(labels)
+    (state,) = asked.states
+    keys = [f"v{i}" if i else "force" for i in range(len(inputs))]
+    roles = {state: "u", f"{state}'": "velocity", f"{state}''": "acceleration"}
+    roles |= dict(zip(inputs, keys, strict=True))
+    return {roles.get(name, name): label for name, label in labels.items()}
 
 
-def _parse_force(text: str, table: "Table") -> str:
-    from gode.equation import parse_tree
-    from gode.equation.tree import TIME, variables
-    from gode.tables.table import listed
-
-    try:
-        is_formula = variables(parse_tree(text, inputs=())) <= {TIME}
-    except EquationError:
-        is_formula = False
-    if not is_formula:
-        raise DataError(
-            f"--force {text!r} is neither a column of {table.source} ({listed(table.names)}) "
-            "nor a formula in t such as 'sin(2*t)'"
-        )
-    return text
-
-
-def _initial_values(texts: tuple[str, ...], n_runs: int) -> list[list[float]] | None:
+def _initial_values(texts: tuple[str, ...], n_runs: int, n_states: int) -> list[list[float]] | None:
     if not texts:
         return None
     if len(texts) not in (1, n_runs):
@@ -130,9 +172,14 @@ def _initial_values(texts: tuple[str, ...], n_runs: int) -> list[list[float]] | 
             f"--initial was given {len(texts)} times for {n_runs} runs; give it once, or once for each"
         )
     values = [parse_values(text, "--initial") for text in texts]
-    longest = max(map(len, values))
-    if longest > 2:
-        raise ConfigError(f"--initial must be u(t0) or u(t0),u'(t0), got {longest} values")
+    for row in values:
+        if n_states == 1 and len(row) > 2:
+            raise ConfigError(f"--initial must be u(t0) or u(t0),u'(t0), got {len(row)} values")
+        if n_states > 1 and len(row) not in (n_states, 2 * n_states):
+            raise ConfigError(
+                f"--initial must be a value for each of {n_states} states, or a value and a slope for each, "
+                f"got {len(row)} values"
+            )
     return values * (n_runs // len(values))
 
 
@@ -142,11 +189,15 @@ def check_initial(dataset: "Dataset", order: str) -> list[str]:
     Raises:
         ConfigError: if there are more initial values than the order.
     """
-    known = [(not isnan(run.initial[0]), not isnan(run.initial[1])) for run in dataset.runs]
-    if order == "1" and any(slope for _, slope in known):
-        raise ConfigError("--initial must be u(t0) for order 1, got 2 values")
-    fitted = order == "2" and any(value and not slope for value, slope in known)
-    return ["u(t0) is known; u'(t0) is fitted"] if fitted else []
+    known = [[not isnan(value) for value in run.initial] for run in dataset.runs]
+    if order == "1" and any(slope for row in known for slope in row[1::2]):
+        said = "u(t0)" if len(dataset.states) == 1 else "a value for each state"
+        raise ConfigError(f"--initial must be {said} for order 1, got {2 * len(dataset.states)} values")
+    notes = []
+    for s, name in enumerate(dataset.states):
+        if order == "2" and any(row[2 * s] and not row[2 * s + 1] for row in known):
+            notes.append(f"{name}(t0) is known; {name}'(t0) is fitted")
+    return notes
 
 
 def parse_values(text: str, option: str) -> list[float]:

@@ -1,7 +1,7 @@
 """The role of each column of a table: given by name, or guessed."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import chain
 
 import numpy as np
@@ -27,22 +27,36 @@ GUESSES = {  # column names in lower case; of several that fit, the first
 SHORT = {"v", "a", "f"}  # ambiguous, unless there is also a column u or x
 
 
+SLOPES = {  # of a state, in lower case, by the primes behind its name
+    "'": ("{}'", "d{}/dt", "d{}dt", "{}dot"),
+    "''": ("{}''", "d2{}/dt2", "d2{}dt2", "{}ddot"),
+}
+
+
 @dataclass(frozen=True, kw_only=True)
 class Roles:
-    """The column of each role; None where there is none, or where it is to be guessed."""
+    """The column of each role; None where there is none, or where it is to be guessed.
+
+    One signal has the roles u, velocity, acceleration and force. The states of a system have names, as prey,
+    prey' and prey'' in `channels`, and so have its known inputs.
+    """
 
     time: str | None = None
     u: str | None = None
     velocity: str | None = None
     acceleration: str | None = None
     force: str | None = None
+    channels: Mapping[str, str] = field(default_factory=dict)
+    inputs: Mapping[str, str] = field(default_factory=dict)
     run: str | None = None
 
     def items(self) -> Iterator[tuple[str, str]]:
         """Yield the roles that have a column."""
-        for field in fields(self):
-            if getattr(self, field.name) is not None:
-                yield field.name, getattr(self, field.name)
+        alone = {"u": self.u, "velocity": self.velocity, "acceleration": self.acceleration}
+        named = {**alone, "force": self.force, **self.channels, **self.inputs}
+        for role, name in {"time": self.time, **named, "run": self.run}.items():
+            if name is not None:
+                yield role, name
 
 
 def assign_columns(table: Table, asked: Roles) -> list[Roles]:
@@ -51,6 +65,8 @@ def assign_columns(table: Table, asked: Roles) -> list[Roles]:
     Raises:
         DataError: as `assign_roles`, and if a column is named twice.
     """
+    if asked.channels:
+        return [_assign_states(table, asked)]
     if asked.u in (None, NONE) or _is_column(table, str(asked.u)):
         return [assign_roles(table, asked)]
     if asked.velocity not in (None, NONE) or asked.acceleration not in (None, NONE):
@@ -66,7 +82,7 @@ def assign_columns(table: Table, asked: Roles) -> list[Roles]:
         if name in names[:i]:
             raise DataError(f"{table.source}: --u names column {name!r} twice; drop one")
         _check_once(table, {**others, "u": name})
-    return [Roles(**others, u=name) for name in names]
+    return [_of_signal({**others, "u": name}) for name in names]
 
 
 def assign_roles(table: Table, asked: Roles) -> Roles:
@@ -83,13 +99,61 @@ def assign_roles(table: Table, asked: Roles) -> Roles:
                 "--acceleration"
             )
         chosen["u"] = _first_left(table, set(chosen.values()))
-    return Roles(**chosen)
+    return _of_signal(chosen)
 
 
-def _given(table: Table, asked: Roles) -> dict[str, str]:
-    """Return the columns that are asked for or have a known name, and that of the time."""
-    chosen = {role: table.find(name) for role, name in asked.items() if name != NONE}
+def _of_signal(chosen: Mapping[str, str]) -> Roles:
+    """Return the roles of one signal."""
+    return Roles(
+        time=chosen.get("time"),
+        u=chosen.get("u"),
+        velocity=chosen.get("velocity"),
+        acceleration=chosen.get("acceleration"),
+        force=chosen.get("force"),
+        run=chosen.get("run"),
+    )
+
+
+def _assign_states(table: Table, asked: Roles) -> Roles:
+    """Return the columns of a system: its states as asked, the others as asked or by their names.
+
+    Raises:
+        DataError: if one column has two roles, or there is no time.
+    """
     barred = {role for role, name in asked.items() if name == NONE}
+    named = asked.inputs or "force" in asked.channels  # a state may be called so
+    closed = {"u", "velocity", "acceleration", *(["force"] if named else [])}
+    usual = _named(table, GUESSES["time"].split(), set())
+    for key, word in asked.channels.items():
+        if asked.time is None and usual is not None and word == usual:
+            raise DataError(
+                f"{table.source}: column {word!r} cannot be both time and the state {key}; "
+                "drop it from --states, or name the times with --time"
+            )
+    chosen = _given(table, asked, closed)
+    for key in asked.channels:
+        for primes, forms in SLOPES.items():
+            slope = key + primes
+            if "'" not in key and slope not in chosen and slope not in barred:
+                words = [form.format(w) for w in (key.lower(), asked.channels[key].lower()) for form in forms]
+                name = _named(table, words, set(chosen.values()))
+                chosen |= {} if name is None else {slope: name}
+    force = None if named else chosen.pop("force", None)
+    inputs = {} if force is None else {force if force.isidentifier() else "F": force}
+    inputs |= {name: chosen[name] for name in asked.inputs if name in chosen}
+    rest = {role: chosen.pop(role, None) for role in ("time", "run")}
+    channels = {role: name for role, name in chosen.items() if role not in inputs}
+    return Roles(**rest, channels=channels, inputs=inputs)
+
+
+def _given(table: Table, asked: Roles, closed: Collection[str] = ()) -> dict[str, str]:
+    """Return the columns that are asked for or have a known name, and that of the time.
+
+    Args:
+        closed: the roles that are not guessed.
+    """
+    chosen = {role: table.find(name) for role, name in asked.items() if name != NONE}
+    barred = {*closed, *(role for role, name in asked.items() if name == NONE)}
     _check_once(table, chosen)
     if "time" in barred:
         raise DataError(

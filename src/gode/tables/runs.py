@@ -15,19 +15,20 @@ from gode.tables.roles import Roles, assign_columns, run_rows
 from gode.tables.table import Table, listed
 from gode.tables.times import Times, joined, unrolled
 
-CHANNELS = ("u", "velocity", "acceleration", "force")
+APART = ("time", "run")  # roles that are no signal
 OTHER, MAX_OTHERS = "other: ", 5  # columns without a role that are kept as possible inputs
 
 
 @dataclass(frozen=True)
 class Readings:
-    """The runs of some files, each with its columns out of t, u, velocity, acceleration, force."""
+    """The runs of some files, each with its columns: t, and u, velocity, ... or the names of a system."""
 
     runs: tuple[Mapping[str, Float], ...]
     names: tuple[str, ...]  # of the runs; empty if there is only one
     labels: Mapping[str, str]  # role -> name and unit, for display
     told: tuple[str, ...]  # what was read, one sentence per file
     others: Mapping[str, list[Float]]  # columns of numbers without a role, for each run
+    inputs: tuple[str, ...] = ()  # of a system, by name
 
     def column(self, role: str) -> list[Float] | None:
         """Return one column of all runs, or None where there is none."""
@@ -59,7 +60,9 @@ def runs_of_tables(tables: Sequence[Table], asked: Roles) -> Readings:
     rows = tuple(runs.values())
     free = {key: [run[key] for run in rows] for key in rows[0] if all(key in run for run in rows)}
     columns = {key.removeprefix(OTHER): values for key, values in free.items() if key.startswith(OTHER)}
-    return Readings(rows, names, _labels(tables[0], taken[0]), tuple(told), columns)
+    return Readings(
+        rows, names, _labels(tables[0], taken[0]), tuple(told), columns, tuple(taken[0][0].inputs)
+    )
 
 
 def _times(table: Table, taken: Sequence[Roles]) -> tuple[Times, str]:
@@ -105,7 +108,7 @@ def _split(
     table: Table, roles: Roles, times: Times, others: Sequence[str]
 ) -> Iterator[tuple[str, Mapping[str, Float], int]]:
     """Yield name, columns and clock wraps of each run, in which time must increase."""
-    columns = {role: table.numbers(name) for role, name in roles.items() if role in CHANNELS}
+    columns = {role: table.numbers(name) for role, name in roles.items() if role not in APART}
     for other in others:
         with suppress(DataError):  # errors in a column that is not needed are ignored
             columns[OTHER + other] = table.numbers(other)
@@ -137,7 +140,8 @@ def _sentence(
 ) -> str:
     """Return a sentence on what was read from a table."""
     roles = taken[0]
-    parts = [f"{role} from {table.label(name)!r}" for role, name in roles.items() if role not in ("run", "u")]
+    apart = {"run", *(["u"] if roles.u is not None else [])}
+    parts = [f"{role} from {table.label(name)!r}" for role, name in roles.items() if role not in apart]
     if times.form:
         parts[0] = f"time from {roles.time!r}" + (f" and {beside!r}" if beside else "")
         again = {86400.0: ", past midnight", 3600.0: ", past the hour"}.get(times.period, "") if turns else ""
@@ -160,12 +164,17 @@ def _unused(table: Table, taken: Sequence[Roles], beside: str) -> str:
     if not left:
         return ""
     numeric = [name for name in left if table.is_numeric(name)]
-    hint = ""
-    if numeric and taken[0].force is None:
+    roles, hints = taken[0], []
+    if numeric and roles.force is None and not roles.inputs:
         name = numeric[0] if len(numeric) == 1 else "NAME"
-        hint = f" (pass it as --force {shlex.quote(name)} if it drives the system)"
-    if len(numeric) > 1:
-        hint = hint[:-1] + ", --u all if each is a run)" if hint else " (--u all if each is a run)"
+        hints.append(f"pass it as --force {shlex.quote(name)} if it drives the system")
+    if len(numeric) > 1 and not roles.channels:
+        hints.append("--u all if each is a run")
+    if numeric and roles.u is not None and len(taken) == 1:
+        names = [f'"{name}"' if "," in name else name for name in (roles.u, *numeric)]
+        shown = ",".join(names[:2]) + (",..." if len(names) > 2 else "")
+        hints.append(f"--states {shlex.quote(shown)} if they are states of one system")
+    hint = f" ({', '.join(hints)})" if hints else ""
     return f"; not used: {listed(left)}{hint}"
 
 

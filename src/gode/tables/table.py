@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 
 import numpy as np
 import pandas as pd
@@ -46,7 +47,9 @@ class Table:
             return self.names[lower.index(name.lower())]
         if name.isdecimal() and 1 <= int(name) <= len(self.names):
             return self.names[int(name) - 1]
-        raise DataError(f"{self.source} has no column {name!r}; its columns are {listed(self.names)}")
+        near = get_close_matches(name.lower(), lower, n=1)
+        hint = f"; did you mean {self.names[lower.index(near[0])]!r}?" if near else ""
+        raise DataError(f"{self.source} has no column {name!r}; its columns are {listed(self.names)}{hint}")
 
     def place(self, row: int, name: str) -> str:
         """Return line and column of a cell, for a message."""

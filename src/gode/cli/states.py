@@ -1,0 +1,209 @@
+"""The states and the known inputs of a system, as the options --states, --velocity and --force name them."""
+
+import csv
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from itertools import count
+from typing import TYPE_CHECKING, NamedTuple
+
+from gode.errors import ConfigError, DataError, EquationError
+
+if TYPE_CHECKING:
+    from gode.tables.roles import Roles
+    from gode.tables.table import Table
+
+APART = ("time", "run")  # roles of columns, which no state may be called
+
+
+class Asked(NamedTuple):
+    """Which columns a system is read from; inputs may be formulas in t instead."""
+
+    roles: "Roles"
+    states: tuple[str, ...]
+    formulas: dict[str, str]
+
+
+class Part(NamedTuple):
+    """One entry of an option, such as heat, or prey=Hare; the name is empty where there is none."""
+
+    name: str
+    word: str
+
+
+def parts_of(text: str) -> list[Part]:
+    """Return the entries of an option; one with a comma in it stands in quotes."""
+    entries = [word.strip() for word in next(csv.reader([text], skipinitialspace=True), [])]
+    return [_part(word) for word in entries if word]
+
+
+def ask_system(table: "Table", roles: "Roles", states: Sequence[Part], called: Sequence[str] = ()) -> Asked:
+    """Return the columns of a system by the names of its states and inputs.
+
+    Args:
+        roles: as asked, where velocity, acceleration and force may be lists.
+        states: their columns.
+        called: the names of the states in given equations.
+
+    Raises:
+        DataError, ConfigError: if a column does not exist, is named twice, or belongs to no state.
+    """
+    from gode.tables.roles import NONE, Roles
+
+    names = _state_names(states, called)
+    channels = {name: part.word for name, part in zip(names, states, strict=True)}
+    for primes, option in (("'", "velocity"), ("''", "acceleration")):
+        words = _slope_columns(table, getattr(roles, option), f"--{option}", len(names))
+        channels |= {name + primes: word for name, word in zip(names, words, strict=False)}
+    inputs, formulas = _inputs(table, roles.force, channels)
+    closed = NONE if roles.force is not None and not inputs else None
+    asked = Roles(time=roles.time, run=roles.run, channels=channels, inputs=inputs, force=closed)
+    return Asked(asked, tuple(names), formulas)
+
+
+def state_columns(table: "Table", roles: "Roles", states: str) -> list[Part]:
+    """Return the columns that --states names; `all` are those of numbers that have no other role.
+
+    Raises:
+        DataError, ConfigError: if one does not exist or is named twice.
+    """
+    from gode.tables.roles import ALL, NONE, assign_columns
+
+    if states == ALL:
+        rest = replace(roles, u=ALL, velocity=NONE, acceleration=NONE)
+        return [Part("", str(each.u)) for each in assign_columns(table, rest)]
+    parts = [part._replace(word=_found(table, part.word)) for part in parts_of(states)]
+    words = [part.word for part in parts]
+    for i, word in enumerate(words):
+        if word != NONE and word in words[:i]:
+            raise DataError(f"{table.source}: --states names column {word!r} twice; drop one")
+        if word == NONE and not parts[i].name:
+            raise ConfigError(
+                "--states none: a state that was not measured itself needs a name, as in x=none"
+            )
+    if not parts:
+        raise ConfigError("--states is empty; name columns, such as --states prey,predator")
+    return parts
+
+
+def is_column(table: "Table", name: str) -> bool:
+    """Tell whether `name` means a column of the table."""
+    try:
+        find_column(table, name)
+    except DataError:
+        return False
+    return True
+
+
+def find_column(table: "Table", word: str) -> str:
+    """Return the column that `word` means: its name, its number, or its name in an equation.
+
+    Raises:
+        DataError: if there is none.
+    """
+    from gode.tables.identifiers import identifiers
+
+    known = dict(zip(identifiers(table.names, taken_words()), table.names, strict=True))
+    try:
+        return table.find(word)
+    except DataError:
+        if word in known:
+            return known[word]
+        raise
+
+
+def parse_formula(text: str, table: "Table") -> str:
+    """Return a formula in t.
+
+    Raises:
+        DataError: if it is none.
+    """
+    from gode.equation import parse_tree
+    from gode.equation.tree import TIME, variables
+    from gode.tables.table import listed
+
+    try:
+        is_formula = variables(parse_tree(text, inputs=())) <= {TIME}
+    except EquationError:
+        is_formula = False
+    if not is_formula:
+        raise DataError(
+            f"--force {text!r} is neither a column of {table.source} ({listed(table.names)}) "
+            "nor a formula in t such as 'sin(2*t)'"
+        )
+    return text
+
+
+def taken_words() -> Collection[str]:
+    """Return the words that cannot name a state or an input."""
+    from gode.discovery.states import TAKEN
+
+    return {*TAKEN, *APART}
+
+
+def _part(text: str) -> Part:
+    name, equals, word = text.partition("=")
+    return Part(name.strip(), word.strip()) if equals else Part("", text)
+
+
+def _found(table: "Table", word: str) -> str:
+    from gode.tables.roles import NONE
+
+    return NONE if word == NONE else find_column(table, word)
+
+
+def _state_names(columns: Sequence[Part], called: Sequence[str]) -> list[str]:
+    from gode.tables.identifiers import identifiers
+
+    made = iter(identifiers([part.word for part in columns if not part.name], taken_words()))
+    names = [part.name or next(made) for part in columns]
+    if not called or set(called) == set(names):
+        return names
+    if len(called) != len(names):
+        raise ConfigError(
+            f"--states names {len(names)} columns, but the equations are those of {', '.join(called)}; "
+            "name a column for each"
+        )
+    return list(called)
+
+
+def _slope_columns(table: "Table", text: str | None, option: str, n_states: int) -> list[str]:
+    from gode.tables.roles import NONE
+
+    if text is None:
+        return []
+    words = [_found(table, part.word) for part in parts_of(text)]
+    if words == [NONE]:
+        return words * n_states
+    if len(words) != n_states:
+        raise ConfigError(
+            f"{option} names {len(words)} columns for {n_states} states; give one for each, "
+            "none where it was not measured"
+        )
+    return words
+
+
+def _inputs(
+    table: "Table", text: str | None, channels: Mapping[str, str]
+) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the columns and the formulas of the known inputs by their names."""
+    from gode.tables.identifiers import identifiers
+    from gode.tables.roles import NONE
+
+    columns: dict[str, str] = {}
+    formulas: dict[str, str] = {}
+    for part in [] if text in (None, NONE) else parts_of(str(text)):
+        used = {*channels, *columns, *formulas}
+        if is_column(table, part.word):
+            word = find_column(table, part.word)
+            if word in columns.values():
+                raise DataError(f"{table.source}: --force names column {word!r} twice; drop one")
+            if word in channels.values():
+                raise DataError(
+                    f"{table.source}: column {word!r} cannot be both a state and an input; name two"
+                )
+            taken = {*taken_words(), *used} - {word} if word == "F" else {*taken_words(), *used}
+            columns[part.name or identifiers([word], taken)[0]] = word
+        else:
+            free = (name for i in count(1) if (name := f"F{i}" if i > 1 else "F") not in used)
+            formulas[part.name or next(free)] = parse_formula(part.word, table)
+    return columns, formulas

@@ -1,0 +1,18 @@
+import pytest
+
+from gode.tables.identifiers import identifiers
+
+
+@pytest.mark.parametrize(
+    ("columns", "names"),
+    [
+        (["prey", "predator"], ["prey", "predator"]),
+        (["Temp °C", "flow (l/h)"], ["Temp_C", "flow_l_h"]),
+        (["2nd floor", "höhe"], ["x_2nd_floor", "hohe"]),
+        (["°", "µ"], ["x1", "x2"]),
+        (["a b", "a-b"], ["a_b", "a_b_2"]),
+        (["t", "sin"], ["x_t", "x_sin"]),
+    ],
+)
+def test_columns_get_names_that_an_equation_can_hold(columns, names):
+    assert identifiers(columns, {"t", "sin"}) == names
