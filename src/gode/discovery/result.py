@@ -26,7 +26,7 @@ from gode.solve import Solution
 if TYPE_CHECKING:
     from gode.report.answers import Answers
     from gode.report.figures import Figure
-    from gode.report.linear import Linear
+    from gode.report.linear import Constant, Linear, Place
 
 
 @dataclass(frozen=True, repr=False)
@@ -179,11 +179,12 @@ class Discovery:
 
         return answer(self)
 
-    def linearise(self, u: float | None = None, *, force: float = 0.0) -> Linear:
+    def linearise(self, u: Place | None = None, *, force: Constant = 0.0) -> Linear:
         """Return the linear model for small motions about an equilibrium under a constant force.
 
         Args:
-            u: near which equilibrium; by default a stable one that was observed.
+            u: near which equilibrium; by default a stable one that was observed. Of several states, their
+                values in order or by their names; so is the force of several inputs.
 
         Raises:
             EquationError: if there is none, or nothing linear holds near it.

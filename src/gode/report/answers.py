@@ -1,28 +1,31 @@
 """An engineer's answers: equilibria, stability, frequencies, time constants, gain over a linear model."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from gode.discovery import Discovery
-from gode.equation import Equation, Skeleton, Term, parse_skeleton
+from gode.equation import Equation, Law, LawSkeleton, Skeleton, SystemSkeleton, Term, parse_skeleton
 from gode.equation.printer import to_text
-from gode.equation.tree import TIME, depends_on, variables, walk
+from gode.equation.system import state_seen
+from gode.equation.tree import STATE, TIME, depends_on, variables, walk
 from gode.fitting import fit_constants
 from gode.fitting.shooting import Shot, shoot
-from gode.report.equilibria import Equilibrium, extent, find_equilibria
+from gode.fitting.views import view
+from gode.report.equilibria import Equilibrium, extent, extents, find_equilibria
 from gode.report.naming import Units
+from gode.report.stationary import CONTINUUM, Rest, find_rests
 from gode.search.zero_starts import fitted_target
 
-STATES = {"u", "u'", "u''"}
-LINEAR = {1: "u' = C*u + C", 2: "u'' = C*u' + C*u + C"}
+GAIN = "The best linear model, {}, leaves residuals {:.3g} times as large."
 
 
 @dataclass(frozen=True)
 class Answers:
     """What the equation says about the system; `notes` say why an answer is missing."""
 
-    equilibria: tuple[Equilibrium, ...]
+    equilibria: tuple[Equilibrium | Rest, ...]
     linear: str | None  # the best linear model
     gain: float | None  # rms residual of the best linear model over that of the equation found
     notes: tuple[str, ...]
@@ -38,59 +41,118 @@ def answer(discovery: Discovery) -> Answers:
     return Answers(tuple(equilibria), linear, gain, (*notes, comparison))
 
 
-def _equilibria(discovery: Discovery) -> tuple[list[Equilibrium], list[str]]:
-    best = discovery.candidates[0]
-    skeleton = best.single.skeleton
-    if depends_on(skeleton.normal, TIME):
-        return [], ["The equation changes with time, so it has no equilibria."]
-    units = Units.of(discovery.prepared.dataset)
-    found = find_equilibria(best.single, best.covariance, *extent(discovery), units)
-    notes = [] if found else ["There is no equilibrium within or near the observed range."]
-    if found and skeleton.inputs:
+def _equilibria(discovery: Discovery) -> tuple[list[Equilibrium] | list[Rest], list[str]]:
+    best, dataset = discovery.candidates[0], discovery.prepared.dataset
+    parts = best.equation.skeleton.parts
+    several = len(dataset.states) > 1
+    if any(depends_on(part.normal, TIME) for part in parts):
+        return [], [f"The {'law' if several else 'equation'} changes with time, so it has no equilibria."]
+    found: list[Equilibrium] | list[Rest]
+    notes = []
+    if isinstance(best.equation, Equation):
+        units = Units.of(dataset)
+        found = find_equilibria(best.equation, best.covariance, *extent(discovery), units)
+    else:
+        box, own = extents(discovery), [Units.of(dataset, state) for state in dataset.states]
+        found, apart = find_rests(best.equation, best.covariance, *box, own)
+        notes = [] if apart else [CONTINUUM]
+    if not found and not notes:
+        notes.append("There is no equilibrium within or near the observed range.")
+    if found and _uses_inputs(best.equation):
         notes.append("Equilibria are those without the force.")
-    if found and any(node.op in ("sign", "abs") for node in walk(skeleton.normal)):
+    if found and any(node.op in ("sign", "abs") for part in parts for node in walk(part.normal)):
         notes.append("Terms with sign or abs are not part of the linear motion.")
     return found, notes
 
 
+def _uses_inputs(law: Law) -> bool:
+    """Tell whether a known input occurs in the law."""
+    known = {*law.skeleton.inputs}
+    names = [(part, law.skeleton.names(i)) for i, part in enumerate(law.skeleton.parts)]
+    return any(called.get(name, name) in known for part, called in names for name in part.inputs)
+
+
 def _gain(discovery: Discovery) -> tuple[str | None, float | None, str]:
     best = discovery.candidates[0]
-    if _is_linear(best.single.skeleton):
-        return None, None, "The equation is linear itself."
-    given = [f" + C*({to_text(term.body)})" for term in best.single.skeleton.terms if _is_given(term)]
-    text = LINEAR[best.single.order] + "".join(given)
-    shot = _fitted(parse_skeleton(text, inputs=best.single.skeleton.inputs), discovery)
+    if _is_linear(best.equation.skeleton):
+        what = "equation" if len(best.equation.states) == 1 else "law"
+        return None, None, f"The {what} is linear itself."
+    shot = _fitted(_linear_form(best.equation), discovery)
     same = [c for c in discovery.candidates if c.n_values == best.n_values]  # fitted to the same values
-    tried = [(c.rms, c.single) for c in same if _is_linear(c.single.skeleton)]
-    if shot is not None and isinstance(shot.equation, Equation):
+    tried = [(c.rms, c.equation) for c in same if _is_linear(c.equation.skeleton)]
+    if shot is not None and shot.equation is not None:
         tried.append((float(np.sqrt(shot.sse / shot.n_values)), shot.equation))
     tried = [each for each in tried if np.isfinite(each[0])]
     if not tried or not np.isfinite(best.rms):
         return None, None, "No linear model could be compared with it."
     rms, linear = min(tried, key=lambda each: each[0])
     gain = rms / max(best.rms, 1e-300)
-    name = linear.text(4)
-    return name, gain, f"The best linear model, {name}, leaves residuals {gain:.3g} times as large."
+    name = "; ".join(linear.lines(4))
+    return name, gain, GAIN.format(name, gain)
 
 
-def _is_linear(skeleton: Skeleton) -> bool:
-    return all(_is_given(term) or term.body.value in STATES for term in skeleton.terms)
+def _linear_form(law: Law) -> LawSkeleton:
+    """Return the linear law of the same orders, with the same terms in time and inputs."""
+    parts = [_linear_part(law.skeleton, own) for own in range(len(law.states))]
+    if isinstance(law, Equation):
+        return parts[0]
+    return SystemSkeleton(law.states, tuple(parts), law.skeleton.inputs)
 
 
-def _is_given(term: Term) -> bool:
+def _linear_part(skeleton: LawSkeleton, own: int) -> Skeleton:
+    part, d = skeleton.parts[own], len(skeleton.states)
+    signals = [f"{STATE}'" if part.order == 2 else "", STATE]
+    signals += [state_seen(own, s) + "'" * k for s in range(d) if s != own for k in range(skeleton.orders[s])]
+    terms = [f"C*{name}" for name in signals if name] + ["C"]
+    terms += [f"C*({to_text(term.body)})" for term in part.terms if _is_given(term, _signals(skeleton))]
+    seen = tuple(name for name in skeleton.seen(own) if name.rstrip("'") not in (TIME, STATE))
+    others = tuple(dict.fromkeys(name.rstrip("'") for name in seen))
+    return parse_skeleton(f"{part.highest} = {' + '.join(terms)}", inputs=others, states=(STATE, *others))
+
+
+def _is_linear(skeleton: LawSkeleton) -> bool:
+    signals = _signals(skeleton)
+    terms = [term for part in skeleton.parts for term in part.terms]
+    return all(_is_given(term, signals) or term.body.value in signals for term in terms)
+
+
+def _signals(skeleton: LawSkeleton) -> set[str]:
+    """Return what the states and their derivatives are called in any equation."""
+    d = len(skeleton.states)
+    return {state_seen(0, s) + "'" * k for s in range(d) for k in range(3)}
+
+
+def _is_given(term: Term, signals: set[str]) -> bool:
     """Tell whether a term depends on time and inputs only; linear models have these, too."""
-    return not variables(term.body) & STATES
+    return not variables(term.body) & signals
 
 
-def _fitted(skeleton: Skeleton, discovery: Discovery) -> Shot | None:
+def _fitted(skeleton: LawSkeleton, discovery: Discovery) -> Shot | None:
     """Return the best fit of a skeleton to the same target as the equation found."""
-    prepared, settings = discovery.prepared, discovery.settings
-    target = fitted_target(discovery.candidates[0], prepared)
+    settings = discovery.settings
+    target = fitted_target(discovery.candidates[0], discovery.prepared)
     best: Shot | None = None
-    for problem in prepared.problems:
-        start = fit_constants(skeleton, problem, config=settings.constants).equation
-        if start is not None:
-            shot = shoot(skeleton, start.constants, target, config=settings.shooting)
-            if best is None or shot.sse < best.sse:
-                best = shot
+    for constants in _starts(skeleton, discovery):
+        shot = shoot(skeleton, constants, target, config=settings.shooting)
+        if best is None or shot.sse < best.sse:
+            best = shot
     return best
+
+
+def _starts(skeleton: LawSkeleton, discovery: Discovery) -> Iterator[tuple[float, ...]]:
+    """Yield constants that fit the smoothed data; of a system, those of each equation in turn."""
+    prepared, settings = discovery.prepared, discovery.settings
+    if isinstance(skeleton, Skeleton):
+        for problem in prepared.problems:
+            start = fit_constants(skeleton, problem, config=settings.constants).equation
+            if start is not None:
+                yield start.constants
+        return
+    found: tuple[float, ...] = ()
+    for own, part in enumerate(skeleton.parts):
+        seen = view(prepared, own, part.order, settings.selection.floor)
+        start = fit_constants(part, seen.problems[0], config=settings.constants).equation
+        if start is None:
+            return
+        found += start.constants
+    yield found

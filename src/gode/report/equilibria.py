@@ -42,6 +42,11 @@ class Equilibrium:
     time_constant: Value | None = None
     units: Units = NO_UNITS
 
+    @property
+    def where(self) -> str:
+        """Its place, with the unit."""
+        return self.units.length(self.u)
+
     def motion(self) -> dict[str, str]:
         """Return the quantities of the motion nearby with units; those that do not apply are left out."""
         out = {}
@@ -59,27 +64,34 @@ class Equilibrium:
         return out
 
     def __str__(self) -> str:
-        parts = [f"u = {self.units.length(self.u)}: {self.stability}"]
+        parts = [f"u = {self.where}: {self.stability}"]
         parts += [f"{name} {value}" for name, value in self.motion().items()]
         return ", ".join(parts) + ("" if self.observed else " (outside the data)")
 
 
-def extent(discovery: Discovery, order: int = 0) -> tuple[float, float]:
-    """Return the smallest and the largest u (order 0) or u' (1) along the data.
+def extent(discovery: Discovery, order: int = 0, state: int = 0) -> tuple[float, float]:
+    """Return the smallest and the largest value (order 0) or derivative (1) of a state along the data.
 
-    Where u was not measured, that of the solution: integrated accelerations drift.
+    Where it was not measured, that of the solution: integrated accelerations drift.
     """
-    values = np.concatenate([_states(discovery, i)[order] for i in range(len(discovery.prepared.smooths))])
+    channel = 3 * state + order
+    runs = range(len(discovery.prepared.smooths))
+    values = np.concatenate([_states(discovery, i, 3 * state)[channel] for i in runs])
     values = values[np.isfinite(values)]
     return (float(values.min()), float(values.max())) if len(values) else (0.0, 0.0)
 
 
-def _states(discovery: Discovery, run: int) -> tuple[Float, Float]:
-    smooth = discovery.prepared.smooths[run]
-    if np.isfinite(discovery.prepared.dataset.runs[run].observed[0]).any():
-        return smooth.values[0], smooth.values[1]
-    solved = discovery.simulate(run=run)
-    return solved.u, solved.du
+def extents(discovery: Discovery) -> tuple[Float, Float]:
+    """Return the smallest and the largest values (d,) of all states along the data."""
+    ends = [extent(discovery, 0, s) for s in range(len(discovery.prepared.dataset.states))]
+    return np.array([low for low, _ in ends]), np.array([high for _, high in ends])
+
+
+def _states(discovery: Discovery, run: int, channel: int) -> Float:
+    """Return all channels along a run: smoothed if this one was measured, else those of the solution."""
+    if np.isfinite(discovery.prepared.dataset.runs[run].observed[channel]).any():
+        return discovery.prepared.smooths[run].values
+    return discovery.simulate(run=run).values
 
 
 def find_equilibria(
@@ -96,12 +108,6 @@ def find_equilibria(
 def equilibria_under(equation: Equation, low: float, high: float, inputs: Sequence[float]) -> list[float]:
     """Return the equilibria under constant inputs, between `low` and `high` and a little beyond."""
     return _StaticResidual.of(equation, NO_COVARIANCE, inputs).roots(_grid(low, high))
-
-
-def slopes_at_equilibrium(equation: Equation, u: float, inputs: Sequence[float]) -> Float:
-    """Return the derivatives of R in t, u, u', u'' and each input at the equilibrium `u`."""
-    static = _StaticResidual.of(equation, NO_COVARIANCE, inputs)
-    return static.evaluated(static.constants, np.array([u]))[1][:, 0]
 
 
 def _grid(low: float, high: float) -> Float:

@@ -67,7 +67,9 @@ class Field:
         slopes = self.at_rest(c, x[:, None], inputs)[1][:, :, 0]
         lead = slopes[:, [1 + 3 * s + order for s, order in enumerate(orders)]]
         size = np.abs(slopes[np.isfinite(slopes)]).max(initial=0.0)
-        if not np.all(np.isfinite(slopes)) or abs(np.linalg.det(lead)) <= TINY * size**d:
+        if not np.all(np.isfinite(slopes)) or not np.abs(lead).max() > TINY * size:
+            return None
+        if TINY * np.linalg.cond(lead) > 1:
             return None
         lower = [1 + 3 * s + k for s, order in enumerate(orders) for k in range(order)]
         solved = -np.linalg.solve(lead, np.hstack([slopes[:, lower], slopes[:, 1 + 3 * d :]]))

@@ -4,6 +4,7 @@ For the residual R(t, u, u', u'', F) = 0 of the equation, small deviations x = (
 follow a u'' + b u' + k u + f F = 0, where a, b, k, f are the partial derivatives of R.
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -13,21 +14,26 @@ from scipy.signal import ss2tf
 
 from gode.arrays import Float
 from gode.discovery import Discovery
-from gode.equation.tape import COLUMNS
+from gode.discovery.quality import start_names
+from gode.equation import Equation, Law
 from gode.equation.tree import TIME, depends_on
 from gode.errors import ConfigError, EquationError
-from gode.report.equilibria import equilibria_under, extent, slopes_at_equilibrium
+from gode.report.equilibria import equilibria_under, extents
+from gode.report.field import Field, equilibria_in
 from gode.report.naming import TINY
 
 if TYPE_CHECKING:
     from control import StateSpace
 
-STATES = ("u", "u'")
+Place = float | Sequence[float] | Mapping[str, float] | Float  # of all states
+Constant = float | Mapping[str, float]  # value of the input, or of several by their names
 
 
 @dataclass(frozen=True)
 class Linear:
     """x' = A x + B w, y = C x + D w for small deviations x of the state, w of the input, y of the output u.
+
+    Of several states, the outputs y are all of them.
 
     With a sample time `dt` the first is x(t + dt) = A x(t) + B w(t), the input held between samples.
     """
@@ -47,17 +53,26 @@ class Linear:
         """The eigenvalues of A, which may be complex."""
         return np.asarray(np.linalg.eigvals(self.a))
 
-    def transfer_function(self) -> tuple[Float, Float]:
-        """Return numerator and denominator of u over the input, the highest power of s (or z) first.
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """The names of the outputs: the states without their derivatives."""
+        return tuple(name for name in self.states if not name.endswith("'"))
+
+    def transfer_function(self, output: str | None = None, input: str | None = None) -> tuple[Float, Float]:
+        """Return numerator and denominator of an output over an input, the highest power of s (or z) first.
+
+        Args:
+            output, input: by default the first.
 
         Raises:
-            EquationError: if there is no input.
+            EquationError: if there is no input, or none of these names.
         """
         if not self.inputs:
             raise EquationError("a transfer function needs an input, and this equation has none")
-        over, under = ss2tf(self.a, self.b, self.c, self.d)
+        row = _index(self.outputs, output, "output")
+        over, under = ss2tf(self.a, self.b, self.c, self.d, input=_index(self.inputs, input, "input"))
         over[np.abs(over) < TINY * np.abs(over).max()] = 0.0  # rounding
-        return np.trim_zeros(over[0], "f"), under
+        return np.trim_zeros(over[row], "f"), under
 
     def discrete(self, dt: float) -> "Linear":
         """Return the model from sample to sample, `dt` apart, with the input held in between.
@@ -94,7 +109,7 @@ class Linear:
         out: dict[str, object] = {
             "states": list(self.states),
             "inputs": list(self.inputs),
-            "outputs": ["u"],
+            "outputs": list(self.outputs),
             "equilibrium": self.equilibrium.tolist(),
             "input": self.input.tolist(),
             "dt": self.dt,
@@ -104,58 +119,94 @@ class Linear:
             "D": self.d.tolist(),
             "poles": [[float(p.real), float(p.imag)] for p in self.poles],
         }
-        if self.inputs:
+        if len(self.inputs) == len(self.outputs) == 1:
             over, under = self.transfer_function()
             out |= {"numerator": over.tolist(), "denominator": under.tolist()}
         return out
 
 
-def linearise(discovery: Discovery, u: float | None, *, force: float) -> Linear:
+def linearise(discovery: Discovery, u: Place | None, *, force: Constant) -> Linear:
     """Return the linear model about an equilibrium under a constant force.
 
     Args:
-        u: near the equilibrium wanted; by default a stable one in the range of the data.
+        u: near the equilibrium wanted; by default a stable one in the range of the data. Of several states,
+            their values in order or by their names.
+        force: a number, or one for each input by its name.
 
     Raises:
         EquationError: if there is none, or the equation is not linearisable there.
     """
-    equation = discovery.candidates[0].single
-    skeleton = equation.skeleton
-    for name, value in (("u", u), ("force", force)):
-        if value is not None and not np.isfinite(value):
-            raise ConfigError(f"{name} must be a finite number, got {value!r}")
-    if depends_on(skeleton.normal, TIME):
-        raise EquationError(f"{equation.text(4)} changes with time, so it has no equilibria")
-    inputs = [float(force)] * len(skeleton.inputs)
-    low, high = extent(discovery)
-    ends = [low, high] if u is None else [low, high, u]
-    found = [
-        _linear_about(discovery, x, inputs) for x in equilibria_under(equation, min(ends), max(ends), inputs)
-    ]
-    models = [model for model in found if model is not None]
+    law, dataset = discovery.candidates[0].equation, discovery.prepared.dataset
+    skeleton = law.skeleton
+    near, inputs = _near(u, law), _inputs(force, skeleton.inputs)
+    if any(depends_on(part.normal, TIME) for part in skeleton.parts):
+        raise EquationError(f"{'; '.join(law.lines(4))} changes with time, so it has no equilibria")
+    low, high = extents(discovery)
+    models = [model for x in _places(law, low, high, near, inputs) if (model := _about(law, x, inputs))]
     if not models:
-        where = "" if u is None else f" or near u = {u:g}"
+        where = "" if near is None else f" or near {_at(dataset.states, near)}"
+        told = f"{force:g}" if isinstance(force, float | int) else str(dict(force))
         raise EquationError(
-            f"{equation.text(4)} has no equilibrium about which it is linear within the data{where} under "
-            f"the constant force {force:g}; give another one"
+            f"{'; '.join(law.lines(4))} has no equilibrium about which it is linear within the data{where} "
+            f"under the constant force {told}; give another one"
         )
-    middle = 0.5 * (low + high)
-    if u is not None:
-        return min(models, key=lambda m: abs(m.equilibrium[0] - u))
-    return min(models, key=lambda m: (bool(np.any(m.poles.real > 0)), abs(m.equilibrium[0] - middle)))
+    size = np.where(high > low, high - low, 1.0)
+    middle = 0.5 * (low + high) if near is None else near
+    values = [np.array([m.equilibrium[m.states.index(s)] for s in law.states]) for m in models]
+    far = [float(np.max(np.abs(x - middle) / size)) for x in values]
+    unstable = [near is None and bool(np.any(m.poles.real > 0)) for m in models]
+    return models[min(range(len(models)), key=lambda i: (unstable[i], far[i]))]
 
 
-def _linear_about(discovery: Discovery, u: float, inputs: list[float]) -> Linear | None:
-    """Return the model about the equilibrium `u`; None if a slope is not finite or the leading one zero."""
-    equation = discovery.candidates[0].single
-    order, names = equation.order, equation.skeleton.inputs
-    slopes = slopes_at_equilibrium(equation, u, inputs)
-    lead, own = slopes[1 + order], slopes[1 : 1 + order]
-    if not np.all(np.isfinite(slopes)) or not abs(lead) > TINY * np.abs(slopes).max():
+def _places(law: Law, low: Float, high: Float, near: Float | None, inputs: list[float]) -> list[Float]:
+    """Return the equilibria within or near the data, and one near the place asked for."""
+    if isinstance(law, Equation):
+        ends = [low[0], high[0], *([] if near is None else [near[0]])]
+        return [np.array([x]) for x in equilibria_under(law, min(ends), max(ends), inputs)]
+    return equilibria_in(law, low, high, inputs, near)[0]
+
+
+def _about(law: Law, x: Float, inputs: list[float]) -> Linear | None:
+    """Return the model about the equilibrium `x`; None if a slope is not finite or the leading one zero."""
+    found = Field(law).linear(np.array(law.constants), x, inputs)
+    if found is None:
         return None
-    a, b = np.eye(order, k=1), np.zeros((order, len(names)))
-    a[-1] = -own / lead
-    b[-1] = -slopes[len(COLUMNS) :] / lead
-    c = np.eye(1, order)
-    state = np.array([u, *[0.0] * (order - 1)])
-    return Linear(a, b, c, np.zeros((1, len(names))), STATES[:order], names, state, np.array(inputs))
+    a, b = found
+    names = start_names(law)
+    c = np.array([[float(name == state) for name in names] for state in law.states])
+    state = np.array([0.0 if name.endswith("'") else x[law.states.index(name)] for name in names])
+    nothing = np.zeros((len(law.states), len(inputs)))
+    return Linear(a, b, c, nothing, tuple(names), law.skeleton.inputs, state, np.array(inputs))
+
+
+def _near(u: Place | None, law: Law) -> Float | None:
+    """Return the place (d,) asked for."""
+    if u is None:
+        return None
+    if isinstance(u, Mapping):
+        given = [u.get(state, np.nan) for state in law.states]
+    else:
+        given = [float(x) for x in np.atleast_1d(np.asarray(u, np.float64))]
+    if len(given) != len(law.states) or not np.all(np.isfinite(given)):
+        wanted = "a finite number" if len(law.states) == 1 else f"a finite number for each of {law.states}"
+        raise ConfigError(f"u must be {wanted}, got {u!r}")
+    return np.array(given, np.float64)
+
+
+def _inputs(force: Constant, names: tuple[str, ...]) -> list[float]:
+    """Return the constant value of each input."""
+    values = [force.get(name, 0.0) for name in names] if isinstance(force, Mapping) else [force] * len(names)
+    for value in [*values, *([] if isinstance(force, Mapping) else [force])]:
+        if not np.isfinite(value):
+            raise ConfigError(f"force must be a finite number, got {value!r}")
+    return [float(value) for value in values]
+
+
+def _at(states: tuple[str, ...], place: Float) -> str:
+    return ", ".join(f"{name} = {x:g}" for name, x in zip(states, place, strict=True))
+
+
+def _index(names: tuple[str, ...], name: str | None, what: str) -> int:
+    if name is not None and name not in names:
+        raise EquationError(f"no {what} is called {name!r}; there are {', '.join(names)}")
+    return 0 if name is None else names.index(name)

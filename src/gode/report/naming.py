@@ -37,9 +37,9 @@ class Units:
     u: str = ""
 
     @classmethod
-    def of(cls, dataset: Dataset) -> "Units":
-        """Return the units in the labels of the columns."""
-        return cls(_unit(dataset, "t"), _unit(dataset, "u"))
+    def of(cls, dataset: Dataset, state: str | None = None) -> "Units":
+        """Return the units in the labels of the columns; by default those of the first state."""
+        return cls(_unit(dataset, "t"), _unit(dataset, state or dataset.states[0]))
 
     def length(self, value: Value | float) -> str:
         """Return a value of u with its unit."""
@@ -80,7 +80,9 @@ def axis_label(dataset: Dataset, column: str) -> str:
         label = ""
     if label:
         return f"{column} ({label})"
-    unit = _unit(dataset, column) or (Units.of(dataset).derived(column) if column != "t" else "")
+    unit = _unit(dataset, column) or (
+        Units.of(dataset, column.rstrip("'")).derived(column) if column != "t" else ""
+    )
     return f"{column} [{unit}]" if unit else column
 
 

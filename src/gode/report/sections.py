@@ -5,6 +5,7 @@ import numpy as np
 from gode.choices import Preset
 from gode.discovery import Discovery, Finding
 from gode.discovery.quality import Verdict
+from gode.equation import Equation
 from gode.errors import EquationError
 from gode.report.answers import answer
 from gode.report.code import code
@@ -96,9 +97,10 @@ def answers_section(discovery: Discovery) -> list[Markup]:
     found = answer(discovery)
     motions = [e.motion() for e in found.equilibria]
     names = list(dict.fromkeys(name for motion in motions for name in motion))
-    head = ["equilibrium u", "stability", *names, ""]
+    alone = isinstance(discovery.candidates[0].equation, Equation)
+    head = ["equilibrium u" if alone else "equilibrium", "stability", *names, ""]
     rows = [
-        [e.units.length(e.u), e.stability, *(motion.get(name, "") for name in names), _where(e.observed)]
+        [e.where, e.stability, *(motion.get(name, "") for name in names), _where(e.observed)]
         for e, motion in zip(found.equilibria, motions, strict=True)
     ]
     notes = bullets(found.notes) if found.notes else ""
