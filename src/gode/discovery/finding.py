@@ -67,7 +67,8 @@ class Finding:
         """
         if state not in self.states:
             raise DataError(f"no state is called {state!r}; the states are {', '.join(self.states)}")
-        return Finding(self.candidate, self.law.states.index(state)) if len(self.law.states) > 1 else self
+        number = self.law.states.index(state)
+        return Finding(self.candidate, number) if self.law.skeleton.names(number) else self
 
     def __str__(self) -> str:
         return "\n".join(self.lines())

@@ -16,7 +16,7 @@ from gode.data.runs import Input, Run
 from gode.discovery import Discovery
 from gode.discovery.simulate import Scenario, propagated_error, simulate
 from gode.fitting.shooting import joint_covariance
-from gode.report.equilibria import extent
+from gode.report.equilibria import extent, extents
 from gode.report.naming import Units
 from gode.search.zero_starts import fitted_target
 from gode.selection import Candidate, ties
@@ -105,10 +105,11 @@ class _Rivals:
             joint_covariance(c.equation, c.initial, fitted_target(c, self.prepared), config=config)
             for c in close
         ]
-        self.channel = int(np.flatnonzero(np.isfinite(discovery.noise))[0])
-        self.noise = float(discovery.noise[self.channel])
-        low, high = extent(discovery)
-        self.low, self.high = low - TRUSTED * (high - low), high + TRUSTED * (high - low)
+        self.channels = _first_of_each_state(discovery.noise)
+        self.noise = discovery.noise[self.channels, None]
+        low, high = extents(discovery)
+        wide = TRUSTED * (high - low)
+        self.low, self.high = (low - wide)[:, None], (high + wide)[:, None]
 
     def distances(self, experiment: Experiment) -> list[tuple[float, float]]:
         """Return, for each rival, its largest distance from the best equation and the time of that."""
@@ -117,17 +118,18 @@ class _Rivals:
         for values, error, inside in rivals:
             with np.errstate(over="ignore", invalid="ignore"):
                 distance = np.abs(values - best[0]) / np.sqrt(self.noise**2 + error**2 + best[1] ** 2)
-            distance = np.where(inside & best[2] & np.isfinite(distance), distance, 0.0)
+            distance = np.where(inside & best[2] & np.isfinite(distance), distance, 0.0).max(axis=0)
             at = int(np.argmax(distance))
             out.append((float(distance[at]), float(experiment.scenario.t[at])))
         return out
 
     def _solved(self, i: int, scenario: Scenario) -> tuple[Float, Float, Bool]:
-        """Return the observed channel, its uncertainty, and a mask of values near enough to the data."""
+        """Return an observed channel of each state, their errors, and a mask of times near the data."""
         solved = simulate(self.close[i], self.prepared, scenario, sensitivities=True)
-        error = propagated_error(self.joint[i], scenario, solved, self.channel)
-        inside = np.logical_and.accumulate((solved.u >= self.low) & (solved.u <= self.high))
-        return (solved.u, solved.du, solved.d2u)[self.channel], error, inside
+        errors = [propagated_error(self.joint[i], scenario, solved, c) for c in self.channels]
+        states = solved.values[::3]
+        inside = np.logical_and.accumulate(np.all((states >= self.low) & (states <= self.high), axis=0))
+        return solved.values[self.channels], np.array(errors), inside
 
 
 def _experiments(discovery: Discovery) -> Iterator[Experiment]:
@@ -145,24 +147,43 @@ def _experiments(discovery: Discovery) -> Iterator[Experiment]:
     for name, signal in run.inputs.items():
         for factor in STRONGER:
             how = f"make the force {name} {factor:g} times as strong" if factor else f"switch {name} off"
-            yield Experiment(how, Scenario(t, force=_scaled(signal, factor, run)))
+            yield Experiment(how, Scenario(t, force={name: _scaled(signal, factor, run)}))
+
+
+def _first_of_each_state(noise: Float) -> list[int]:
+    """Return the lowest observed channel of each state that was observed."""
+    seen = np.isfinite(noise).reshape(-1, 3)
+    return [3 * s + int(np.argmax(row)) for s, row in enumerate(seen) if row.any()]
 
 
 def _other_starts(discovery: Discovery, t: Float) -> Iterator[Experiment]:
-    low, high = extent(discovery)
+    """Yield experiments from other values of one state after the other; further states start as in run 0."""
+    best, dataset = discovery.candidates[0], discovery.prepared.dataset
+    orders = best.equation.skeleton.orders
+    for s, (state, order) in enumerate(zip(dataset.states, orders, strict=True)):
+        place = sum(orders[:s])
+        for values, words in _starts_of(discovery, s, state, order):
+            start = best.initial[0].tolist()
+            start[place : place + order] = values
+            yield Experiment(words, Scenario(t, start))
+
+
+def _starts_of(discovery: Discovery, s: int, state: str, order: int) -> Iterator[tuple[list[float], str]]:
+    """Yield the values of one state, with its derivative if that is of second order, and the words."""
+    low, high = extent(discovery, 0, s)
     reach = REACH * (high - low)
     first = 0.2 * low if low > 0 else low - reach  # positive signals stay positive
     last = 0.2 * high if high < 0 else high + reach
-    slopes = extent(discovery, 1)
-    units = Units.of(discovery.prepared.dataset)
-    per_time = units.derived("u'")
+    slopes = extent(discovery, 1, s)
+    units = Units.of(discovery.prepared.dataset, state)
+    per_time = units.derived(f"{state}'")
     for u in _rounded_to(np.linspace(first, last, STARTS), high - low):
-        where = f"start from u = {units.length(u)}"
-        if discovery.settings.order == 1:
-            yield Experiment(where, Scenario(t, [u]))
+        where = f"start from {state} = {units.length(u)}"
+        if order == 1:
+            yield [u], where
         else:
             for v in (0.0, *_rounded_to(np.array(slopes), slopes[1] - slopes[0])):
-                yield Experiment(f"{where}, u' = {v:.4g} {per_time}".rstrip(), Scenario(t, [u, v]))
+                yield [u, v], f"{where}, {state}' = {v:.4g} {per_time}".rstrip()
 
 
 def _rounded_to(values: Float, size: float) -> list[float]:

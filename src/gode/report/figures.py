@@ -26,6 +26,7 @@ from gode.report.panels import (
     has_many_cycles,
     label,
 )
+from gode.report.planes import draw_plane
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -78,19 +79,51 @@ class Picture(Figure):
 def overview(discovery: Discovery) -> Figure:
     """Return fit, residuals, phase portrait, and the front (for a single fit the autocorrelation)."""
     with _style():
-        figure = Picture(figsize=(10.0, 6.8), layout="constrained")
-        axes = figure.subplots(2, 2)
-        first = _measured(discovery)[0]
-        draw_fit(axes[0, 0], discovery, first)
-        draw_residuals(axes[1, 0], discovery, first)
-        draw_phase(axes[0, 1], discovery)
-        if len(discovery.candidates) > 1:
-            draw_front(axes[1, 1], discovery)
-        else:
-            draw_autocorrelation(axes[1, 1], first)
+        several = len(discovery.prepared.dataset.states) > 1
+        figure = _by_state(discovery) if several else _at_a_glance(discovery)
         bad = discovery.quality.verdict.is_failure
         figure.suptitle(_title(discovery), fontsize=13, color=RED if bad else INK)
     return figure
+
+
+def _at_a_glance(discovery: Discovery) -> Figure:
+    figure = Picture(figsize=(10.0, 6.8), layout="constrained")
+    axes = figure.subplots(2, 2)
+    first = _measured(discovery)[0]
+    draw_fit(axes[0, 0], discovery, first)
+    draw_residuals(axes[1, 0], discovery, first)
+    draw_phase(axes[0, 1], discovery)
+    _draw_others(axes[1, 1], discovery, first)
+    return figure
+
+
+def _by_state(discovery: Discovery) -> Figure:
+    """Return fit and residuals of each state, the phase plane, and the front."""
+    seen = _lowest(_measured(discovery))
+    figure = Picture(figsize=(10.0, 3.0 * len(seen) + 3.8), layout="constrained")
+    axes = figure.subplots(len(seen) + 1, 2, height_ratios=[*[3.0] * len(seen), 3.8], squeeze=False)
+    for row, channel in zip(axes, seen, strict=False):
+        draw_fit(row[0], discovery, channel)
+        draw_residuals(row[1], discovery, channel)
+    draw_plane(axes[-1, 0], discovery)
+    _draw_others(axes[-1, 1], discovery, seen[0])
+    return figure
+
+
+def _draw_others(axes: "Axes", discovery: Discovery, channel: Channel) -> None:
+    """Draw the front, or where nothing else was fitted the autocorrelation of the residuals."""
+    if len(discovery.candidates) > 1:
+        draw_front(axes, discovery)
+    else:
+        draw_autocorrelation(axes, channel)
+
+
+def _lowest(seen: Channels) -> Channels:
+    """Return the lowest observed channel of each state."""
+    first: dict[str, Channel] = {}
+    for channel in seen:
+        first.setdefault(channel.state, channel)
+    return tuple(first.values())
 
 
 def data_and_fit(discovery: Discovery) -> Figure:
@@ -141,20 +174,23 @@ def _multiples(discovery: Discovery, seen: Channels) -> Figure:
 
 
 def residual_plots(discovery: Discovery) -> Figure:
-    """Return the residuals of the first channel over time, their autocorrelation and their distribution."""
-    first = discovery.quality.channels[0]
+    """Return the residuals of each state over time, their autocorrelation and their distribution."""
+    seen = _lowest(discovery.quality.channels)
     with _style():
-        figure = Picture(figsize=(8.0, 4.8), layout="constrained")
-        grid = figure.add_gridspec(2, 2)
-        draw_residuals(figure.add_subplot(grid[0, :]), discovery, first)
-        draw_autocorrelation(figure.add_subplot(grid[1, 0]), first)
-        draw_quantiles(figure.add_subplot(grid[1, 1]), first)
+        figure = Picture(figsize=(8.0, 4.8 * len(seen)), layout="constrained")
+        grid = figure.add_gridspec(2 * len(seen), 2)
+        for row, channel in zip(range(0, 2 * len(seen), 2), seen, strict=True):
+            draw_residuals(figure.add_subplot(grid[row, :]), discovery, channel)
+            draw_autocorrelation(figure.add_subplot(grid[row + 1, 0]), channel)
+            draw_quantiles(figure.add_subplot(grid[row + 1, 1]), channel)
     return figure
 
 
 def phase_portrait(discovery: Discovery) -> Figure:
-    """Return u' over u: the smoothed data, where u was measured, and the solution."""
-    return _single(lambda axes: draw_phase(axes, discovery), (5.2, 3.8))
+    """Return u' over u: the smoothed data, where u was measured, and the solution; or two states."""
+    several = len(discovery.prepared.dataset.states) > 1
+    draw = draw_plane if several else draw_phase
+    return _single(lambda axes: draw(axes, discovery), (6.4, 5.0) if several else (5.2, 3.8))
 
 
 def front_picture(discovery: Discovery) -> Figure:
@@ -183,10 +219,11 @@ def _single(draw: Callable[["Axes"], None], size: tuple[float, float]) -> Figure
 
 
 def _title(discovery: Discovery) -> str:
-    text = str(discovery.equation)
-    title = f"${discovery.equation.latex()}$"
-    if len(text) > MAX_TITLE:
-        title = escaped("\n".join(textwrap.wrap(text, MAX_TITLE)))
+    lines = discovery.equation.lines()
+    title = "\n".join(f"${discovery.equation[state].latex()}$" for state in discovery.equation.states)
+    wordy = any(len(state) > 1 for state in discovery.equation.states)  # a dot does not suit a word
+    if wordy or max(map(len, lines)) > MAX_TITLE:
+        title = escaped("\n".join(part for line in lines for part in textwrap.wrap(line, MAX_TITLE)))
     if discovery.quality.verdict.is_failure:
         title += "\n" + escaped("\n".join(textwrap.wrap(discovery.quality.words, MAX_TITLE)))
     return title

@@ -1,18 +1,21 @@
 """The HTML page about a discovery, and its short form for notebooks."""
 
+import re
 from os import PathLike
 from pathlib import Path
 
 import numpy as np
 
-from gode.data.runs import CHANNELS
 from gode.discovery import Discovery, Finding
 from gode.discovery.inputs import input_words
+from gode.discovery.quality import start_names
 from gode.discovery.residuals import Channel
-from gode.equation import parse_tree
+from gode.discovery.shared import conserved_words, shared_constants
+from gode.equation import Law, parse_tree
 from gode.errors import EquationError
 from gode.files import make_folder, replacing
-from gode.report.html import Markup, bullets, html, page, paragraph, section, table
+from gode.fitting.target import state_places
+from gode.report.html import Markup, bullets, html, page, paragraph, program, section, table
 from gode.report.mathml import law_mathml, tree_mathml
 from gode.report.naming import Units, axis_label
 from gode.report.sections import (
@@ -50,9 +53,10 @@ def write_page(
 def discovery_page(discovery: Discovery, *, title: str) -> str:
     """Return the page as text."""
     formula = law_mathml(discovery.equation.equation)
+    text = "<br/>".join(html(line) for line in discovery.equation.lines())
     header = (
         f'{verdict_box(discovery)}\n<div class="equation">{formula}</div>\n'
-        f'<p class="soft"><code>{html(discovery.equation)}</code></p>'
+        f'<p class="soft"><code>{text}</code></p>'
     )
     return page(
         title,
@@ -71,7 +75,7 @@ def discovery_page(discovery: Discovery, *, title: str) -> str:
 
 def notebook_summary(discovery: Discovery) -> str:
     """Return verdict, equation, constants and near ties as HTML for a notebook."""
-    others = [str(each) for each in discovery.ties[1:]]
+    others = ["; ".join(each.lines()) for each in discovery.ties[1:]]
     words = f"These data cannot tell it from {len(others)} other equations:" if others else ""
     parts = [
         verdict_box(discovery),
@@ -91,11 +95,12 @@ def _overview(discovery: Discovery) -> list[str]:
     span = f"t = {spans} {units.time}".rstrip()
     out = [f"{dataset.n_observed} observed values of {', '.join(names)} in {runs}, {span}."]
     out += input_words(dataset, discovery.settings)
-    sizes = dict(zip(CHANNELS, discovery.noise, strict=True))
     for channel in discovery.quality.channels:
-        share = f"{100 * sizes[channel.name] / (channel.spread or 1.0):.2g} % of its spread"
-        noise = f"{sizes[channel.name]:.3g} {units.derived(channel.name)}".rstrip()
+        share = f"{100 * channel.noise / (channel.spread or 1.0):.2g} % of its spread"
+        unit = Units.of(dataset, channel.state).derived(channel.name)
+        noise = f"{channel.noise:.3g} {unit}".rstrip()
         out.append(f"The noise of {channel.name} is about {noise}, {share}; {_verdict(channel)}.")
+    out += [f"{words}." for words in conserved_words(discovery.candidates[0].equation)]
     if discovery.settings.grammar:
         out.append(
             f"Of {discovery.n_fitted} equations fitted, {len(discovery.candidates)} were solved along the "
@@ -103,7 +108,7 @@ def _overview(discovery: Discovery) -> list[str]:
             f"{count_of(len(discovery.ties) - 1)} explain them about as well as this one."
         )
     out += [f"{remark[0].upper()}{remark[1:]}." for remark in discovery.remarks]
-    told = ("u", "velocity", "acceleration")  # above
+    told = {"u", "velocity", "acceleration", *dataset.channels}  # above
     kept = {role: label for role, label in dataset.labels.items() if role not in told and label != "t"}
     labels = [f"{role} is {label}" for role, label in kept.items()]
     return [*out, "; ".join(labels) + "."] if labels else out
@@ -120,13 +125,16 @@ def _verdict(channel: Channel) -> str:
 def _constants(finding: Finding) -> list[Markup]:
     if not finding.constants:
         return [paragraph("The equation has no free constants.")]
-    return [_constant_table(finding), *_correlations(finding)]
+    shared = shared_constants(finding.law)
+    words = [paragraph("With a letter for each constant that equations share:")] if shared else []
+    lines = [program("\n".join(finding.named_lines()))] if shared else []
+    return [_constant_table(finding), *words, *lines, *_correlations(finding)]
 
 
 def _constant_table(finding: Finding) -> Markup:
     rows = [
         (
-            _place(c.place),
+            _place(c.place, finding.law),
             _figures(c.value, c.error),
             f"{c.error:.2g}" if np.isfinite(c.error) else "unknown",
             " to ".join(_figures(c.value + side * 1.96 * c.error, c.error) for side in (-1, 1))
@@ -146,18 +154,20 @@ def _figures(value: float, error: float) -> str:
     return f"{value:.{max(places, 0)}f}" if places <= 9 else f"{value:.{places}g}"
 
 
-def _place(place: str) -> object:
+def _place(place: str, law: Law) -> object:
     """Return the factor of a constant as a formula, or its place in words."""
-    if place == "1":
-        return "the constant term"
+    body, comma, where = place.partition(", in ")
+    if body == "1":
+        return f"the constant term{comma}{where}"
     try:
-        return Markup(tree_mathml(parse_tree(place)))
+        tree = parse_tree(body, inputs=law.skeleton.inputs or ("F",), states=law.states)
     except EquationError:  # words
         return place
+    return Markup(f"{tree_mathml(tree)}{html(comma + where)}")
 
 
 def _correlations(finding: Finding) -> list[Markup]:
-    names = [{"1": "the constant term"}.get(c.place, c.place) for c in finding.constants]
+    names = [re.sub("^1(?=$|,)", "the constant term", c.place) for c in finding.constants]
     errors = np.sqrt(np.maximum(np.diag(finding.covariance), 0.0))
     if len(names) < 2 or not np.all(errors > 0):
         return []
@@ -186,11 +196,13 @@ def _shaded(value: float) -> Markup:
 
 def _initial(discovery: Discovery) -> list[Markup]:
     best, dataset = discovery.candidates[0], discovery.prepared.dataset
-    rows, units = [], Units.of(dataset)
+    rows, names = [], start_names(best.equation)
+    places = state_places(best.equation.skeleton.orders)
     for i, (run, values) in enumerate(zip(dataset.runs, best.initial, strict=True)):
-        for column, value, known in zip(("u", "u'"), values, run.initial, strict=False):
+        for column, value, known in zip(names, values, run.initial[places], strict=True):
             origin = "given" if np.isfinite(known) else "fitted" if value else "zero fits as well as any"
-            shown = f"{value:.4g} {units.derived(column)}".rstrip()
+            unit = Units.of(dataset, column.rstrip("'")).derived(column)
+            shown = f"{value:.4g} {unit}".rstrip()
             rows.append((dataset.name_of(i), f"{column}({run.t[0]:g})", shown, origin))
     out = [Markup("<h3>Initial values</h3>"), table(("run", "of", "value", ""), rows[:MAX_ROWS])]
     more = f"{len(rows) - MAX_ROWS} more are in the record. " if len(rows) > MAX_ROWS else ""

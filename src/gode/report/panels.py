@@ -82,7 +82,9 @@ def draw_closely(axes: "Axes", discovery: Discovery, channel: Channel) -> None:
     series = channel.series[0]
     span = float(series.t[-1] - series.t[0]) * LAST_CYCLES / cycles(discovery.prepared.dataset.runs[0])
     late = series.t >= series.t[-1] - span
-    _draw_one(axes, discovery, channel, Series(series.t[late], series.observed[late], series.fit[late]))
+    roots = np.broadcast_to(series.roots, series.t.shape)[late]
+    last = Series(series.t[late], series.observed[late], series.fit[late], roots=roots)
+    _draw_one(axes, discovery, channel, last)
     axes.set(xlabel=label(discovery, "t"), ylabel=label(discovery, channel.name), title="its last cycles")
     legend(axes)
 
@@ -90,7 +92,8 @@ def draw_closely(axes: "Axes", discovery: Discovery, channel: Channel) -> None:
 def _draw_one(axes: "Axes", discovery: Discovery, channel: Channel, series: Series) -> None:
     times, values = _solution_curve(discovery, channel, series)
     t, low, high = _extremes(times, values)
-    noise = channel.noise
+    roots = np.broadcast_to(series.roots, series.t.shape)
+    noise = channel.noise / np.interp(t, series.t, roots)  # one number, unless it goes with the signal
     axes.fill_between(t, low - 2 * noise, high + 2 * noise, color=ORANGE, alpha=0.18, lw=0)
     _marks(axes, series.t, series.observed, BLUE, 1, "data")
     _line(axes, times, values, ORANGE, "equation, ±2 noise")
@@ -100,11 +103,12 @@ def _solution_curve(discovery: Discovery, channel: Channel, series: Series) -> t
     """Return the solution along a run; on a finer grid if there are few samples."""
     if len(series.t) > FINE:
         return series.t, series.fit
-    solved = discovery.simulate(_fine(series.t), run=series.run)
-    return solved.t, (solved.u, solved.du, solved.d2u)[channel.name.count("'")]
+    solved = discovery.simulate(fine(series.t), run=series.run)
+    return solved.t, solved[channel.name]
 
 
-def _fine(t: Float) -> Float:
+def fine(t: Float) -> Float:
+    """Return times at which a solution is drawn: those of the samples, and more if they are few."""
     return np.union1d(t, np.linspace(t[0], t[-1], FINE)) if len(t) <= FINE else t
 
 
@@ -168,10 +172,10 @@ def _draw_prediction(axes: "Axes", discovery: Discovery, channel: Channel) -> No
     """Draw the prediction after the data, unless it would need an unknown force."""
     run = discovery.prepared.dataset.runs[0]
     sampled = any(isinstance(signal, np.ndarray) for signal in run.inputs.values())
-    if sampled or channel.name != "u" or has_many_cycles(discovery, channel):
+    if sampled or channel.name != channel.state or has_many_cycles(discovery, channel):
         return
     t = np.linspace(run.t[-1], run.t[-1] + BEYOND * (run.t[-1] - run.t[0]), 120)
-    ahead = discovery.predict(t)
+    ahead = discovery.predict(t)[channel.state]
     size = 3 * np.ptp(channel.series[0].fit) + 6 * channel.noise
     near = np.abs(ahead.u - channel.series[0].fit[-1]) + (ahead.upper - ahead.u) < size
     n = len(t) if near.all() else int(np.argmin(near))
@@ -227,7 +231,7 @@ def draw_phase(axes: "Axes", discovery: Discovery) -> None:
     for i, (run, smooth, colour) in enumerate(
         zip(dataset.runs, discovery.prepared.smooths, colours, strict=True)
     ):
-        solved = discovery.simulate(_fine(run.t), run=i)
+        solved = discovery.simulate(fine(run.t), run=i)
         names = ("smoothed data", "equation", "start") if i == 0 else (None, None, None)
         dense = max(len(solved.u), len(smooth.t)) > MAX_CURVE  # rasterised
         if np.isfinite(run.observed[0]).any():

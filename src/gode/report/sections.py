@@ -3,6 +3,7 @@
 import numpy as np
 
 from gode.choices import Preset
+from gode.data.columns import channel_names
 from gode.discovery import Discovery, Finding
 from gode.discovery.quality import Verdict
 from gode.equation import Equation
@@ -17,6 +18,7 @@ from gode.report.panels import chosen_runs
 from gode.report.repeat import command, python_call, settings_rows
 from gode.selection import front, ties
 
+SMOOTHED = ("error of smoothed u", "of u'", "of u''")
 MAX_ROWS = 30  # of a table
 MAX_ASSUMED = 5
 MAX_CODE = 20_000  # characters of a program shown on the page
@@ -71,7 +73,7 @@ def rivals_section(discovery: Discovery) -> list[Markup]:
     ]
     out += [_rival(each, discovery) for each in single]
     if len(others) > len(single):
-        out.append(details("The others", bullets(str(each) for each in others[len(single) :])))
+        out.append(details("The others", bullets("; ".join(each.lines()) for each in others[len(single) :])))
     if common is not None and common.decisive:
         out += [Markup("<h3>One experiment for all</h3>"), paragraph(common.words)]
     return out
@@ -147,7 +149,7 @@ def front_section(discovery: Discovery) -> list[Markup]:
             misfit,
             f"{c.criterion - least:+.1f}",
             _why(i == 0, id(c) in close, id(c) in best),
-            Finding(c),
+            "; ".join(Finding(c).lines()),
         )
         for i, (c, misfit) in enumerate(discovery.shown[:MAX_ROWS])
     ]
@@ -169,14 +171,18 @@ def _why(best: bool, close: bool, on_front: bool) -> str:
 
 def smoothing_section(discovery: Discovery) -> list[Markup]:
     """Return how the data were smoothed."""
-    rows = []
+    rows, states = [], discovery.prepared.dataset.states
+    several = len(states) > 1
     for i, smooth in enumerate(discovery.prepared.smooths):
-        noise = ", ".join(
-            f"{n}: {x:.3g}" for n, x in zip(("u", "u'", "u''"), smooth.noise, strict=True) if np.isfinite(x)
-        )
-        spread = [float(np.sqrt(np.mean(row**2))) for row in smooth.deviations]
-        rows.append((discovery.prepared.dataset.name_of(i), len(smooth.t), noise, *spread))
-    head = ("run", "points", "noise", "error of smoothed u", "of u'", "of u''")
+        for s, state in enumerate(states):
+            own = slice(3 * s, 3 * s + 3)
+            named = zip(channel_names((state,)), smooth.noise[own], strict=True)
+            noise = ", ".join(f"{n}: {x:.3g}" for n, x in named if np.isfinite(x))
+            spread = [float(np.sqrt(np.mean(row**2))) for row in smooth.deviations[own]]
+            which = [state] if several else []
+            rows.append((discovery.prepared.dataset.name_of(i), *which, len(smooth.t), noise, *spread))
+    errors = ("error of smoothed value", "of its slope", "of its second derivative") if several else SMOOTHED
+    head = ("run", *(["state"] if several else []), "points", "noise", *errors)
     words = (
         "By the paper's network, on whose derivatives the search works."
         if discovery.settings.preset == Preset.PAPER

@@ -63,7 +63,7 @@ class Rest:
             if grows:
                 out.setdefault("doubles in", []).append(units.duration(LOG_TWO / mode.rate.value))
         if self.eigenvalues:
-            out["eigenvalues"] = [_complex_text(z) for z in self.eigenvalues]
+            out["eigenvalues"] = [_complex_text(z) for z in self.eigenvalues if z.imag >= 0]
         return {name: ("; " if name != "eigenvalues" else ", ").join(each) for name, each in out.items()}
 
     def __str__(self) -> str:
@@ -75,7 +75,7 @@ class Rest:
 def _complex_text(z: complex) -> str:
     if z.imag == 0:
         return f"{z.real:.4g}"
-    return f"{z.real:.4g} {'+' if z.imag > 0 else '-'} {abs(z.imag):.4g}i"
+    return f"{f'{z.real:.4g} ' if z.real else ''}± {abs(z.imag):.4g}i"
 
 
 def find_rests(
@@ -156,8 +156,8 @@ def _sorted_eigenvalues(a: Float) -> Complex:
     """Return the eigenvalues, the slowest decaying first, pairs together."""
     z = np.asarray(np.linalg.eigvals(a), np.complex128)
     scale = float(np.abs(z).max(initial=0.0))
-    z = np.where(np.abs(z.real) < 1e-9 * scale, 1j * z.imag, z)
-    return z[np.lexsort((-z.imag, np.abs(z.imag), -np.round(z.real, 12)))]
+    z = np.where(np.abs(z.real) < 1e-9 * scale, 0.0, z.real) + 1j * z.imag
+    return np.asarray(z[np.lexsort((-z.imag, np.abs(z.imag), -np.round(z.real, 12)))])
 
 
 def _matched(z: Complex, base: Complex) -> Complex:
