@@ -8,6 +8,7 @@ import pytest
 import gode
 from examples_found import SMALL
 from gode import ODERegressor
+from gode.equation.parse_system import parse_system_values
 from gode.errors import ConfigError, DataError, NotFittedError
 from gode.solve import solve
 
@@ -113,7 +114,7 @@ def test_parameters_are_read_changed_and_shown():
 BAD = [
     ({}, np.zeros((5, 3)), np.zeros(5), r"\(n, 2\), got \(5, 3\)"),
     ({}, np.arange(5.0), np.zeros(4), "y has 4 values, but X has 5 rows"),
-    ({}, np.arange(5.0), np.zeros((5, 2)), "one signal"),
+    ({}, np.arange(5.0), np.zeros((5, 2, 2)), "y must hold a signal"),
     ({}, ["a", "b"], [1.0, 2.0], "X must be numbers"),
     ({}, pd.DataFrame({"t": [1.0], "x": [1.0], "y": [1.0]}), [1.0], "drop the others"),
     ({"signal": "w"}, np.arange(5.0), np.zeros(5), "signal must be one of"),
@@ -189,3 +190,41 @@ def test_it_ends_a_pipeline():
     t, u = growth()
     chain = pipeline.make_pipeline(ODERegressor(equation=LOGISTIC))
     assert chain.fit(t[:, None], u).score(t[:, None], u) > 0.99
+
+
+LOTKA = ["prey' = C*prey - C*prey*predator", "predator' = C*prey*predator - C*predator"]
+
+
+def two_species() -> tuple[np.ndarray, np.ndarray]:
+    t = np.linspace(0.0, 8.0, 60)
+    truth = parse_system_values(["x' = 0.9*x - 0.5*x*y", "y' = 0.4*x*y - 0.8*y"])
+    clean = solve(truth, t, [2.0, 1.0]).values[::3].T
+    return t, clean + 0.01 * np.random.default_rng(2).standard_normal((60, 2))
+
+
+def test_several_states_are_fitted_predicted_and_scored_together():
+    t, x = two_species()
+    model = ODERegressor(equation=LOTKA).fit(t[:45], x[:45])
+    assert model.equation_.states == ("prey", "predator")
+    later = model.predict(t[45:])
+    assert later.shape == (15, 2)
+    np.testing.assert_allclose(later, x[45:], atol=0.1)
+    each = [
+        1 - np.sum((x[:, i] - p) ** 2) / np.sum((x[:, i] - x[:, i].mean()) ** 2)
+        for i, p in enumerate(model.predict(t).T)
+    ]
+    assert model.score(t, x) == pytest.approx(np.mean(each))
+    assert model.predict([0.0, 1.0], initial={"prey": 3.0, "predator": 2.0})[0].tolist() == [3.0, 2.0]
+    with pytest.raises(DataError, match=r"y must have the shape \(60, 2\) as in fit, got \(60,\)"):
+        model.score(t, x[:, 0])
+
+
+def test_the_columns_of_a_frame_name_the_states():
+    t, x = two_species()
+    frame = pd.DataFrame(x, columns=["prey", "predator"])
+    assert ODERegressor(equation=LOTKA).fit(t, frame[::-1][::-1]).equation_.states == ("prey", "predator")
+    renamed = ODERegressor(equation=["a' = C*a*b", "b' = C*b"], names=["a", "b"]).fit(t, frame)
+    assert renamed.equation_.states == ("a", "b")
+    odd = frame.rename(columns={"prey": "Prey [1000]"})
+    text = [line.replace("prey", "Prey_1000") for line in LOTKA]
+    assert ODERegressor(equation=text).fit(t, odd).equation_.states == ("Prey_1000", "predator")

@@ -1,6 +1,6 @@
 """ODERegressor: discover() and fit() with the interface of scikit-learn, which need not be installed."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from inspect import signature
 from numbers import Integral
 from typing import Any, Literal, Self
@@ -15,27 +15,34 @@ from gode.discovery import Discovery, discover, fit
 from gode.discovery.arguments import Force
 from gode.discovery.finding import Finding
 from gode.discovery.quality import Quality
+from gode.discovery.simulate import Start
+from gode.discovery.states import TAKEN
 from gode.errors import ConfigError, DataError, NotFittedError
 from gode.search.settings import INPUT
-from gode.tables.rows import Rows, rows_of, target_of
+from gode.tables.identifiers import identifiers
+from gode.tables.rows import Rows, rows_of, target_names, target_of
 
 WEIGHT = "sample_weight"
-SIGNALS = {"u": "u", "velocity": "du", "acceleration": "d2u"}  # argument of discover -> field of a solution
+SIGNALS = {"u": 0, "velocity": 1, "acceleration": 2}  # argument of discover -> its channel of a state
 
 
 class ODERegressor:
     """A regressor that finds the equation of a signal and predicts by solving it.
 
     X holds the times, (n,) or (n, 1), and in a second column the samples of a known input if there is one; or
-    it is a DataFrame with a column t or time, and optionally force. y is the signal, NaN where it was not
-    observed. Rows may come in any order. Dates become seconds since the first one given to `fit`.
+    it is a DataFrame with a column t or time, and optionally force. y is the signal (n,), or the states of a
+    system (n, d), also as a DataFrame, NaN where it was not observed; predictions have its shape. Rows may
+    come in any order. Dates become seconds since the first one given to `fit`.
 
     Args:
         order: of the equation, 1, 2 or auto.
-        equation: an equation whose constants C are fitted; None to discover one.
+        equation: an equation whose constants C are fitted, or a list of them, one for each state; None to
+            discover.
+        names: of the states in y; by default the columns of a DataFrame, or those of the equations.
         signal: the meaning of y: u, velocity or acceleration.
-        force: a known input as a formula in t or a callable; samples are a column of X.
-        initial: known initial values, [u(t0)] or [u(t0), u'(t0)].
+        force: a known input as a formula in t or a callable, several by their names; samples of one are a
+            column of X.
+        initial: known initial values, [u(t0)] or [u(t0), u'(t0)], of several states in turn or by name.
         hold, interpolation, grammar, preset, effort, start, without, n_jobs: as in `gode.discover`.
         random_state: an integer or a generator; None is 0, so that fits are reproducible.
 
@@ -53,10 +60,11 @@ class ODERegressor:
         self,
         *,
         order: int | Literal["auto"] = 1,
-        equation: str | None = None,
+        equation: str | Sequence[str] | None = None,
+        names: Sequence[str] | None = None,
         signal: str = "u",
-        force: str | Callable[[float], float] | None = None,
-        initial: Sequence[float] | None = None,
+        force: str | Callable[[float], float] | Mapping[str, str | Callable[[float], float]] | None = None,
+        initial: Start | None = None,
         hold: bool | None = None,
         interpolation: str = "auto",
         grammar: str | None = None,
@@ -69,6 +77,7 @@ class ODERegressor:
     ) -> None:
         self.order = order
         self.equation = equation
+        self.names = names
         self.signal = signal
         self.force = force
         self.initial = initial
@@ -82,7 +91,7 @@ class ODERegressor:
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X: "ArrayLike | pd.DataFrame", y: ArrayLike) -> Self:
+    def fit(self, X: "ArrayLike | pd.DataFrame", y: "ArrayLike | pd.DataFrame") -> Self:
         """Find the equation, or fit the constants of the given one; return the estimator.
 
         Raises:
@@ -97,7 +106,7 @@ class ODERegressor:
             raise ConfigError("the input is given twice: force= and the second column of X; drop one of them")
         order = np.argsort(rows.t, kind="stable")
         force = self.force if rows.force is None else rows.force[order]
-        self.discovery_ = self._found(rows.t[order], values[order], force)
+        self.discovery_ = self._found(rows.t[order], values[order], force, self._names(y, values))
         self.equation_: Finding = self.discovery_.equation
         self.quality_: Quality = self.discovery_.quality
         self.n_features_in_ = rows.n_features
@@ -106,11 +115,11 @@ class ODERegressor:
             self.feature_names_in_ = np.array(rows.names, dtype=object)
         return self
 
-    def predict(self, X: "ArrayLike | pd.DataFrame", initial: Sequence[float] | None = None) -> Float:
-        """Return the signal at the times of X, also outside the data; NaN where there is no solution.
+    def predict(self, X: "ArrayLike | pd.DataFrame", initial: Start | None = None) -> Float:
+        """Return the signal (n,), or the states (n, d), at the times of X; NaN where there is no solution.
 
-        The solution starts with the data of `fit`, or at the first time of X if `initial` is given.
-        Samples of the input in X replace those of `fit` in the span of X.
+        The times may lie outside the data. The solution starts with the data of `fit`, or at the first time
+        of X if `initial` is given. Samples of the input in X replace those of `fit` in the span of X.
 
         Raises:
             DataError: if X does not have the columns that `fit` was given.
@@ -126,27 +135,27 @@ class ODERegressor:
             raise DataError("X holds dates, but fit was given numbers; pass the same to both")
         t, place = np.unique(rows.t, return_inverse=True)
         solved = found.simulate(t, initial, self._force(rows, initial is None))
-        return np.asarray(getattr(solved, SIGNALS[self.signal])[place])
+        values = solved.values[SIGNALS[self.signal] :: 3, place]
+        return np.asarray(values.T if len(values) > 1 else values[0])
 
     def score(
-        self, X: "ArrayLike | pd.DataFrame", y: ArrayLike, sample_weight: ArrayLike | None = None
+        self,
+        X: "ArrayLike | pd.DataFrame",
+        y: "ArrayLike | pd.DataFrame",
+        sample_weight: ArrayLike | None = None,
     ) -> float:
-        """Return R² of the prediction over the observed values; -inf if the solution fails."""
+        """Return R² of the prediction over the observed values; -inf if the solution fails.
+
+        Of several states it is the mean.
+        """
         true, guess = target_of(y), self.predict(X)
         weight = np.ones(len(true)) if sample_weight is None else np.ravel(as_numbers(sample_weight, WEIGHT))
         if not len(true) == len(guess) == len(weight):
             raise DataError(f"y has {len(true)} values, but X has {len(guess)} rows; give one per row")
-        seen = np.isfinite(true)
-        true, guess, weight = true[seen], guess[seen], weight[seen]
-        if not len(true):
-            raise DataError("y holds no number to compare with; pass what was observed")
-        if not np.all(np.isfinite(guess)):
-            return -np.inf
-        missed = float(np.sum(weight * (true - guess) ** 2))
-        total = float(np.sum(weight * (true - np.average(true, weights=weight)) ** 2))
-        if total == 0:
-            return 1.0 if missed == 0 else 0.0
-        return 1.0 - missed / total
+        if true.shape != guess.shape:
+            raise DataError(f"y must have the shape {guess.shape} as in fit, got {true.shape}")
+        pairs = zip(true.reshape(len(true), -1).T, guess.reshape(len(true), -1).T, strict=True)
+        return float(np.mean([_explained(one, other, weight) for one, other in pairs]))
 
     def get_params(self, deep: bool = True) -> dict[str, object]:
         """Return the arguments of the constructor; `deep` is required by scikit-learn."""
@@ -179,15 +188,21 @@ class ODERegressor:
 
         return Tags(
             estimator_type="regressor",
-            target_tags=TargetTags(required=True),
+            target_tags=TargetTags(required=True, multi_output=True),
             regressor_tags=RegressorTags(),
             input_tags=InputTags(one_d_array=True),
         )
 
-    def _found(self, t: Float, y: Float, force: Force | None) -> Discovery:
-        name = self.signal
-        given: dict[str, Any] = {key: y if key == name else None for key in SIGNALS}
-        given |= {"force": force, "initial": self.initial}
+    def _names(self, y: object, values: Float) -> Sequence[str] | None:
+        """Return the names of the states; None for one signal, or where the equations give them."""
+        if values.ndim == 1 or self.names is not None:
+            return self.names
+        columns = target_names(y)
+        return None if columns is None else identifiers(columns, TAKEN)
+
+    def _found(self, t: Float, y: Float, force: Force | None, names: Sequence[str] | None) -> Discovery:
+        given: dict[str, Any] = {key: y if key == self.signal else None for key in SIGNALS}
+        given |= {"force": force, "initial": self.initial, "names": names}
         given |= {"hold": self.hold, "interpolation": self.interpolation}
         if self.equation is not None:
             return fit(self.equation, t, **given)
@@ -222,6 +237,21 @@ class ODERegressor:
         _check_gap(run.t[before], t[0], 3 * float(np.max(np.diff(run.t))))
         known = np.asarray(run.inputs[INPUT], np.float64)
         return np.concatenate([run.t[before], t]), np.concatenate([known[before], force])
+
+
+def _explained(true: Float, guess: Float, weight: Float) -> float:
+    """Return R² of one signal."""
+    seen = np.isfinite(true)
+    true, guess, weight = true[seen], guess[seen], weight[seen]
+    if not len(true):
+        raise DataError("y holds no number to compare with; pass what was observed")
+    if not np.all(np.isfinite(guess)):
+        return -np.inf
+    missed = float(np.sum(weight * (true - guess) ** 2))
+    total = float(np.sum(weight * (true - np.average(true, weights=weight)) ** 2))
+    if total == 0:
+        return 1.0 if missed == 0 else 0.0
+    return 1.0 - missed / total
 
 
 def _check_gap(known: Float, first: float, most: float) -> None:

@@ -48,7 +48,7 @@ def test_the_answer_is_told_in_plain_words_when_piped(uninterrupted):
     assert "Undecided: " in output
     assert "\x1b" not in output
     assert "tried, " not in output  # no progress
-    assert files == ["overview.png", "record.json", "report.html"]
+    assert files == ["fit.csv", "overview.png", "record.json", "report.html"]
     assert all(f"{name}\n" in output for name in files)
 
 

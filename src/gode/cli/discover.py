@@ -1,8 +1,10 @@
 """gode discover, gode fit, gode demo: from measurements to the equation."""
 
+import re
 import sys
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +13,7 @@ import click
 from gode.choices import EffortName, Preset
 from gode.cli.app import NOT_EXPLAINED, OutPath, add_options, exit_interrupted, main, say
 from gode.cli.measured import DataOptions, check_initial, data_options, read_dataset
+from gode.cli.states import is_equation, parts_of
 
 if TYPE_CHECKING:
     from gode.data import Dataset
@@ -83,9 +86,9 @@ def discover_command(
 
     The columns of time and signal are guessed from their names and printed; options name others, by name or
     number, or none. Several files, a column of runs, or several columns for --u, are several runs of one
-    system. FILE is text, Excel (FILE.xlsx:Sheet), MATLAB, Parquet, or - for standard input. An empty cell is
-    a missing value. With --out, a command that was killed continues where it stopped when it is given
-    again; Ctrl-C and SIGTERM end with the best equation so far.
+    system; --states names several signals with one law. FILE is text, Excel (FILE.xlsx:Sheet), MATLAB,
+    Parquet, or - for standard input. An empty cell is a missing value. With --out, a command that was killed
+    continues where it stopped when it is given again; Ctrl-C and SIGTERM end with the best equation so far.
 
     \b
     Examples:
@@ -93,12 +96,14 @@ def discover_command(
       gode discover pendulum.csv --order 2 --u angle --out result
       gode discover a.csv b.csv --force "sin(2*t)" --initial 1,0 --without log
       gode discover plate.xlsx --u A1,A2,A3
+      gode discover fur.csv --states hare,lynx
+      gode discover carts.csv --states x1,x2 --order 2 --force motor
       gode discover shaker.csv --acceleration a --u none --order 2 --json
     """
     dataset, readings = read_dataset(files, DataOptions(**data))  # type: ignore[arg-type]
     from gode.discovery.options import Options  # after the files were read: it is slow to import
 
-    order = order or ("2" if "u''" in dataset.channels else "1")
+    order = order or ("2" if any(name.endswith("''") for name in dataset.channels) else "1")
     notes = [*check_initial(dataset, order), *jobs_note(n_jobs)]
     _say_all([*readings.told, *notes], silent=as_json or quiet)
     options = Options(
@@ -117,7 +122,7 @@ def discover_command(
 
 
 @main.command("fit")
-@click.argument("equation")
+@click.argument("equation", metavar="EQUATION...")
 @click.argument("files", nargs=-1, required=True, type=click.Path(), metavar="FILE...")
 @data_options
 @result_options
@@ -126,24 +131,47 @@ def fit_command(
 ) -> None:
     """Fit the constants C of EQUATION to the measurements in FILE.
 
-    Each C is a constant of its own; numbers stay as they are. See gode discover for the data.
+    Each C is a constant of its own; numbers stay as they are. Several states have an equation each, separated
+    by semicolons or given one after the other; their columns are called as the states are, or are named in
+    this order by --states. See gode discover for the data.
 
     \b
     Examples:
       gode fit "u' = C*u - C*u^2" data.csv
       gode fit "C*u'' + C*u' + C*u = F" shaker.csv --force f --out result
+      gode fit "x' = C*x - C*x*y; y' = C*x*y - C*y" fur.csv --states hare,lynx
     """
-    from gode.equation import parse_skeleton
+    texts, files = split_equations(equation, files)
+    options = DataOptions(**data)  # type: ignore[arg-type]
+    if len(texts) > 1:
+        options = _named_by_equations(options, texts)
+    dataset, readings = read_dataset(files, options)
+    from gode.discovery.given import fit_in, parse_law  # after the files were read: it is slow to import
 
-    skeleton = parse_skeleton(equation)
-    dataset, readings = read_dataset(files, DataOptions(**data))  # type: ignore[arg-type]
-    _say_all([*readings.told, *check_initial(dataset, str(skeleton.order))], silent=as_json or quiet)
-    from gode.discovery.given import fit_in  # after the files were read: it is slow to import
-
+    law = parse_law(texts[0] if len(texts) == 1 else texts, dataset)
+    _say_all([*readings.told, *check_initial(dataset, str(law.order))], silent=as_json or quiet)
     begin = time.perf_counter()
-    found = fit_in(dataset, skeleton)
+    found = fit_in(dataset, law)
     _finish(found, readings, out, seconds=time.perf_counter() - begin, as_json=as_json, quiet=quiet)
     _exit(found)
+
+
+def split_equations(first: str, others: tuple[str, ...]) -> tuple[list[str], tuple[str, ...]]:
+    """Return the equations at the start of the arguments, and the files after them."""
+    n = next((i for i, word in enumerate(others) if not is_equation(word)), len(others))
+    texts = [part.strip() for text in (first, *others[:n]) for part in text.split(";")]
+    return [text for text in texts if text] or [first], others[n:]
+
+
+def _named_by_equations(options: DataOptions, texts: Sequence[str]) -> DataOptions:
+    """Return the options with the states called as in some equations, and a single input F if it is there."""
+    from gode.equation.parse_system import written_states
+
+    called = written_states(texts)
+    force = options.force
+    if force is not None and len(parts_of(force)) == 1 and any(re.search(r"\bF\b", text) for text in texts):
+        force = f"F={force}"
+    return replace(options, called=called, states=options.states or ",".join(called), force=force)
 
 
 @main.command("demo")

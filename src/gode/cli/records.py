@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,7 @@ import click
 
 from gode.cli.app import OutPath, main
 from gode.cli.measured import parse_values
+from gode.cli.states import is_equation, parts_of
 from gode.errors import ConfigError, DataError, FileError, shortened
 
 if TYPE_CHECKING:
@@ -94,8 +96,14 @@ def _exported(
     show_default="201",
     help="Number of times, evenly spaced.",
 )
-@click.option("--initial", metavar="VALUES", help="u, or u,u' at the first time; by default those found.")
-@click.option("--force", metavar="FORMULA", help="The known input F as a formula in t.")
+@click.option(
+    "--initial", metavar="VALUES", help="u, or u,u' at the first time, of each state; by default those found."
+)
+@click.option(
+    "--force",
+    metavar="FORMULA[,...]",
+    help="The known input as a formula in t; several as heat=1,rain=sin(t).",
+)
 @click.option("--run", type=click.IntRange(0), default=0, help="Run of the record, from 0.")
 @click.option("--out", type=OutPath(), help="CSV file; by default the terminal.")
 def simulate_command(
@@ -104,13 +112,15 @@ def simulate_command(
 ) -> None:  # fmt: skip
     """Solve the equation of a RECORD, or an EQUATION, as CSV.
 
-    The columns are t, u and its derivatives. An EQUATION has numbers in place of constants.
+    The columns are t, u and its derivatives, or those of several states by their names. An EQUATION has
+    numbers in place of constants; several are separated by semicolons.
 
     \b
     Examples:
       gode simulate result/record.json
       gode simulate result/record.json --to 30 --points 300 --out longer.csv
       gode simulate "u'' = -9.8*sin(u) - 0.1*u'" --to 10 --initial 1,0
+      gode simulate "x' = x - x*y; y' = x*y - y" --to 10 --initial 2,1
     """
     import numpy as np
 
@@ -120,17 +130,12 @@ def simulate_command(
     else:
         solved = _solve_record(load_record(source), start, stop, points, values, force, run)
     if solved.failure is not None:
-        last = solved.t[np.isfinite(solved.u)]
+        last = solved.t[np.isfinite(solved.values[::3]).all(axis=0)]
         where = f" after t = {last[-1]:.6g}" if len(last) else ""
         raise DataError(
             f"there is no solution{where}: {solved.failure}; ask for a shorter time or other values"
         )
     _write(_as_csv(solved), out)
-
-
-def is_equation(source: str) -> bool:
-    """Tell whether `source` is an equation, not a record or its folder."""
-    return "=" in source and not os.path.exists(source)
 
 
 def load_record(source: str) -> "Discovery":
@@ -167,7 +172,8 @@ def _solve_record(
     if start is not None and start != t[0] and initial is None:
         raise ConfigError(f"the initial values are known at t = {t[0]:g}; give --initial for another start")
     times = _times(t[0] if start is None else start, t[-1] if stop is None else stop, points)
-    return found.simulate(times, initial, force, run=run)
+    forces = None if force is None else _forces(force, found.prepared.dataset.inputs)
+    return found.simulate(times, initial, forces, run=run)
 
 
 def _solve_equation(
@@ -179,13 +185,29 @@ def _solve_equation(
     force: str | None,
 ) -> "Solution":
     from gode.equation import parse_equation
+    from gode.equation.parse_system import parse_system_values
     from gode.solve import solve
 
-    equation = parse_equation(text)
+    inputs = {} if force is None else _forces(force, ())
+    texts = [part for part in text.split(";") if part.strip()]
+    alone = len(texts) == 1 and inputs.keys() <= {"F"}
+    law = parse_equation(text) if alone else parse_system_values(texts, inputs=tuple(inputs))
     if stop is None or initial is None:
         raise ConfigError("an equation needs --to and --initial, such as --to 10 --initial 1,0")
     times = _times(0.0 if start is None else start, stop, points)
-    return solve(equation, times, initial, inputs={} if force is None else {"F": force})
+    return solve(law, times, initial, inputs=inputs)
+
+
+def _forces(text: str, known: Sequence[str]) -> dict[str, str]:
+    """Return the formula of each input; those without a name are for the `known` ones in turn, else for F."""
+    parts = parts_of(text)
+    unnamed = sum(not part.name for part in parts)
+    free = [name for name in known or ("F",) if name not in {part.name for part in parts}]
+    if unnamed > len(free):
+        expected = f"the inputs are {', '.join(known)}" if known else "name each, as in heat=1,rain=sin(t)"
+        raise ConfigError(f"--force {text!r} has {len(parts)} formulas; {expected}")
+    names = iter(free)
+    return {part.name or next(names): part.word for part in parts}
 
 
 def _times(start: float, stop: float, points: int) -> "Float":
@@ -202,6 +224,9 @@ def _as_csv(solved: "Solution") -> str:
     columns = {"t": solved.t, "u": solved.u, "velocity": solved.du}
     if np.isfinite(solved.d2u).all():
         columns["acceleration"] = solved.d2u
+    if len(solved.states) > 1:
+        named = {name + primes: solved[name + primes] for primes in ("", "'", "''") for name in solved.states}
+        columns = {"t": solved.t, **{key: row for key, row in named.items() if np.isfinite(row).all()}}
     rows = zip(*(values.tolist() for values in columns.values()), strict=True)
     return "\n".join([",".join(columns), *(",".join(map(repr, row)) for row in rows)]) + "\n"
 

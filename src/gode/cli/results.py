@@ -14,13 +14,15 @@ from rich.table import Table
 from rich.text import Text
 
 from gode.cli.app import console, say
-from gode.data.runs import CHANNELS
-from gode.discovery import Constant, Discovery
+from gode.cli.fitted import fit_table
+from gode.data.columns import channel_names
+from gode.discovery import Constant, Discovery, Finding
 from gode.discovery.inputs import input_words
 from gode.discovery.quality import Verdict
+from gode.discovery.shared import conserved, conserved_words, shared_constants
 from gode.files import make_folder, replacing
 
-RECORD, REPORT, PICTURE = "record.json", "report.html", "overview.png"
+RECORD, REPORT, PICTURE, FIT = "record.json", "report.html", "overview.png", "fit.csv"
 SHOWN_TIES = 5
 STYLES = {Verdict.GOOD: "green", Verdict.PATTERN: "yellow", Verdict.POOR: "bold red"}
 SHOWN_FRONT = 10
@@ -37,11 +39,12 @@ def print_discovery(found: Discovery, *, seconds: float | None) -> None:
         say(f"Fitted{spent}:")
     if not found.supported:
         say(f"{found.quality.words} The best guess, which is not a finding, was", style="bold red")
-    say(f"\n  {found.equation}\n", style="bold")
+    say("\n" + "\n".join(f"  {line}" for line in found.equation.lines()) + "\n", style="bold")
     if found.equation.constants:
         say("with, at 95 % confidence,")
     for constant in found.equation.constants:
         say(f"  {_interval(constant)}")
+    _print_shared(found)
     say("\n" + " ".join([_quality(found), *input_words(found.prepared.dataset, found.settings)]))
     for remark in found.remarks:
         say(f"{remark[0].upper()}{remark[1:]}.")
@@ -54,6 +57,17 @@ def print_discovery(found: Discovery, *, seconds: float | None) -> None:
         _print_ties(found)
 
 
+def _print_shared(found: Discovery) -> None:
+    """Print the constants that several equations share, and the sums of states that are conserved."""
+    law = found.equation.law
+    shared = shared_constants(law)
+    if shared:
+        say(f"\n{' and '.join(each.name for each in shared)} shared by equations:")
+        say("\n".join(f"  {line}" for line in found.equation.named_lines()))
+    for sentence in conserved_words(law):
+        say(f"{sentence}.")
+
+
 def print_json(found: Discovery, notes: Sequence[str], files: Sequence[Path]) -> None:
     """Print everything as one JSON object."""
     click.echo(json.dumps(_json_values(found, notes, files), indent=1))
@@ -62,7 +76,7 @@ def print_json(found: Discovery, notes: Sequence[str], files: Sequence[Path]) ->
 def _json_values(found: Discovery, notes: Sequence[str], files: Sequence[Path]) -> dict[str, object]:
     """Return the values to print as JSON; NaN becomes null."""
     table = found.equations
-    best = found.candidates[0]
+    best, law = found.candidates[0], found.equation.law
     return {
         "equation": best.equation.text(None),
         "text": str(found.equation),
@@ -77,9 +91,13 @@ def _json_values(found: Discovery, notes: Sequence[str], files: Sequence[Path]) 
         "causes": list(found.causes),
         "assumed": list(found.quality.assumed),
         "independent": found.quality.independent,
-        "noise": {n: float(v) for n, v in zip(CHANNELS, found.noise, strict=True) if np.isfinite(v)},
+        "states": list(found.equation.states),
+        "shared": [each._asdict() for each in shared_constants(law)],
+        "conserved": conserved(law),
+        "noise": dict(_noise(found)),
+        "misfits": {channel.name: channel.misfit for channel in found.quality.channels},
         "equations": json.loads(table.to_json(orient="records", double_precision=15)),
-        "ties": [str(each) for each in found.ties[1:]],
+        "ties": [_one_line(each) for each in found.ties[1:]],
         "n_fitted": found.n_fitted,
         "interrupted": found.interrupted,
         "timed_out": found.timed_out,
@@ -90,11 +108,22 @@ def _json_values(found: Discovery, notes: Sequence[str], files: Sequence[Path]) 
     }
 
 
+def _one_line(finding: Finding) -> str:
+    return "; ".join(finding.lines())
+
+
+def _noise(found: Discovery) -> list[tuple[str, float]]:
+    """Return the noise of each channel that was observed."""
+    names = channel_names(found.equation.states)
+    return [(n, float(v)) for n, v in zip(names, found.noise, strict=True) if np.isfinite(v)]
+
+
 def _interval(constant: Constant) -> str:
     """Return a constant with its 95 % interval and its place, such as 0.631 ± 0.011 multiplying u."""
     half = 1.96 * constant.error
     places = {"1": "standing alone", "inside a function": "inside a function or power"}
-    where = places.get(constant.place, f"multiplying {constant.place}")
+    body, comma, equation = constant.place.partition(", in ")
+    where = places.get(body, f"multiplying {body}") + comma + equation
     if not np.isfinite(half) or half <= 0:
         return f"{constant.value:.4g} {where}"
     digits = int(np.floor(np.log10(half))) - 1  # decimal place of the second digit of the error
@@ -106,8 +135,11 @@ def _interval(constant: Constant) -> str:
 
 def _quality(found: Discovery) -> str:
     quality = found.quality
-    noise = [f"{v:.2g} in {n}" for n, v in zip(CHANNELS, quality.noise, strict=True) if np.isfinite(v)]
+    noise = [f"{v:.2g} in {n}" for n, v in _noise(found)]
     text = f"The noise is about {', '.join(noise)}; the residuals are {quality.misfit:.3g} times that."
+    if len(found.equation.states) > 1:
+        each = ", ".join(f"{channel.misfit:.3g} in {channel.name}" for channel in quality.channels)
+        text = f"{text[:-1]} ({each})."
     if quality.assumed:
         text += f" Assumed, as the data allow it: {', '.join(quality.assumed[:5])}."
     return text
@@ -125,7 +157,10 @@ def _print_front(found: Discovery) -> None:
     for row in front.iloc[low : low + SHOWN_FRONT].itertuples():
         chosen = str(row.why).startswith("best")
         table.add_row(
-            str(row.complexity), f"{row.rms:.3g}", Text(str(row.equation)), style="bold" if chosen else ""
+            str(row.complexity),
+            f"{row.rms:.3g}",
+            Text(str(row.equation).replace("; ", "\n")),
+            style="bold" if chosen else "",
         )
     console().print(table)
 
@@ -137,7 +172,7 @@ def _print_ties(found: Discovery) -> None:
         return
     say(f"Undecided: these data cannot tell it from {_count(len(others))}:")
     for each in others[:SHOWN_TIES]:
-        say(f"  {each}")
+        say(f"  {_one_line(each)}")
     if len(others) > SHOWN_TIES:
         say(f"  and {len(others) - SHOWN_TIES} more")
 
@@ -147,7 +182,7 @@ def _count(n: int) -> str:
 
 
 def save_results(found: Discovery, out: Path) -> list[Path]:
-    """Write record, picture and report into the folder `out`; each file is complete or unchanged."""
+    """Write record, picture, report and fit into the folder `out`; each file is complete or unchanged."""
     from gode.report import overview, save  # slow to import
     from gode.report.page import write_page
 
@@ -159,9 +194,11 @@ def save_results(found: Discovery, out: Path) -> list[Path]:
         with replacing(out / PICTURE) as draft:
             overview(found).savefig(draft, dpi=120)
         write_page(found, out / REPORT)
+        with replacing(out / FIT) as draft:
+            draft.write_text(fit_table(found), encoding="utf-8")
     except KeyboardInterrupt:
         raise KeyboardInterrupt(when) from None
-    return [out / RECORD, out / PICTURE, out / REPORT]
+    return [out / RECORD, out / PICTURE, out / REPORT, out / FIT]
 
 
 @contextmanager

@@ -1,6 +1,7 @@
 """The states and the known inputs of a system, as the options --states, --velocity and --force name them."""
 
 import csv
+import os
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import count
@@ -83,6 +84,11 @@ def state_columns(table: "Table", roles: "Roles", states: str) -> list[Part]:
     if not parts:
         raise ConfigError("--states is empty; name columns, such as --states prey,predator")
     return parts
+
+
+def is_equation(source: str) -> bool:
+    """Tell whether `source` is an equation, not a file or a folder."""
+    return "=" in source and not os.path.exists(source)
 
 
 def is_column(table: "Table", name: str) -> bool:

@@ -52,6 +52,11 @@ def parse_system_values(
     return System(skeleton, tuple(c for e in equations for c in e.constants))
 
 
+def written_states(texts: Sequence[str]) -> tuple[str, ...]:
+    """Return the states whose derivatives stand on the left of some equations, in their order."""
+    return tuple(dict.fromkeys(_owner(text, ()) for text in texts))
+
+
 def _texts(texts: Sequence[str] | Mapping[str, str]) -> list[str]:
     found = (
         [texts] if isinstance(texts, str) else list(texts.values() if isinstance(texts, Mapping) else texts)

@@ -1,4 +1,4 @@
-"""The X and y of an estimator as times, an input and a signal."""
+"""The X and y of an estimator as times, an input and signals."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -67,18 +67,25 @@ def _named(names: Sequence[str], words: str) -> str | None:
     return next((name for word in words.split() for name in names if name.lower() == word), None)
 
 
-def target_of(y: ArrayLike) -> Float:
-    """Return y as one signal.
+def target_of(y: "ArrayLike | pd.DataFrame") -> Float:
+    """Return y as one signal (n,), or as the states of a system (n, d).
 
     Raises:
-        DataError: if it is none.
+        DataError: if it is neither.
     """
     values = _numbers(y, "y")
     if values.ndim == 2 and values.shape[1] == 1:
         values = values[:, 0]
-    if values.ndim != 1:
-        raise DataError(f"y must hold one signal, so (n,) or (n, 1), got shape {values.shape}")
+    if values.ndim != 1 and (values.ndim != 2 or values.shape[1] < 1):
+        raise DataError(
+            f"y must hold a signal, (n,) or (n, 1), or several states, (n, d), got shape {values.shape}"
+        )
     return values
+
+
+def target_names(y: object) -> list[str] | None:
+    """Return the names of the states: the columns of a DataFrame; None for an array."""
+    return [str(name) for name in y.columns] if isinstance(y, pd.DataFrame) else None
 
 
 def _numbers(values: ArrayLike, name: str) -> Float:
