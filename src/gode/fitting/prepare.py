@@ -14,7 +14,7 @@ from gode.data.runs import cycles, held_inputs
 from gode.data.smoothing import resampled
 from gode.equation import Equation, Term, parse_tree
 from gode.equation.tape import COLUMNS, compile_tape, evaluate
-from gode.equation.tree import TIME, has_constant, variables
+from gode.equation.tree import TIME, has_constant, is_other, variables
 from gode.errors import DataError
 from gode.fitting import Regression, integral_problem, residual_problem
 from gode.fitting.long_records import SCREENED, SHORTEST, condensed, first_part, screened
@@ -26,6 +26,8 @@ TRUSTED = 0.2  # drift of integrated accelerations, in swings of u, that is born
 SLOW = 5  # degree of the drift that is no swing
 FEWEST = 50  # points that are kept whatever the drift
 CERTAIN = 2.0  # standard deviations from zero at which u has a sign
+CYCLES = 1.5  # of a piece with its own initial values
+FEWEST_IN_PIECE = 10  # points
 COARSE = 10  # points a cycle, below which integrals over the samples are poor
 
 
@@ -197,7 +199,7 @@ def _problems(dataset: Dataset, columns: Columns, order: int) -> tuple[Regressio
     short = columns.n_points <= SCREENED
     initial = known if short and np.all(np.isfinite(known)) else None
     held = held_inputs(dataset)
-    pair = _windows(_observed(dataset, columns)), _windows(columns)
+    pair = tuple(_pieces(dataset, _windows(each)) for each in (_observed(dataset, columns), columns))
     seen, smoothed = (split_at_jumps(each, held) for each in pair)
     integral = integral_problem(seen, order, initial=initial, columns=smoothed)
     fast = any(run.n_points < COARSE * cycles(run) for run in dataset.runs)
@@ -259,6 +261,20 @@ def _windows(columns: Columns) -> Columns:
             pieces.append(columns.matrix[:, low + begin : low + begin + wide])
             starts.append(starts[-1] + wide)
     return replace(columns, matrix=np.hstack(pieces), starts=np.array(starts))
+
+
+def _pieces(dataset: Dataset, columns: Columns) -> Columns:
+    """Return the columns cut into pieces of a cycle or two, each a run, where there are other states.
+
+    A piece has initial values of its own: over many cycles the errors of smoothed states add up.
+    """
+    if not any(is_other(name) for name in dataset.inputs):
+        return columns
+    starts = [columns.starts[:1]]
+    for run, low, high in zip(dataset.runs, columns.starts[:-1], columns.starts[1:], strict=True):
+        n = int(np.clip(round(cycles(run) / CYCLES), 1, (high - low) / FEWEST_IN_PIECE))
+        starts.append(np.linspace(low, high, n + 1).astype(np.int64)[1:])
+    return replace(columns, starts=np.concatenate(starts))
 
 
 def _observed(dataset: Dataset, columns: Columns) -> Columns:

@@ -42,6 +42,7 @@ class ShootConfig:
     max_steps: int = 1000  # and 20 for each sample; then the implicit method takes over, then it has failed
     bound: float = 30.0  # a solution this many times larger than the data has diverged
     horizons: tuple[float, ...] = (0.07, 0.15, 0.3, 0.5, 0.75)  # parts fitted first if the whole diverges
+    growing: bool = False  # also where the fit of the whole stays far from the data, as in chaos
 
 
 @dataclass(frozen=True)
@@ -76,12 +77,8 @@ def shoot(
     shooter = _Shooter(skeleton, target, config)
     first, _ = shooter.first(np.asarray(constants, np.float64), start)
     found = shooter.minimise(first, 1.0)
-    for share in config.horizons if found is None else ():
-        part = shooter.minimise(first, share)
-        if part is not None:
-            first = part.p
-    if found is None:
-        found = shooter.minimise(first, 1.0)
+    if found is None or (config.growing and found.sse > shooter.far**2 * shooter.n_values):
+        found = min((p for p in (shooter.grow(first), found) if p), key=lambda p: p.sse, default=None)
     if found is not None:
         return shooter.shot(found)
     nothing = np.zeros((skeleton.n_constants, skeleton.n_constants))
@@ -214,6 +211,14 @@ class _Shooter:
             if gain <= (self.config.rough if far else self.config.tolerance) * now.sse:
                 break
         return now
+
+    def grow(self, p: Float) -> _Path | None:
+        """Return the path of least squares, from fits to ever longer parts of the record."""
+        for share in self.config.horizons:
+            part = self.minimise(p, share)
+            if part is not None:
+                p = part.p
+        return self.minimise(p, 1.0)
 
     def _step(self, now: _Path, damping: float, share: float) -> tuple[_Path | None, float]:
         """Return a better path, or None, and the next damping."""

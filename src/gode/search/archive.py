@@ -32,6 +32,7 @@ class Stage(StrEnum):
 
 
 Key = tuple[object, ...]  # what identifies a skeleton
+Initial = tuple[tuple[float, ...], ...]  # values of each run
 SEARCHING = (Stage.LIBRARY, Stage.SUMS, Stage.LATENT)  # by cheap fits
 
 
@@ -89,13 +90,17 @@ class Archive:
         """Return the candidates, the best first as if all residuals were white: that leads to accuracy."""
         return in_order([c for c in self.candidates.values() if c is not None])
 
-    def solve(self, several: Iterable[Law], stage: Stage) -> None:
-        """Fit equations to the trajectory from their constants, each skeleton once."""
+    def solve(self, several: Iterable[Law], stage: Stage, initial: Initial = ()) -> None:
+        """Fit equations to the trajectory from their constants, each skeleton once.
+
+        Args:
+            initial: (runs, sum of orders) values to start from; by default the smoothed ones.
+        """
         fresh: dict[Key, Law] = {}
         for equation in several:
             if equation.skeleton.key not in self.candidates:
                 fresh.setdefault(equation.skeleton.key, equation)
-        self._solve_into(self.candidates, list(fresh.values()), stage)
+        self._solve_into(self.candidates, list(fresh.values()), stage, initial)
 
     def improve(self, several: Iterable[Law], stage: Stage) -> None:
         """Complete the fit of equations, also where it is far from the data; keep what gets better."""
@@ -144,8 +149,14 @@ class Archive:
         self.candidates, self.earlier = {**found, **better}, {}
         return True
 
-    def _solve_into(self, found: dict[Key, Candidate | None], several: Sequence[Law], stage: Stage) -> None:
-        starts = [Start(equation, self.whole, view=self.view) for equation in several]
+    def _solve_into(
+        self,
+        found: dict[Key, Candidate | None],
+        several: Sequence[Law],
+        stage: Stage,
+        initial: Initial = (),
+    ) -> None:
+        starts = [Start(law, self.whole, view=self.view, initial=initial) for law in several]
         found.update({s.equation.skeleton.key: self.memo[s] for s in starts if s in self.memo})
         for start, candidate in self.workers.fits([s for s in starts if s not in self.memo]):
             self.memo[start] = candidate

@@ -131,6 +131,7 @@ def _key(start: Start) -> str:
     """Return the skeleton, what it is fitted to, and the constants that the fit starts from, every digit."""
     words = ["whole"] * start.whole + ["patient"] * start.patient
     words += [float(c).hex() for c in start.equation.constants]
+    words += ["at", *(float(v).hex() for run in start.initial for v in run)] if start.initial else []
     skeleton = start.equation.skeleton
     texts = [to_text(part.normal, exact) for part in skeleton.parts]
     texts += [str(list(map(tuple, skeleton.links)))] if isinstance(skeleton, SystemSkeleton) else []

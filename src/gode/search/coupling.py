@@ -14,7 +14,7 @@ from gode.data import Dataset
 from gode.equation import Equation, Law, Skeleton, System, SystemSkeleton
 from gode.fitting import fit_constants
 from gode.fitting.shooting import start_error
-from gode.search.archive import Archive, Key, Stage
+from gode.search.archive import Archive, Initial, Key, Stage
 from gode.search.explore import Region
 from gode.search.moves import borrowed, deletions, neighbours
 from gode.search.sharing import shared
@@ -29,11 +29,11 @@ class Search:
     archive: Archive
 
 
-def couple(searches: Sequence[Search], archive: Archive, seeds: Sequence[Law] = ()) -> None:
+def couple(searches: Sequence[Search], archive: Archive, seeds: Sequence[Candidate] = ()) -> None:
     """Fit combinations of the best equations of each state, then change the best laws until none is better.
 
     Args:
-        seeds: laws to fit as well.
+        seeds: laws to fit as well, from where their fits ended.
     """
     look, effort = archive.settings.search, archive.settings.budget
     tops = [search.archive.leaders() for search in searches]
@@ -42,23 +42,34 @@ def couple(searches: Sequence[Search], archive: Archive, seeds: Sequence[Law] = 
             law_of(archive.prepared.dataset, [tops[s][i].single for s, i in enumerate(chosen)])
             for chosen in best_combinations([[c.criterion for c in top] for top in tops], look.combinations)
         ]
-        archive.solve([*seeds, *found], Stage.COUPLING)
+        for seed in seeds:
+            archive.solve([seed.equation], Stage.COUPLING, _initial(seed))
+        archive.solve(found, Stage.COUPLING)
+        if not any(c.rms < archive.settings.shooting.far for c in archive.leaders()[:1]):
+            archive.improve(found[: look.grown], Stage.COUPLING)
     changed: set[Key] = set()
     for _ in range(effort.rounds):
         waiting = [c for c in archive.leaders()[:2] if c.equation.skeleton.key not in changed]
         if not waiting:
             break
-        changed.add(waiting[0].equation.skeleton.key)
-        archive.solve(list(_variants(waiting[0], searches, archive)), Stage.COUPLING)
+        leader = waiting[0]
+        changed.add(leader.equation.skeleton.key)
+        archive.solve(list(_variants(leader, searches, archive)), Stage.COUPLING, _initial(leader))
     share_constants(archive)
+
+
+def _initial(candidate: Candidate) -> Initial:
+    return tuple(tuple(run) for run in candidate.initial.tolist())
 
 
 def share_constants(archive: Archive) -> None:
     """Fit the best laws once more with constants that may be one held equal."""
     leaders = archive.leaders()
     near = [c for c in leaders if c.criterion < leaders[0].criterion + archive.settings.search.nearby]
-    tied = [law for c in near if (law := shared(c)) is not None]
-    archive.solve(tied, Stage.SHARING)
+    for candidate in near:
+        law = shared(candidate)
+        if law is not None:
+            archive.solve([law], Stage.SHARING, _initial(candidate))
 
 
 def law_of(dataset: Dataset, equations: Sequence[Equation]) -> System:

@@ -90,7 +90,7 @@ class LawSearch:
             for state in self.prepared.dataset.states:
                 own = self._archive(self._view(len(self.searches)), 1, f"pass {number}, {state}: ")
                 self._search_view(len(self.searches), rng, own)
-            couple(self.searches, self.archive, [c.equation for c in seeds])
+            couple(self.searches, self.archive, seeds)
             seeds = self.archive.leaders()[: self.settings.search.combinations]
 
     def _retrace(self, name: str) -> bool:

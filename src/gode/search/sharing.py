@@ -19,7 +19,7 @@ from gode.equation.tree import Node, const, num, renumber, replace_constants, un
 from gode.search.moves import labels
 from gode.selection import Candidate
 
-UNUSUAL = 4.0  # -2 log of the prior odds against ties other than of one term in two equations
+UNUSUAL = 4.0  # -2 log of the prior odds of constraints other than one term in two equations
 
 
 @dataclass(frozen=True)
@@ -52,12 +52,13 @@ def shared(candidate: Candidate) -> Law | None:
 
 
 def _constraints(skeleton: SystemSkeleton) -> Iterator[Constraint]:
-    """Yield what may hold: equal or opposite factors of terms, and factors of one."""
+    """Yield what may hold: one term in two equations, a difference of two terms, and factors of one."""
     factors = list(_factors(skeleton))
     for a, b in combinations(factors, 2):
-        usual = a.equation != b.equation and a.body == b.body
-        for sign in (1.0, -1.0):
-            yield Constraint(a.place, b.place, sign * a.sign * b.sign, 0.0 if usual else UNUSUAL)
+        if a.equation == b.equation:
+            yield Constraint(a.place, b.place, -a.sign * b.sign, UNUSUAL)
+        elif a.body == b.body:
+            yield from (Constraint(a.place, b.place, sign * a.sign * b.sign, 0.0) for sign in (1.0, -1.0))
     for a in factors:
         for sign in (1.0, -1.0):
             yield Constraint(a.place, None, sign * a.sign, UNUSUAL)
@@ -80,10 +81,9 @@ def _sorted(node: Node) -> Node:
 def _chosen(candidate: Candidate, possible: list[Constraint]) -> tuple[list[Constraint], Float]:
     """Return the constraints to hold, the most probable first, and the constants under them."""
     c, m = np.array(candidate.equation.constants), candidate.n_values
-    variance = candidate.rms**2
-    spread = candidate.covariance / max(np.trace(candidate.covariance), 1e-300)
-    scale = np.trace(candidate.covariance) / variance * candidate.independent / m
-    inverse = spread * scale * (1 - candidate.n_free / m)  # of the normal matrix
+    variance = max(candidate.rms**2, 1e-30)
+    share = candidate.independent / m * (1 - candidate.n_free / m) / variance
+    inverse = candidate.covariance * share  # of the normal matrix
     chosen: list[Constraint] = []
     sse, k = variance * m, candidate.n_free
     while possible:
@@ -117,7 +117,7 @@ def _gain(one: Constraint, c: Float, inverse: Float, sse: float, k: int, m: int)
     """Return by how much a constraint lowers the criterion."""
     row, rest = _row(one, c)
     size = float(row @ inverse @ row)
-    if not size > 1e-12 * float(np.abs(row) @ np.diag(inverse)) or not sse > 0:
+    if not size > max(1e-12 * float(np.abs(row) @ np.abs(np.diag(inverse))), 1e-150):
         return -np.inf  # it follows from those that were chosen
     more = m * np.log1p(rest**2 / size / sse) + m * np.log(max(m - k, 0.5) / max(m - k + 1, 0.5))
     return float(np.log(max(m, 2)) - more - one.price)

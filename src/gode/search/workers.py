@@ -72,6 +72,7 @@ class Start(NamedTuple):
     whole: bool = False  # fit whole records, not their first part
     patient: bool = False  # complete the fit, even where it is far from the data
     view: str = ""  # which view of the data, where there are several states
+    initial: tuple[tuple[float, ...], ...] = ()  # initial values to start from; by default smoothed ones
 
 
 class Workers:
@@ -127,9 +128,10 @@ class Workers:
         """
         equation, config = start.equation, self.settings.shooting
         if start.patient:
-            config = replace(config, rough=config.tolerance)
+            config = replace(config, rough=config.tolerance, growing=len(equation.equations) > 1)
         target = self.prepared.whole if start.whole else self.prepared.target
-        found = self._fitted(equation, target, config, start.whole)
+        initial = np.array(start.initial) if start.initial else None
+        found = self._fitted(equation, target, config, start.whole, initial)
         if found is None or not strict:
             return found
         if not is_resolved(found.equation, self.prepared.columns):
