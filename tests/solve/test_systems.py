@@ -9,12 +9,13 @@ from scipy.integrate import solve_ivp
 
 from gode.equation import Link, System, SystemSkeleton, parse_equation, parse_skeleton
 from gode.equation.parse_system import parse_system_values
-from gode.errors import DataError, Failure
+from gode.errors import DataError, EquationError, Failure
 from gode.solve import SolveConfig, set_up, solve
 from gode.solve.explicit import DONE, WORSE
 from gode.solve.solution import NOTHING, integrate
 
 T = np.linspace(0, 3, 61)
+TIMES = np.linspace(0, 1, 101)
 FINE = SolveConfig(rtol=1e-11, max_steps=100_000)
 PUSH = np.sin(1.3 * T) + 0.5 * np.cos(2.9 * T)
 
@@ -26,6 +27,18 @@ class Case(NamedTuple):
     initial: tuple[float, ...]
     twin: Callable[[float, np.ndarray], list[float]]
     options: dict = {}  # noqa: RUF012  # never changed
+
+
+def root(cubic: float, rest: float) -> float:
+    """Return the real w with w + cubic*w^3 + rest = 0."""
+    found = np.roots([cubic, 0.0, 1.0, rest])
+    return float(found[np.argmin(np.abs(found.imag))].real)
+
+
+def coupled(x: float, dx: float, y: float, dy: float) -> list[float]:
+    # y'' = 0.3 x'' - 2 y - 0.1 x', written into the other equation
+    d2x = root(0.1 / 1.06, (3 * x + 0.2 * (-2 * y - 0.1 * dx)) / 1.06)
+    return [dx, d2x, dy, 0.3 * d2x - 2 * y - 0.1 * dx]
 
 
 CASES = {
@@ -67,6 +80,31 @@ CASES = {
             0.3 * y[2] - 0.5 * y[3],
         ],
     ),
+    "stiff Van der Pol": Case(
+        ("x' = y", "y' = 100*(1 - x^2)*y - x"),
+        (2.0, 0.0),
+        lambda t, y: [y[1], 100 * (1 - y[0] ** 2) * y[1] - y[0]],
+    ),
+    "stiff kinetics": Case(
+        ("a' = -0.04*a + 1e4*b*c", "b' = 0.04*a - 1e4*b*c - 3e7*b^2", "c' = 3e7*b^2"),
+        (1.0, 0.0, 0.0),
+        lambda t, y: [
+            -0.04 * y[0] + 1e4 * y[1] * y[2],
+            0.04 * y[0] - 1e4 * y[1] * y[2] - 3e7 * y[1] ** 2,
+            3e7 * y[1] ** 2,
+        ],
+    ),
+    "implicit": Case(("x' + 0.1*x'^3 = -y", "y' = x"), (1.0, 0.5), lambda t, y: [root(0.1, y[1]), y[0]]),
+    "implicit, both": Case(
+        ("x'' + 0.1*x''^3 = -3*x - 0.2*y''", "y'' = 0.3*x'' - 2*y - 0.1*x'"),
+        (1.0, 0.0, -0.5, 0.3),
+        lambda t, y: coupled(*y),
+    ),
+    "coupled by derivatives": Case(
+        ("x' = -x + 0.5*y'", "y' = -2*y + 0.5*x' + 1.5*x"),
+        (1.0, 0.5),
+        lambda t, y: np.linalg.solve([[1, -0.5], [-0.5, 1]], [-y[0], -2 * y[1] + 1.5 * y[0]]).tolist(),
+    ),
     "formula as input": Case(
         ("x' = y + 0.3*F", "y' = -2*x - 0.1*y*F"),
         (1.0, 0.0),
@@ -82,7 +120,8 @@ def make(case: Case) -> System:
 
 def reference(case: Case, t: np.ndarray = T) -> np.ndarray:
     """Return the state vector at the times `t` by SciPy."""
-    found = solve_ivp(case.twin, (t[0], t[-1]), case.initial, "Radau", t, rtol=1e-11, atol=1e-13)
+    method = "Radau" if "1e4" in case.texts[0] or "100*" in case.texts[1] else "DOP853"
+    found = solve_ivp(case.twin, (t[0], t[-1]), case.initial, method, t, rtol=1e-11, atol=1e-13)
     assert found.success
     return found.y
 
@@ -269,3 +308,86 @@ def test_unusable_initial_values_and_guides_are_refused():
         solve(system, T, [1.0, 2.0])
     with pytest.raises(DataError, match="61 times and 3 states"):
         solve(system, T, [1.0, 2.0, 3.0, 4.0], guide=T)
+
+
+# Stiff systems, over times that the explicit method cannot span
+
+
+def van_der_pol(mu: float) -> Case:
+    return Case(
+        ("x' = y", f"y' = {mu}*(1 - x^2)*y - x"),
+        (2.0, 0.0),
+        lambda t, y: [y[1], mu * (1 - y[0] ** 2) * y[1] - y[0]],
+    )
+
+
+STIFF = {
+    "Van der Pol": (van_der_pol(100.0), np.linspace(0, 200, 101)),
+    "kinetics": (CASES["stiff kinetics"], np.linspace(0, 400, 51)),
+    "kinetics, long": (CASES["stiff kinetics"], np.concatenate([[0], np.logspace(-3, 6, 60)])),
+    "equilibrium": (
+        Case(
+            ("x' = -1000*(x - y)", "y' = 1 - y + 0.001*x"),
+            (0.0, 3.0),
+            lambda t, y: [-1000 * (y[0] - y[1]), 1 - y[1] + 0.001 * y[0]],
+        ),
+        np.linspace(0, 60, 61),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", STIFF)
+def test_stiff_systems_are_solved(name: str):
+    case, t = STIFF[name]
+    method = SolveConfig(max_steps=100)
+    found, expected = solve(make(case), t, case.initial, config=method), reference(case, t)
+    assert found.failure is None
+    assert found.n_steps > 100 + 20 * len(t)  # the explicit method gave up
+    size = np.max(np.abs(expected), axis=1, keepdims=True)
+    assert np.max(np.abs(found.values[::3] - expected) / size) < 1e-4
+
+
+def test_sensitivities_of_stiff_kinetics_agree_with_differences():
+    t = np.linspace(0, 400, 21)
+    system = make(CASES["stiff kinetics"])
+    options = {"config": SolveConfig(rtol=1e-9, max_steps=5000)}
+    found = solve(system, t, [1.0, 0.0, 0.0], sensitivities=True, **options)
+    assert found.failure is None
+    for i, value in enumerate(system.constants):
+        ends = []
+        for sign in (1, -1):
+            moved = list(system.constants)
+            moved[i] += sign * 1e-3 * value
+            ends.append(solve(System(system.skeleton, tuple(moved)), t, [1.0, 0.0, 0.0], **options).values)
+        expected = (ends[0] - ends[1])[::3] / (2e-3 * value)
+        size = np.max(np.abs(expected), axis=1, keepdims=True)
+        assert np.max(np.abs(found.sensitivities[i, ::3] - expected) / size) < 1e-3
+
+
+def test_the_guide_chooses_the_branch_of_each_state():
+    system = parse_system_values(["x'^2 = x", "y' = x - y"])
+    for sign in (1.0, -1.0):
+        x = (1 + sign * TIMES / 2) ** 2
+        guide = np.array([sign * np.sqrt(x), x])
+        found = solve(system, TIMES, [1.0, 0.0], guide=guide)
+        np.testing.assert_allclose(found["x"], x, atol=1e-5)
+
+
+def test_a_system_without_a_real_root_is_reported():
+    found = solve(parse_system_values(["x'^2 = -1 - x^2", "y' = x"]), T, [1.0, 0.0])
+    assert found.failure is Failure.NO_ROOT
+    assert np.all(np.isnan(found.values[:, 1:]))
+
+
+def test_a_start_where_one_equation_degenerates_is_left():
+    # Bessel's equation at t = 0, and a state that it drives
+    system = parse_system_values(["t*x'' = -x' - t*x", "y' = x"])
+    found = solve(system, np.linspace(0, 2, 201), [1.0, 0.0, 0.0])
+    assert found["x"][-1] == pytest.approx(0.22389077914123567, abs=1e-5)  # J0(2)
+    assert found["x''"][0] == pytest.approx(-0.5, abs=1e-3)
+
+
+def test_higher_derivatives_than_a_state_has_are_refused():
+    system = parse_system_values(["x' = -x + y''", "y' = -y"])
+    with pytest.raises(EquationError, match="highest derivatives"):
+        solve(system, T, [1.0, 1.0])

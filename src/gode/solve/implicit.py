@@ -1,6 +1,6 @@
-"""Implicit and stiff equations, step by step with the Radau IIA method (compiled).
+"""Implicit and stiff equations and systems, step by step with the Radau IIA method (compiled).
 
-Because a step solves the residual itself, an equation need not be solved for its highest derivative, it
+Because a step solves the residuals themselves, an equation need not be solved for its highest derivative, it
 may degenerate at the start, and stiffness is no obstacle. Newton starts on the branch that the guide (the
 data) shows, and then follows the collocation polynomial of the step before. Steps end on the sample times.
 """
@@ -10,7 +10,6 @@ import math
 import numpy as np
 
 from gode.compiling import cached_njit, inner_njit
-from gode.equation.interpreter import run_tape, workspace
 from gode.equation.point import weights_of
 from gode.solve.explicit import BUDGET, DIVERGED, DONE, NO_ROOT, SINGULAR, SMALLEST_STEP, WORSE
 from gode.solve.radau import (
@@ -19,51 +18,13 @@ from gode.solve.radau import (
     error_of_step,
     extrapolate,
     solve_stages,
-    stage_matrix,
     stage_points,
 )
-from gode.solve.reading import add_squares, read_signals
+from gode.solve.reading import add_squares
+from gode.solve.residuals import make_scratch, residuals
+from gode.solve.starting import first_derivatives, highest_matrix, slope_at_start
 
 PILOT = 0.5  # largest relative distance of a trial step from the guide that counts as the same branch
-
-
-@inner_njit(inline="always")  # called once
-def first_derivative(tape, weight, c, order, t, y, guess, signals, x, point, const_dir, col_dir, work, base):
-    """Return (w, status): the highest derivative at the start, by Newton from some guesses.
-
-    The status is DONE for a simple root, SINGULAR where the equation does not determine w or has a double
-    root, NO_ROOT if none is found. Far from the guess, a value that vanishes together with its slope is an
-    underflow, as exp(w) at -10000, and no root.
-    """
-    for trial in range(8):
-        w = guess if trial == 0 else (-1.0) ** trial * 10.0 ** (trial - 3) * (1.0 + abs(guess))
-        for iteration in range(50):
-            for i in range(3):
-                x[0, i] = t
-                x[1, i] = y[0]
-                x[order + 1, i] = w
-                if order == 2:
-                    x[2, i] = y[1]
-                read_signals(signals, t, point)
-                for r in range(4, x.shape[0]):
-                    x[r, i] = point[r]
-            if not run_tape(tape, c, x, const_dir, col_dir, weight, work):
-                break
-            g = 0.0
-            for j in range(len(weight)):
-                g += weight[j] * work.values[j, 0]
-            slope = work.grads[base + order, 0]
-            if g == 0.0 and slope != 0.0:
-                return w, DONE
-            if g == 0.0 and trial + iteration == 0:
-                return w, SINGULAR
-            if slope == 0.0:
-                break
-            step = -g / slope
-            w += step
-            if abs(step) <= 1e-12 * (abs(w) + 1e-300):
-                return w, DONE
-    return guess, NO_ROOT
 
 
 @inner_njit
@@ -89,7 +50,7 @@ def solve_implicit(
     signals,
     t,
     initial,
-    guides,
+    guide,
     param,
     rtol,
     bound,
@@ -100,104 +61,68 @@ def solve_implicit(
     weights,
     limit,
 ):
-    """Do the same as `solve_explicit`, for an equation that need not be solved for its highest derivative.
+    """Do the same as `solve_explicit`, for equations that need not be solved for their highest derivatives.
 
-    `guide` (n,) holds the highest derivative the data show at the times `t`, or is empty.
+    `guide` (d, n) holds the highest derivatives that the data show at the times `t`, or is empty.
     """
     out[:] = np.nan
     sens[:] = np.nan
     sse = 0.0
-    order, guide = layout.orders[0], guides[0]
-    if len(layout.orders) > 1:
-        return NO_ROOT, 0, sse
+    orders, places, channel = layout.orders, layout.places, layout.channel
+    d, n_param = len(orders), len(param)
     weight = weights_of(tape, c)
-    n_param = len(param)
-    x = np.zeros((4 + len(signals.starts) - 1, 3))
-    point = np.zeros(x.shape[0])
-    const_dir = np.full(tape.n_constants, -1, np.int64)
-    col_dir = np.full(x.shape[0], -1, np.int64)
-    base = 0
-    if n_param > 0:
-        base = len(tape.nonlinear)
-        for i in range(base):
-            const_dir[tape.nonlinear[i]] = i
-    for d in range(order + 1):
-        col_dir[1 + d] = base + d
-    three = 3 * (order // order)  # not a literal, for which numba would compile everything again
-    work = workspace(len(weight), tape.depth, base + order + 1, three)
-    m = np.empty((3, 3))
-    y = np.zeros(2)
-    largest = np.zeros(2)
-    y_sens, w_sens = np.zeros((n_param, 2)), np.zeros(n_param)
-    for d in range(order):
-        y[d] = initial[d]
+    scratch = make_scratch(tape, layout, 1 + 3 * d + len(signals.starts) - 1, n_param > 0)
+    x, channels = scratch.x, np.arange(3 * d)
+    y, largest = initial.copy(), np.empty(len(channel))
+    y_sens, w_sens = np.zeros((n_param, len(channel))), np.zeros((n_param, d))
     for p in range(n_param):
         if param[p] < 0:
             y_sens[p, -param[p] - 1] = 1.0
-    guided = len(guide) == len(t)
-    hint = guide[0] if guided else 0.0
-    w0, root = first_derivative(
-        tape, weight, c, order, t[0], y, hint, signals, x, point, const_dir, col_dir, work, base
-    )
+    guided = guide.shape[1] == len(t)
+    hint, w0, void = np.zeros(d), np.empty(d), np.zeros(d, np.bool_)
+    if guided:
+        hint[:] = guide[:, 0]
+    root = first_derivatives(tape, layout, weight, c, t[0], y, hint, signals, w0, void, scratch)
     rooted = root == DONE
     if root == NO_ROOT and not guided:
         return NO_ROOT, 0, sse
-    out[0, 0], out[order, 0] = y[0], w0
-    if order == 2:
-        out[1, 0] = y[1]
-    for p in range(n_param):
-        for d in range(order):
-            sens[p, d, 0] = y_sens[p, d]
-        sens[p, order, 0] = 0.0
-        if rooted and work.grads[base + order, 0] != 0.0:
-            s = 0.0
-            for d in range(order):
-                s += work.grads[base + d, 0] * y_sens[p, d]
-            if param[p] >= 0:
-                if const_dir[param[p]] >= 0:
-                    s += work.grads[const_dir[param[p]], 0]
-                for j in range(len(weight)):
-                    if tape.linear[j] == param[p]:
-                        s += tape.multiplier[j] * work.values[j, 0]
-            sens[p, order, 0] = -s / work.grads[base + order, 0]
+    if n_param > 0 and rooted and highest_matrix(layout, void, scratch):
+        slope_at_start(tape, layout, y_sens, param, w_sens, scratch)
+    done = d - d  # not a literal, for which numba would compile everything again
+    write(layout, y, w0, y_sens, w_sens, done, out, sens)
     span = t[-1] - t[0]
     now = t[0]
     h = 0.1 * (t[1] - t[0])
-    w, previous, before = np.empty(3), np.empty(3), np.empty(3)
-    for i in range(3):
-        w[i], previous[i] = w0, w0
+    w, previous, before = np.empty((d, 3)), np.empty((d, 3)), np.empty((d, 3))
+    for e in range(d):
+        for i in range(3):
+            w[e, i], previous[e, i] = w0[e], w0[e]
     h_previous = h
     fresh = True
-    largest[0], largest[1] = abs(y[0]) + h * abs(y[1]), abs(y[1])
-    if order == 1:
-        largest[0] += h * abs(w0)
-    else:
-        largest[1] += h * abs(w0)
+    for e in range(d):
+        low, top = places[e], places[e + 1] - 1
+        largest[low] = abs(y[low]) + h * abs(y[top]) if top > low else abs(y[low]) + h * abs(w0[e])
+        if top > low:
+            largest[top] = abs(y[top]) + h * abs(w0[e])
     steps = 0
     failure = NO_ROOT
-    done = 1
+    done += 1
     # Where the equation degenerates at the start, branches meet, and the noise of the guide would choose
     # among them. Trial steps begin long, where the branches are apart, and are halved down to the first step.
     piloted = False
     length = 0.25 * span
     while guided and not rooted and length > h:
-        for i in range(3):
-            if piloted:
-                w[i] = extrapolate(previous, C[i] * length / h_previous)
-            else:
-                w[i] = interpolated(now + C[i] * length, t, guide)
-            before[i] = w[i]
-        solved = solve_stages(
-            tape, weight, c, order, now, length, y, w, signals, x, point, const_dir, col_dir, work, base, m
-        )
-        off, size = 0.0, 0.0
-        for i in range(3):
-            off += (w[i] - before[i]) ** 2
-            size += before[i] ** 2
-        if solved == DONE and (piloted or off < PILOT**2 * size):
-            piloted = True
+        for e in range(d):
             for i in range(3):
-                previous[i] = w[i]
+                if piloted:
+                    w[e, i] = extrapolate(previous, e, C[i] * length / h_previous)
+                else:
+                    w[e, i] = interpolated(now + C[i] * length, t, guide[e])
+                before[e, i] = w[e, i]
+        solved = solve_stages(tape, layout, weight, c, now, length, y, w, signals, largest, scratch)
+        if solved == DONE and (piloted or is_near(w, before)):
+            piloted = True
+            previous[:] = w
             h_previous = length
         length *= 0.5
     while done < len(t):
@@ -210,19 +135,18 @@ def solve_implicit(
         step = t[done] - now if last else h
         solved = NO_ROOT
         for attempt in range(2):
-            for i in range(3):
-                if attempt == 0 and not fresh:
-                    w[i] = extrapolate(previous, 1.0 + C[i] * step / h_previous)
-                elif attempt == 0 and piloted:
-                    w[i] = extrapolate(previous, C[i] * step / h_previous)
-                elif guided:
-                    share = (now + C[i] * step - t[done - 1]) / (t[done] - t[done - 1])
-                    w[i] = guide[done - 1] + share * (guide[done] - guide[done - 1])
-                else:
-                    w[i] = w0
-            solved = solve_stages(
-                tape, weight, c, order, now, step, y, w, signals, x, point, const_dir, col_dir, work, base, m
-            )
+            for e in range(d):
+                for i in range(3):
+                    if attempt == 0 and not fresh:
+                        w[e, i] = extrapolate(previous, e, 1.0 + C[i] * step / h_previous)
+                    elif attempt == 0 and piloted:
+                        w[e, i] = extrapolate(previous, e, C[i] * step / h_previous)
+                    elif guided:
+                        share = (now + C[i] * step - t[done - 1]) / (t[done] - t[done - 1])
+                        w[e, i] = guide[e, done - 1] + share * (guide[e, done] - guide[e, done - 1])
+                    else:
+                        w[e, i] = w0[e]
+            solved = solve_stages(tape, layout, weight, c, now, step, y, w, signals, largest, scratch)
             if solved == DONE:
                 break
         if solved != DONE:
@@ -230,13 +154,14 @@ def solve_implicit(
             h = 0.25 * step
             continue
         # the derivatives at the solution, not at the last iterate
-        stage_points(order, now, step, y, w, signals, x, point)
-        if not run_tape(tape, c, x, const_dir, col_dir, weight, work):
+        stage_points(layout, now, step, y, w, signals, x, scratch.point)
+        if not residuals(tape, layout, weight, c, scratch):
             h = 0.25 * step
             continue
-        if not abs(x[1, 2]) < bound[0]:
-            return DIVERGED, steps, sse
-        error = error_of_step(order, step, y, w0, w, x, work.grads, base, largest, rtol)
+        for e in range(d):
+            if not abs(x[1 + 3 * e, 2]) < bound[e]:
+                return DIVERGED, steps, sse
+        error = error_of_step(layout, step, y, w0, w, largest, rtol, scratch)
         if fresh and not rooted:
             error = min(error, 1.0)  # the equation degenerates at the start: there is no w0 to compare with
         factor = 4.0 if error < 1e-8 else min(4.0, max(0.2, 0.9 * error**-0.25))
@@ -244,38 +169,54 @@ def solve_implicit(
             failure = DIVERGED
             h = step * min(factor, 0.9) if math.isfinite(error) else 0.2 * step
             continue
-        if n_param > 0:
-            stage_matrix(order, step, base, work.grads, m)
-            if not advance_sensitivities(
-                order, step, y_sens, base, tape, weight, work, const_dir, param, w_sens, m
-            ):
-                return SINGULAR, steps, sse
-        for d in range(order):
-            y[d] = x[1 + d, 2]
-            largest[d] = max(largest[d], abs(y[d]))
-        w0 = w[2]
-        for i in range(3):
-            previous[i] = w[i]
+        if n_param > 0 and not advance_sensitivities(tape, layout, step, y_sens, param, w_sens, scratch):
+            return SINGULAR, steps, sse
+        for k in range(len(y)):
+            y[k] = x[1 + channel[k], 2]
+            largest[k] = max(largest[k], abs(y[k]))
+        for e in range(d):
+            w0[e] = w[e, 2]
+            if fresh and not rooted:
+                out[3 * e + orders[e], 0] = extrapolate(w, e, 0.0)
+        previous[:] = w
         h_previous = step
-        if fresh and not rooted:
-            out[order, 0] = extrapolate(w, 0.0)
         fresh = False
         now = t[done] if last else now + step
         if not last:
             h = step * factor
         else:
             h = max(h, step * factor) if factor > 1.0 else step * factor
-            out[0, done], out[order, done] = y[0], w0
-            if order == 2:
-                out[1, done] = y[1]
-            for p in range(n_param):
-                for d in range(order):
-                    sens[p, d, done] = y_sens[p, d]
-                sens[p, order, done] = w_sens[p]
+            write(layout, y, w0, y_sens, w_sens, done, out, sens)
             done += 1
             if len(weights) > 0:
                 low = 0 if done == 2 else done - 1  # the first sample is known after the first step
-                sse = add_squares(observed, weights, out, low, done, np.arange(3), sse)
+                sse = add_squares(observed, weights, out, low, done, channels, sse)
                 if sse >= limit:
                     return WORSE, steps, sse
     return DONE, steps, sse
+
+
+@inner_njit
+def write(layout, y, w, y_sens, w_sens, i, out, sens):
+    """Write the state, its highest derivatives and their sensitivities as time number `i`."""
+    for k in range(len(y)):
+        out[layout.channel[k], i] = y[k]
+        for p in range(len(y_sens)):
+            sens[p, layout.channel[k], i] = y_sens[p, k]
+    for e in range(len(w)):
+        out[3 * e + layout.orders[e], i] = w[e]
+        for p in range(len(w_sens)):
+            sens[p, 3 * e + layout.orders[e], i] = w_sens[p, e]
+
+
+@inner_njit(inline="always")  # called once
+def is_near(w, before):
+    """Tell whether a step found the highest derivative of each state near what the guide shows."""
+    near = True
+    for e in range(len(w)):
+        off, size = 0.0, 0.0
+        for i in range(3):
+            off += (w[e, i] - before[e, i]) ** 2
+            size += before[e, i] ** 2
+        near = near and off < PILOT**2 * size
+    return near

@@ -26,6 +26,7 @@ class Layout(NamedTuple):
     channel: Int  # of each entry of the state vector
     others: Int  # the channels of which no entry is
     terms: Int  # (d + 1,) where the terms of each equation begin in the tape; last, their number
+    constants: Int  # (d + 1,) where the constants of each equation begin; last, their number
 
 
 class Program(NamedTuple):
@@ -58,7 +59,7 @@ def make_program(
         written = write_in(terms, {called[name]: tree for name, tree in formulas})
         columns = (*columns[:n], *(called[name] for name in names))
         tapes.append(compile_tape(written, columns, part.n_constants))
-    layout = _layout(skeleton.orders, [len(tape.multiplier) for tape in tapes])
+    layout = _layout(skeleton.orders, tapes)
     tape = _joined(tapes)
     if not implicit:
         return None if _reads(tape, layout.others) else Program(tape, layout)
@@ -83,10 +84,12 @@ def used_inputs(skeleton: LawSkeleton) -> list[str]:
     return [name for name in skeleton.inputs if name in seen]
 
 
-def _layout(orders: Sequence[int], n_terms: Sequence[int]) -> Layout:
+def _layout(orders: Sequence[int], tapes: Sequence[Tape]) -> Layout:
     channel = [3 * s + k for s, order in enumerate(orders) for k in range(order)]
     others = [i for i in range(3 * len(orders)) if i not in channel]
-    rows = orders, np.cumsum([0, *orders]), channel, others, np.cumsum([0, *n_terms])
+    counts = orders, [len(tape.linear) for tape in tapes], [tape.n_constants for tape in tapes]
+    places, terms, constants = (np.cumsum([0, *count]) for count in counts)
+    rows = orders, places, channel, others, terms, constants
     return Layout(*(np.array(row, np.int64) for row in rows))
 
 

@@ -1,7 +1,7 @@
 """One step of the three-stage Radau IIA method of order 5 (compiled).
 
-The unknowns are the highest derivative w at the three stages; Newton's method finds them from the
-residual G(t, u, u', u'') itself, so the equation need not be solved for w.
+The unknowns are the highest derivatives w (d, 3) of the d states at the three stages; Newton's method finds
+them from the residuals G(t, u, u', u'', ...) themselves, so the equations need not be solved for w.
 """
 
 import math
@@ -9,9 +9,10 @@ import math
 import numpy as np
 
 from gode.compiling import inner_njit
-from gode.equation.interpreter import run_tape
+from gode.solve.elimination import eliminate, substitute
 from gode.solve.explicit import DONE, FLOOR, NO_ROOT, SINGULAR
 from gode.solve.reading import read_signals
+from gode.solve.residuals import in_parameter, residuals
 
 S6 = math.sqrt(6.0)
 C = np.array([(4 - S6) / 10, (4 + S6) / 10, 1.0])
@@ -29,153 +30,190 @@ MAX_NEWTON = 12
 
 
 @inner_njit
-def solve3(m, b):
-    """Solve a 3 by 3 system in place by elimination with pivoting; return whether that worked."""
-    for i in range(3):
-        pivot = i
-        for r in range(i + 1, 3):
-            if abs(m[r, i]) > abs(m[pivot, i]):
-                pivot = r
-        if not abs(m[pivot, i]) > 0.0 or not math.isfinite(m[pivot, i]):
-            return False
-        if pivot != i:
-            for q in range(3):
-                m[i, q], m[pivot, q] = m[pivot, q], m[i, q]
-            b[i], b[pivot] = b[pivot], b[i]
-        for r in range(i + 1, 3):
-            f = m[r, i] / m[i, i]
-            for q in range(i, 3):
-                m[r, q] -= f * m[i, q]
-            b[r] -= f * b[i]
-    for i in range(2, -1, -1):
-        for q in range(i + 1, 3):
-            b[i] -= m[i, q] * b[q]
-        b[i] /= m[i, i]
-    return math.isfinite(b[0] + b[1] + b[2])
+def extrapolate(w, e, theta):
+    """Return the polynomial through the stage values w[e] at `theta` steps from the step's start."""
+    a = w[e, 0] * (theta - C[1]) * (theta - C[2]) / ((C[0] - C[1]) * (C[0] - C[2]))
+    b = w[e, 1] * (theta - C[0]) * (theta - C[2]) / ((C[1] - C[0]) * (C[1] - C[2]))
+    return a + b + w[e, 2] * (theta - C[0]) * (theta - C[1]) / ((C[2] - C[0]) * (C[2] - C[1]))
 
 
 @inner_njit
-def extrapolate(w, theta):
-    """Return the polynomial through the stage values `w` at `theta` steps from the step's start."""
-    a = w[0] * (theta - C[1]) * (theta - C[2]) / ((C[0] - C[1]) * (C[0] - C[2]))
-    b = w[1] * (theta - C[0]) * (theta - C[2]) / ((C[1] - C[0]) * (C[1] - C[2]))
-    return a + b + w[2] * (theta - C[0]) * (theta - C[1]) / ((C[2] - C[0]) * (C[2] - C[1]))
-
-
-@inner_njit
-def stage_points(order, now, h, y, w, signals, x, point):
+def stage_points(layout, now, h, y, w, signals, x, point):
     """Write the columns at the three stages into `x`."""
     for i in range(3):
-        once = h * (A[i, 0] * w[0] + A[i, 1] * w[1] + A[i, 2] * w[2])
         x[0, i] = now + C[i] * h
-        if order == 1:
-            x[1, i], x[2, i] = y[0] + once, w[i]
-        else:
-            twice = h * h * (AA[i, 0] * w[0] + AA[i, 1] * w[1] + AA[i, 2] * w[2])
-            x[1, i] = y[0] + h * C[i] * y[1] + twice
-            x[2, i], x[3, i] = y[1] + once, w[i]
+        for e in range(len(layout.orders)):
+            low, column = layout.places[e], 1 + 3 * e
+            once = h * (A[i, 0] * w[e, 0] + A[i, 1] * w[e, 1] + A[i, 2] * w[e, 2])
+            if layout.orders[e] == 1:
+                x[column, i], x[column + 1, i] = y[low] + once, w[e, i]
+            else:
+                twice = h * h * (AA[i, 0] * w[e, 0] + AA[i, 1] * w[e, 1] + AA[i, 2] * w[e, 2])
+                x[column, i] = y[low] + h * C[i] * y[low + 1] + twice
+                x[column + 1, i], x[column + 2, i] = y[low + 1] + once, w[e, i]
         read_signals(signals, x[0, i], point)
-        for r in range(4, x.shape[0]):
+        for r in range(1 + 3 * len(layout.orders), x.shape[0]):
             x[r, i] = point[r]
 
 
 @inner_njit
-def stage_matrix(order, h, base, grads, m):
-    """Write the derivatives of the three stage equations in the three unknowns into `m`."""
-    for i in range(3):
-        for j in range(3):
-            m[i, j] = grads[base + order - 1, i] * h * A[i, j]
-            if order == 2:
-                m[i, j] += grads[base, i] * h * h * AA[i, j]
-        m[i, i] += grads[base + order, i]
+def stage_matrix(layout, h, grads, m):
+    """Write the derivatives of the stage equations in the unknowns into `m`, equation after equation.
+
+    `grads` (d, directions, 3) begin with each state and its derivatives up to the highest.
+    """
+    for e in range(len(layout.orders)):
+        for f in range(len(layout.orders)):
+            order, own = layout.orders[f], layout.places[f] + f
+            for i in range(3):
+                for j in range(3):
+                    slope = grads[e, own + order - 1, i] * h * A[i, j]
+                    if order == 2:
+                        slope += grads[e, own, i] * h * h * AA[i, j]
+                    m[3 * e + i, 3 * f + j] = slope
+                m[3 * e + i, 3 * f + i] += grads[e, own + order, i]
 
 
 @inner_njit
-def solve_stages(tape, weight, c, order, now, h, y, w, signals, x, point, const_dir, col_dir, work, base, m):
+def solve_stages(tape, layout, weight, c, now, h, y, w, signals, largest, scratch):
     """Find the stage values by Newton from the guess in `w`; return DONE, SINGULAR or NO_ROOT."""
-    b = np.empty(3)
-    before = np.inf
+    d, n, m = len(layout.orders), 3 * len(layout.orders), scratch.matrix
+    b, before = np.empty(n), np.full(d, np.inf)
+    change, size = np.empty(d), np.empty(d)
     for _ in range(MAX_NEWTON):
-        stage_points(order, now, h, y, w, signals, x, point)
-        if not run_tape(tape, c, x, const_dir, col_dir, weight, work):
+        stage_points(layout, now, h, y, w, signals, scratch.x, scratch.point)
+        if not residuals(tape, layout, weight, c, scratch):
             return NO_ROOT
-        stage_matrix(order, h, base, work.grads, m)
-        for i in range(3):
-            b[i] = 0.0
-            for j in range(len(weight)):
-                b[i] -= weight[j] * work.values[j, i]
-        if b[0] == 0.0 and b[1] == 0.0 and b[2] == 0.0:
+        stage_matrix(layout, h, scratch.grads, m)
+        zero = True
+        for e in range(d):
+            for i in range(3):
+                b[3 * e + i] = 0.0 - scratch.total[e, i]
+                zero = zero and b[3 * e + i] == 0.0
+        if zero:
             return DONE
-        if not solve3(m, b):
+        if not (eliminate(m, n, scratch.pivot) and substitute(m, n, scratch.pivot, b)):
             return SINGULAR
-        change = max(abs(b[0]), abs(b[1]), abs(b[2]))
-        size = 1e-300
-        for i in range(3):
-            w[i] += b[i]
-            size = max(size, abs(w[i]))
-        if change <= 1e-12 * size or (change <= 1e-9 * size and change > 0.5 * before):
+        for e in range(d):
+            change[e] = max(abs(b[3 * e]), abs(b[3 * e + 1]), abs(b[3 * e + 2]))
+            # a state of a system may rest while others move
+            size[e] = 1e-300 if d == 1 else FLOOR * largest[layout.places[e + 1] - 1] / h
+            for i in range(3):
+                w[e, i] += b[3 * e + i]
+                size[e] = max(size[e], abs(w[e, i]))
+        found, lost = True, False
+        for e in range(d):
+            small = change[e] <= 1e-12 * size[e]
+            found = found and (small or (change[e] <= 1e-9 * size[e] and change[e] > 0.5 * before[e]))
+            lost = lost or (change[e] > 2.0 * before[e] and change[e] > 1e-3 * size[e])
+            before[e] = change[e]
+        if found:
             return DONE
-        if change > 2.0 * before and change > 1e-3 * size:
+        if lost:
             return NO_ROOT
-        before = change
-    return DONE if before <= 1e-7 * size else NO_ROOT
+    for e in range(d):
+        if not before[e] <= 1e-7 * size[e]:
+            return NO_ROOT
+    return DONE
 
 
 @inner_njit
-def error_of_step(order, h, y, w0, w, x, grads, base, largest, rtol):
+def error_of_step(layout, h, y, w0, w, largest, rtol, scratch):
     """Return the filtered error estimate of a step relative to the tolerance."""
-    top = w0 * GAMMA
-    for i in range(3):
-        top += E[i] * w[i]
-    g = grads[base + order, 2]
-    pull = -grads[base + order - 1, 2] / g if g != 0.0 else 0.0
-    if order == 1:
-        e = h * top / (1.0 - h * GAMMA * pull) if math.isfinite(pull) else h * top
-        size = max(abs(y[0]), abs(x[1, 2]), FLOOR * largest[0])
-        return abs(e) / (rtol * size + 1e-300)
-    low = y[1] * GAMMA
-    for i in range(3):
-        low += E[i] * x[2, i]
-    e0, e1 = h * low, h * top
-    spring = -grads[base, 2] / g if g != 0.0 else 0.0
+    x, orders, places = scratch.x, layout.orders, layout.places
+    e = scratch.error
+    for f in range(len(orders)):
+        low, top = places[f], places[f + 1] - 1
+        total = w0[f] * GAMMA
+        for i in range(3):
+            total += E[i] * w[f, i]
+        e[top] = h * total
+        if top > low:
+            total = y[top] * GAMMA
+            for i in range(3):
+                total += E[i] * x[2 + 3 * f, i]
+            e[low] = h * total
+    if len(orders) == 1:
+        filter_one(orders[0], h, scratch.grads, e)
+    else:
+        filter_all(layout, h, scratch)
+    error = 0.0
+    for k in range(len(e)):
+        size = max(abs(y[k]), abs(x[1 + layout.channel[k], 2]), FLOOR * largest[k])
+        share = abs(e[k]) / (rtol * size + 1e-300)
+        error = share if k == 0 else max(error, share)
+    return error
+
+
+@inner_njit
+def filter_one(order, h, grads, e):
+    """Filter the error `e` of a single equation, whose matrix has at most two rows."""
+    g = grads[0, order, 2]
+    pull = -grads[0, order - 1, 2] / g if g != 0.0 else 0.0
     a = h * GAMMA
+    if order == 1:
+        if math.isfinite(pull):
+            e[0] /= 1.0 - a * pull
+        return
+    spring = -grads[0, 0, 2] / g if g != 0.0 else 0.0
     det = (1.0 - a * pull) - a * a * spring
     if math.isfinite(det) and abs(det) > 1e-3:
-        e0, e1 = ((1.0 - a * pull) * e0 + a * e1) / det, (a * spring * e0 + e1) / det
-    size0 = max(abs(y[0]), abs(x[1, 2]), FLOOR * largest[0])
-    size1 = max(abs(y[1]), abs(x[2, 2]), FLOOR * largest[1])
-    return max(abs(e0) / (rtol * size0 + 1e-300), abs(e1) / (rtol * size1 + 1e-300))
+        e[0], e[1] = ((1.0 - a * pull) * e[0] + a * e[1]) / det, (a * spring * e[0] + e[1]) / det
 
 
 @inner_njit
-def advance_sensitivities(order, h, y_sens, base, tape, weight, work, const_dir, param, w_sens, m):
+def filter_all(layout, h, scratch):
+    """Filter the error of a system: solve (1 - h GAMMA J) e = error, where dG/dw J = -dG/dy."""
+    e, m, grads, orders = scratch.error, scratch.matrix, scratch.grads, layout.orders
+    n, a = len(e), h * GAMMA
+    b = np.zeros(n)
+    for f in range(len(orders)):
+        low, top = layout.places[f], layout.places[f + 1] - 1
+        for k in range(n):
+            m[low, k] = 0.0  # overwritten below where the state has only this row
+        if top > low:
+            m[low, low], m[low, top], b[low] = 1.0, -a, e[low]
+        for g in range(len(orders)):
+            own, first = layout.places[g] + g, layout.places[g]
+            for k in range(orders[g]):
+                m[top, first + k] = a * grads[f, own + k, 2]
+            m[top, first + orders[g] - 1] += grads[f, own + orders[g], 2]
+            b[top] += grads[f, own + orders[g], 2] * e[first + orders[g] - 1]
+    if eliminate(m, n, scratch.pivot) and substitute(m, n, scratch.pivot, b):
+        for k in range(n):
+            e[k] = b[k]
+
+
+@inner_njit
+def advance_sensitivities(tape, layout, h, y_sens, param, w_sens, scratch):
     """Advance the derivatives of the state by one step, by differentiating the stage equations."""
-    b = np.empty(3)
-    copy = np.empty((3, 3))
+    d, grads, m, n = len(layout.orders), scratch.grads, scratch.matrix, 3 * len(layout.orders)
+    b = np.empty(n)
+    stage_matrix(layout, h, grads, m)
+    if not eliminate(m, n, scratch.pivot):
+        return False
     for p in range(len(param)):
-        for i in range(3):
-            s = 0.0
-            if param[p] >= 0:
-                if const_dir[param[p]] >= 0:
-                    s += work.grads[const_dir[param[p]], i]
-                for j in range(len(weight)):
-                    if tape.linear[j] == param[p]:
-                        s += tape.multiplier[j] * work.values[j, i]
-            if order == 1:
-                s += work.grads[base, i] * y_sens[p, 0]
-            else:
-                s += work.grads[base, i] * (y_sens[p, 0] + h * C[i] * y_sens[p, 1])
-                s += work.grads[base + 1, i] * y_sens[p, 1]
-            b[i] = -s
-            for q in range(3):
-                copy[i, q] = m[i, q]
-        if not solve3(copy, b):
+        for e in range(d):
+            for i in range(3):
+                s = in_parameter(tape, layout, param[p], e, i, scratch)
+                for f in range(d):
+                    own, low = layout.places[f] + f, layout.places[f]
+                    if layout.orders[f] == 1:
+                        s += grads[e, own, i] * y_sens[p, low]
+                    else:
+                        s += grads[e, own, i] * (y_sens[p, low] + h * C[i] * y_sens[p, low + 1])
+                        s += grads[e, own + 1, i] * y_sens[p, low + 1]
+                b[3 * e + i] = -s
+        if not substitute(m, n, scratch.pivot, b):
             return False
-        once = h * (A[2, 0] * b[0] + A[2, 1] * b[1] + A[2, 2] * b[2])
-        if order == 1:
-            y_sens[p, 0] += once
-        else:
-            y_sens[p, 0] += h * y_sens[p, 1] + h * h * (AA[2, 0] * b[0] + AA[2, 1] * b[1] + AA[2, 2] * b[2])
-            y_sens[p, 1] += once
-        w_sens[p] = b[2]
+        for e in range(d):
+            low, q = layout.places[e], 3 * e
+            once = h * (A[2, 0] * b[q] + A[2, 1] * b[q + 1] + A[2, 2] * b[q + 2])
+            if layout.orders[e] == 1:
+                y_sens[p, low] += once
+            else:
+                twice = h * h * (AA[2, 0] * b[q] + AA[2, 1] * b[q + 1] + AA[2, 2] * b[q + 2])
+                y_sens[p, low] += h * y_sens[p, low + 1] + twice
+                y_sens[p, low + 1] += once
+            w_sens[p, e] = b[q + 2]
     return True
