@@ -22,7 +22,7 @@ from gode.cli import main
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 PAGES = [page for page in PAGES if "_build" not in page.parts]
-CHEAP = ("gode grammars", "gode bench methods", 'gode simulate "u')
+CHEAP = ("gode grammars", "gode bench methods", 'gode simulate "')
 MAX_PICTURE = 150_000  # bytes
 PICTURES = ROOT / "docs" / "pictures"
 

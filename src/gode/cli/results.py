@@ -62,7 +62,9 @@ def _print_shared(found: Discovery) -> None:
     law = found.equation.law
     shared = shared_constants(law)
     if shared:
-        say(f"\n{' and '.join(each.name for each in shared)} shared by equations:")
+        stands = "stand" if len(shared) > 1 else "stands"
+        where = "both" if len(law.skeleton.states) == 2 else "several"
+        say(f"\n{' and '.join(each.name for each in shared)} {stands} in {where} equations:")
         say("\n".join(f"  {line}" for line in found.equation.named_lines()))
     for sentence in conserved_words(law):
         say(f"{sentence}.")
