@@ -34,13 +34,13 @@ def code(discovery: Discovery, language: str, *, run: int = 0) -> str:
         raise ConfigError(f"language must be one of {', '.join(LANGUAGES)}, got {language!r}")
     name = OTHER_NAMES.get(language.lower(), language.lower())
     chosen, program = LANGUAGES[name], make_program(discovery, run)
-    if program.rhs is None and not chosen.implicit:
+    if not program.explicit and not chosen.implicit:
         able = ", ".join(each for each, other in LANGUAGES.items() if other.implicit)
         raise EquationError(
             f"{program.title} cannot be solved for its highest derivative, which {name} code needs; "
             f"export it to one of {able}"
         )
-    kind = name if program.rhs is not None or name == "modelica" else f"{name}-implicit"
+    kind = name if program.explicit or name == "modelica" else f"{name}-implicit"
     shared = _shared(program, chosen)
     return _tidy(piece(kind, {**shared, **chosen.fields(program, shared)}))
 
@@ -60,9 +60,9 @@ def _shared(program: Program, language: Language) -> dict[str, str]:
         "title": program.title,
         "version": __version__,
         "order": str(program.order),
-        "states": ", ".join(("u", "u'")[: program.order]),
+        "states": ", ".join(program.names),
         "initial": between.join(map(number, program.initial)),
-        "slopes": between.join(map(number, (*program.initial[1:], program.slope))),
+        "slopes": between.join(map(number, program.slopes)),
         "start": number(program.start),
         "stop": number(program.stop),
         "rows": str(ROWS),

@@ -6,7 +6,9 @@ from dataclasses import dataclass, replace
 from gode.data import Interpolation
 from gode.equation.operators import Function
 from gode.equation.printer import Dialect, write
-from gode.equation.tree import variables, walk
+from gode.equation.tree import var, variables, walk
+from gode.report.identifiers import SCALAR
+from gode.report.joins import JOINED, JULIA_JOINED, MAKERS, MATLAB_PIECES, PYTHON_JOINED
 from gode.report.program import (
     ROWS,
     Known,
@@ -19,12 +21,6 @@ from gode.report.program import (
     table_fields,
 )
 
-STATES = {"u": "u", "u'": "v"}  # the names of the state's parts in every language
-JOINED = {
-    Interpolation.HOLD: "held until the next",
-    Interpolation.LINEAR: "joined by lines",
-    Interpolation.CUBIC: "joined by a cubic spline",
-}
 Fields = dict[str, str]
 
 
@@ -39,11 +35,10 @@ class Language:
 
 
 def _python(program: Program, shared: Mapping[str, str]) -> Fields:
-    assert program.rhs is not None
     dialect = _with_inputs(_PYTHON, program, "{}(t)")
     names = [function_name(known) for known in program.inputs]
     kind = program.inputs[0].kind if names else Interpolation.CUBIC
-    lines = _PYTHON_JOINED[kind].splitlines() if names else []
+    lines = PYTHON_JOINED[kind].splitlines() if names else []
     for known, name in zip(program.inputs, names, strict=True):
         if known.formula is None:
             rows = [number_list(values, "[]") for values in (known.knots, known.pieces[:, 3])]
@@ -60,26 +55,25 @@ def _python(program: Program, shared: Mapping[str, str]) -> Fields:
         "read": "\n".join(read.format(name) for name in names),
         "passed": "".join(f", {name}" for name in names),
     }
-    makes = {Interpolation.HOLD: "PPoly", Interpolation.CUBIC: "CubicSpline"}
-    needed = f"from scipy.interpolate import {makes[kind]}" if names and kind in makes else ""
-    rhs = write(program.rhs, dialect)
+    needed = f"from scipy.interpolate import {MAKERS[kind]}" if names and kind in MAKERS else ""
+    rows = _derivatives(program, dialect)
+    many = len(program.parts) > 1
     return {
         "imports": needed,
         "parameters": parameter_lines(program.parameters, "{} = {}  # ± {}", repr),
         "jumps": f"JUMPS = {number_list(program.jumps, '[]')}  # of an input, in time" if names else "",
         "inputs": "\n".join(["", *lines, "", ""]),
         "ports": ports,
-        "unpack": "u, v" if program.order == 2 else "(u,)",
-        "derivatives": f"v, {rhs}" if program.order == 2 else rhs,
+        "unpack": ", ".join(program.names.values()) if program.order > 1 else "(u,)",
+        "derivatives": "".join(f"\n        {row}," for row in rows) + "\n    " if many else ", ".join(rows),
         "solving": piece("python-driven" if names else "python-free", {**shared, **driven}),
     }
 
 
 def _c(program: Program, shared: Mapping[str, str]) -> Fields:
-    assert program.rhs is not None
     dialect, names = _with_inputs(_C, program, "{}"), [function_name(known) for known in program.inputs]
     lines = [piece("c-ports", {})] if names else []
-    if "sign" in {node.op for tree in (program.rhs, *formulas(program)) for node in walk(tree)}:
+    if "sign" in {node.op for tree in (*program.trees, *formulas(program)) for node in walk(tree)}:
         lines += ["static double sign(double x)\n{\n    return (x > 0) - (x < 0);\n}\n"]
     for known in program.inputs:
         if known.formula is None:
@@ -89,8 +83,11 @@ def _c(program: Program, shared: Mapping[str, str]) -> Fields:
             lines += [piece("c-formula", {**given, "formula": write(known.formula, dialect)})]
     jumps = {"n_jumps": str(len(program.jumps)), "jumps": number_list(program.jumps, "{}")}
     lines += [piece("c-jumps", jumps)] if len(program.jumps) else []
-    rhs, used = write(program.rhs, dialect), [name for name in STATES if name in variables(program.rhs)]
-    rows = [f"    dy[0] = {rhs};"] if program.order == 1 else ["    dy[0] = y[1];", f"    dy[1] = {rhs};"]
+    used = {name for tree in program.trees for name in variables(tree)}
+    places = {column: i for i, column in enumerate(program.names)}
+    vector = replace(dialect, names={**dialect.names, **{c: f"y[{i}]" for c, i in places.items()}})
+    rows = [f"    dy[{i}] = {row};" for i, row in enumerate(_derivatives(program, dialect, vector))]
+    states = [f"    const double {program.names[c]} = y[{i}];" for c, i in places.items() if c in used]
     unused = [f"    (void){name};" for name in names]
     return {
         "parameters": parameter_lines(program.parameters, "static const double {} = {}; /* +- {} */", _float),
@@ -99,7 +96,7 @@ def _c(program: Program, shared: Mapping[str, str]) -> Fields:
         "given": ", with the values of the inputs" if names else "",
         "values": "".join(f", double {name}" for name in names),
         "own": "".join(f", {name}, NULL" for name in names),
-        "unpack": "\n".join([*(f"    const double {STATES[n]} = y[{len(n) - 1}];" for n in used), *unused]),
+        "unpack": "\n".join([*states, *unused]),
         "derivatives": "\n".join(rows),
         "solving": piece("c-steps", {**shared, **_c_steps(names, jumping=bool(len(program.jumps)))}),
     }
@@ -136,16 +133,26 @@ def _julia(program: Program, shared: Mapping[str, str]) -> Fields:
             value = write(known.formula, dialect)
             lines += [f'"The known input {known.name}."', f"{function_name(known)}(t) = {value}", ""]
     fields = _sides(program, dialect, "    dy[{}] = {}", "    r[{}] = {}", "dy[{}]")
-    unpack = ["    u = y[1]" if program.order == 1 else "    u, v = y[1], y[2]"]
-    unpack += [f"    {names[0]} = p"] if names else []
+    values = ", ".join(f"y[{i + 1}]" for i in range(program.order))
+    unpack = [f"    {', '.join(program.names.values())} = {values}"]
+    passed = names[0] if len(names) == 1 else f"({', '.join(names)})"
+    unpack += [f"    {passed.strip('()')} = p"] if names else []
     kind = "hold" if names and program.inputs[0].kind is Interpolation.HOLD else "linear"
-    driven = {"name": "".join(names), "joined": JOINED[Interpolation(kind)], "join": _JULIA_JOINED[kind]}
+    read = [f"{name} isa AbstractVector ? joined(t, {name}) : {name}" for name in names]
+    driven = {
+        "ports": ", ".join(f"{name} = {name}" for name in names),
+        "name": " and ".join(names),
+        "read": read[0] if len(names) == 1 else f"({', '.join(read)})",
+        "sampled": " || ".join(f"{name} isa AbstractVector" for name in names),
+        "joined": JOINED[Interpolation(kind)],
+        "join": JULIA_JOINED[kind],
+    }
     return {
         **fields,
         "parameters": parameter_lines(program.parameters, "const {} = {}  # ± {}", repr),
-        "parameter": f", {names[0]}" if names else "",
+        "parameter": f", {passed}" if names else "",
         "stops": "; tstops = jumps" if names else "",
-        "given": f"; p is the input {names[0]}" if names else "",
+        "given": f"; p is the input {passed}" if names else "",
         "jumps": number_list(program.jumps, "[]") if len(program.jumps) else "Float64[]",
         "inputs": "\n".join(lines),
         "unpack": "\n".join(unpack),
@@ -156,10 +163,10 @@ def _julia(program: Program, shared: Mapping[str, str]) -> Fields:
 def _matlab(program: Program, shared: Mapping[str, str]) -> Fields:
     dialect = _with_inputs(_MATLAB, program, "{}")
     names = [function_name(known) for known in program.inputs]
-    place = 3 if program.rhs is not None else 4
+    place = 3 if program.explicit else 4
     jumps = number_list(program.jumps, "[]", 6, " ...")
     lines = [f"  jumps = {jumps}';  % times at which an input of the data jumps"] if names else []
-    about = ""
+    about = []
     for i, (known, name) in enumerate(zip(program.inputs, names, strict=True)):
         rows = [number_list(values, "[]", 6, " ...") for values in (known.knots, known.pieces[:, 3])]
         own = f"joined({rows[0]}, ...\n      {rows[1]})"
@@ -171,35 +178,40 @@ def _matlab(program: Program, shared: Mapping[str, str]) -> Fields:
             "    jumps = t(:);",
             "  end",
         ]
-        about += f"% {name}, the last argument: a function of time, or samples at t, {JOINED[known.kind]}"
+        about.append(
+            f"% {name}, the last argument: a function of time, or samples at t, {JOINED[known.kind]}"
+        )
     fields = _sides(program, dialect, "  dy({}, 1) = {};", "  r({}, 1) = {};", "dy({})")
     driven = {**shared, "passed": "".join(f", {name}" for name in names)}
     kind = program.inputs[0].kind if names else Interpolation.CUBIC
-    joined = {"joined": JOINED[kind], "pieces": _MATLAB_PIECES[kind]}
+    joined = {"joined": JOINED[kind], "pieces": MATLAB_PIECES[kind]}
     return {
         **fields,
         "parameters": parameter_lines(program.parameters, "  {} = {};  % +- {}", repr),
         "joined": piece("matlab-joined", joined) if names else "",
-        "about": about,
+        "about": "\n".join(about),
         "ports": "".join(f", {name}" for name in names),
         "inputs": "\n".join(lines),
         "values": "\n".join(f"  {name} = {name}(t);" for name in names),
-        "unpack": "  u = y(1);" if program.order == 1 else "  u = y(1);\n  v = y(2);",
+        "unpack": "\n".join(f"  {name} = y({i + 1});" for i, name in enumerate(program.names.values())),
         "solving": piece("matlab-driven" if names else "matlab-free", driven),
     }
 
 
 def _modelica(program: Program, shared: Mapping[str, str]) -> Fields:
-    highest = "der(u)" if program.order == 1 else "der(v)"
-    dialect = _named(_with_inputs(_MODELICA, program, "{}"), {("u'", "u''")[program.order - 1]: highest})
+    slopes = {part.highest: f"der({program.names[part.columns[-1]]})" for part in program.parts}
+    dialect = _named(_with_inputs(_MODELICA, program, "{}"), slopes)
     names = [function_name(known) for known in program.inputs]
-    equations = ["  der(u) = v;"] if program.order == 2 else []
-    if program.rhs is not None:
-        equations += [f"  {highest} = {write(program.rhs, dialect)};"]
-    else:
-        equations += [f"  {write(program.residual, dialect)} = 0;"]
+    equations = []
+    for part in program.parts:
+        own = [program.names[column] for column in part.columns]
+        equations += [f"  der({own[0]}) = {own[1]};"] if part.order == 2 else []
+        left, right = (
+            (part.residual, "0") if part.rhs is None else (var(part.highest), write(part.rhs, dialect))
+        )
+        equations.append(f"  {write(left, dialect)} = {right};")
     start = "  Real {}(start = {!r}, fixed = true);"
-    states = list(zip(STATES.values(), program.initial, strict=False))
+    states = list(zip(program.names.values(), program.initial, strict=True))
     driving = [_modelica_input(known, dialect) for known in program.inputs]
     return {
         "parameters": parameter_lines(program.parameters, '  parameter Real {} = {} "+- {}";', repr),
@@ -229,22 +241,35 @@ def _modelica_input(known: Known, dialect: Dialect) -> tuple[str, str]:
 
 
 def _sides(program: Program, dialect: Dialect, row: str, vanishing: str, slope: str) -> Fields:
-    """Return the derivatives, or the residual that vanishes, one row for each part of the state."""
-    if program.rhs is not None:
-        rhs = write(program.rhs, dialect)
-        rows = [row.format(1, rhs)] if program.order == 1 else [row.format(1, "v"), row.format(2, rhs)]
-        return {"derivatives": "\n".join(rows)}
-    highest = ("u'", "u''")[program.order - 1]
-    residual = write(program.residual, _named(dialect, {highest: slope.format(program.order)}))
-    rows = [vanishing.format(program.order, residual)]
-    if program.order == 2:
-        rows.insert(0, vanishing.format(1, f"{slope.format(1)} - v"))
-    return {"residual": "\n".join(rows)}
+    """Return the derivatives, or the residuals that vanish, one row for each element of the state vector."""
+    if program.explicit:
+        rows = _derivatives(program, dialect)
+        return {"derivatives": "\n".join(row.format(i + 1, each) for i, each in enumerate(rows))}
+    places = {column: i + 1 for i, column in enumerate(program.names)}
+    slopes = {part.highest: slope.format(places[part.columns[-1]]) for part in program.parts}
+    out = []
+    for part in program.parts:
+        first, last = places[part.columns[0]], places[part.columns[-1]]
+        if part.order == 2:
+            out.append(vanishing.format(first, f"{slope.format(first)} - {program.names[part.columns[1]]}"))
+        out.append(vanishing.format(last, write(part.residual, _named(dialect, slopes))))
+    return {"residual": "\n".join(out)}
+
+
+def _derivatives(program: Program, dialect: Dialect, vector: Dialect | None = None) -> list[str]:
+    """Return the derivative of each element of the state vector; `vector` writes those that are elements."""
+    rows = []
+    for part in program.parts:
+        assert part.rhs is not None
+        rows += [write(var(column), vector or dialect) for column in part.columns[1:]]
+        rows.append(write(part.rhs, dialect))
+    return rows
 
 
 def _with_inputs(dialect: Dialect, program: Program, use: str) -> Dialect:
-    """Return `dialect` with the program's inputs as it uses them: called, or named as variables."""
-    return _named(dialect, {known.name: use.format(function_name(known)) for known in program.inputs})
+    """Return `dialect` with the states and inputs as the program uses them: called, or as variables."""
+    inputs = {known.name: use.format(function_name(known)) for known in program.inputs}
+    return _named(dialect, {**program.names, **inputs})
 
 
 def _named(dialect: Dialect, names: Mapping[str, str]) -> Dialect:
@@ -263,30 +288,7 @@ def _pow(base: str, exponent: str) -> str:
     return f"({base}*{base})" if exponent == "2" and base.isidentifier() else f"pow({base}, {exponent})"
 
 
-_PYTHON_MAKE = {
-    Interpolation.HOLD: "PPoly([samples[:-1]], t)",
-    Interpolation.LINEAR: "lambda s: np.interp(s, t, samples)",
-    Interpolation.CUBIC: "CubicSpline(t, samples)",
-}
-_PYTHON_JOINED = {
-    kind: f'\ndef joined(t, samples):\n    """Return samples as a function of time, {JOINED[kind]}."""\n'
-    f"    return {make}"
-    for kind, make in _PYTHON_MAKE.items()
-}
-_JULIA_JOINED = {
-    "hold": "s -> samples[clamp(searchsortedlast(t, s), 1, length(t) - 1)]",
-    "linear": """function (s)
-    i = clamp(searchsortedlast(t, s), 1, length(t) - 1)
-    return samples[i] + (samples[i + 1] - samples[i]) * (s - t[i]) / (t[i + 1] - t[i])
-end""",
-}
-_MATLAB_PIECES = {
-    Interpolation.HOLD: "mkpp(t, samples(1:end - 1))",
-    Interpolation.LINEAR: "mkpp(t, [diff(samples) ./ diff(t), samples(1:end - 1)])",
-    Interpolation.CUBIC: "spline(t, samples)",
-}
-
-_JULIA = _MATLAB = Dialect(names=STATES, style=repr, inverse=False, code=True)
+_JULIA = _MATLAB = Dialect(names=SCALAR, style=repr, inverse=False, code=True)
 _PYTHON = replace(_JULIA, call="np.{0.name}({1})".format, power="{}**{}".format)
 _C = replace(_JULIA, call=_call, power=_pow, style=_float)
 _MODELICA = _named(_JULIA, {"t": "time"})

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
-from itertools import count
 from string import Template
 from typing import NamedTuple
 
@@ -11,13 +10,17 @@ import numpy as np
 
 from gode.arrays import Float
 from gode.discovery import Discovery
-from gode.equation import Equation, Node, Term
+from gode.discovery.shared import links_of
+from gode.equation import Law, Node, Term
 from gode.equation.printer import display_order
 from gode.equation.skeleton import term_node
-from gode.equation.tape import COLUMNS, compile_tape, evaluate
-from gode.equation.tree import add, mul, replace_constants, var
+from gode.equation.system import renamed
+from gode.equation.tape import compile_tape, evaluate
+from gode.equation.tree import add, mul, num, replace_constants, var, variables
 from gode.errors import DataError
+from gode.report.identifiers import element_names
 from gode.solve import Interpolation, Signal
+from gode.solve.program import used_inputs
 from gode.solve.signals import make_signals, split_formulas
 
 LINE = 100  # characters of a row of numbers
@@ -58,21 +61,55 @@ class Known:
 
 
 @dataclass(frozen=True)
+class Part:
+    """The equation of one state: its trees are in display names."""
+
+    state: str
+    order: int
+    rhs: Node | None  # right-hand side; None if the highest derivatives cannot be isolated
+    residual: Node
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns of its part of the state vector: u, and u' for second order."""
+        return [self.state + "'" * k for k in range(self.order)]
+
+    @property
+    def highest(self) -> str:
+        """The column of the highest derivative."""
+        return self.state + "'" * self.order
+
+
+@dataclass(frozen=True)
 class Program:
-    """An equation with named parameters, its initial values, inputs and times."""
+    """A law with named parameters, its initial values, inputs and times."""
 
     title: str
-    order: int
+    parts: tuple[Part, ...]
+    names: Mapping[str, str]  # of the columns of the state vector in a program, in their order
     parameters: tuple[Parameter, ...]
-    rhs: Node | None  # right-hand side; None if the highest derivative cannot be isolated
-    residual: Node
     inputs: tuple[Known, ...]
     initial: tuple[float, ...]
-    slope: float  # the highest derivative at the start
+    slopes: tuple[float, ...]  # the derivative of the state vector at the start
     start: float
     stop: float
-    scale: float  # size of u
+    scale: float  # size of the states
     longest: float  # step of a Runge-Kutta method
+
+    @property
+    def explicit(self) -> bool:
+        """Whether all highest derivatives are isolated."""
+        return all(part.rhs is not None for part in self.parts)
+
+    @property
+    def trees(self) -> list[Node]:
+        """What the program computes: right-hand sides, or residuals."""
+        return [part.residual if part.rhs is None else part.rhs for part in self.parts]
+
+    @property
+    def order(self) -> int:
+        """The dimension of the state vector."""
+        return len(self.names)
 
     @property
     def jumps(self) -> Float:
@@ -90,44 +127,76 @@ def make_program(discovery: Discovery, run: int) -> Program:
     if not 0 <= run < len(runs):
         raise DataError(f"run must be a number from 0 to {len(runs) - 1}, got {run}")
     best, data = discovery.candidates[0], runs[run]
-    equation, skeleton = best.single, best.single.skeleton
-    terms = skeleton.rhs_terms
-    rhs, parameters = (None, ()) if terms is None else _named(terms, equation, best.errors)
-    residual, others = _named(skeleton.terms, equation, best.errors)
+    law, orders = best.equation, best.equation.skeleton.orders
+    explicit = _is_explicit(law)
+    residuals, parameters = _named(law, best.errors, explicit=False)
+    sides: Sequence[Node | None] = [None] * len(orders)
+    if explicit:
+        sides, parameters = _named(law, best.errors, explicit=True)
+    states = zip(law.states, orders, sides, residuals, strict=True)
+    parts = tuple(Part(*each) for each in states)
     solved = discovery.simulate(run=run)
+    rows = [3 * s + k + 1 for s, order in enumerate(orders) for k in range(order)]
     return Program(
-        title=equation.text(6),
-        order=skeleton.order,
-        parameters=others if rhs is None else parameters,
-        rhs=rhs,
-        residual=residual,
-        inputs=_inputs(skeleton.inputs, dict(data.signals), data.t),
+        title="; ".join(law.lines(6)),
+        parts=parts,
+        names=element_names([column for part in parts for column in part.columns]),
+        parameters=parameters,
+        inputs=_inputs(tuple(used_inputs(law.skeleton)), dict(data.signals), data.t),
         initial=tuple(float(x) for x in best.initial[run]),
-        slope=float((solved.du, solved.d2u)[skeleton.order - 1][0]),
+        slopes=tuple(solved.values[rows, 0].tolist()),
         start=float(data.t[0]),
         stop=float(data.t[-1]),
-        scale=float(np.nanmax(np.abs(solved.u))) or 1.0,
+        scale=float(np.nanmax(np.abs(solved.values[::3]))) or 1.0,
         longest=float(data.t[-1] - data.t[0])
-        / _steps(equation, np.vstack([data.t, solved.u, solved.du, solved.d2u])),
+        / _steps(law, np.vstack([data.t, solved.values]), explicit=explicit),
     )
 
 
-def _named(terms: Sequence[Term], equation: Equation, errors: Float) -> tuple[Node, tuple[Parameter, ...]]:
-    """Return the sum of terms with named parameters c1, c2, ... for its constants."""
+def _is_explicit(law: Law) -> bool:
+    """Tell whether each highest derivative is isolated, and stands in no other equation."""
+    skeleton = law.skeleton
+    tops = [1 + 3 * s + order for s, order in enumerate(skeleton.orders)]
+    if not skeleton.explicit:
+        return False
+    for own, part in enumerate(skeleton.parts):
+        others = {skeleton.seen(own)[column] for s, column in enumerate(tops) if s != own}
+        if others & variables(part.normal):
+            return False
+    return True
+
+
+def _named(law: Law, errors: Float, *, explicit: bool) -> tuple[list[Node], tuple[Parameter, ...]]:
+    """Return the right-hand side or the residual of each state, with named parameters c1, c2, ...
+
+    A constant that equations share is one parameter.
+    """
     parameters: list[Parameter] = []
-    numbers = count(1)
+    known: dict[int, tuple[str, float]] = {}  # free constant -> name, factor in the value of the parameter
+    trees = []
 
-    def named(i: int, factor: float) -> Node:
-        name = f"c{next(numbers)}"
-        parameters.append(Parameter(name, factor * equation.constants[i], abs(factor) * float(errors[i])))
-        return var(name)
+    def named(own: int, i: int, factor: float) -> Node:
+        place, link = links[own][i]
+        factor *= link
+        if place < 0:
+            return num(factor)
+        if place not in known:
+            known[place] = f"c{len(known) + 1}", factor
+            value, error = factor * law.constants[place], abs(factor) * float(errors[place])
+            parameters.append(Parameter(known[place][0], value, error))
+        name, first = known[place]
+        return mul(num(factor / first), var(name))
 
-    nodes = []
-    for term in sorted(terms, key=lambda term: display_order(term.body)):  # as printed
-        own = None if term.constant is None else named(term.constant, term.multiplier)
-        body = replace_constants(term.body, lambda i: named(i, 1.0))
-        nodes.append(mul(own, body) if own else term_node(Term(term.multiplier, None, body)))
-    return add(*nodes), tuple(parameters)
+    links = links_of(law)
+    for own, part in enumerate(law.skeleton.parts):
+        nodes = []
+        terms = part.rhs_terms if explicit else part.terms
+        for term in sorted(terms or (), key=lambda term: display_order(term.body)):  # as printed
+            front = None if term.constant is None else named(own, term.constant, term.multiplier)
+            body = replace_constants(term.body, lambda i, own=own: named(own, i, 1.0))  # type: ignore[misc]
+            nodes.append(mul(front, body) if front else term_node(Term(term.multiplier, None, body)))
+        trees.append(renamed(add(*nodes), law.skeleton.names(own)))
+    return trees, tuple(parameters)
 
 
 def _inputs(names: tuple[str, ...], given: Mapping[str, Signal], t: Float) -> tuple[Known, ...]:
@@ -140,19 +209,40 @@ def _inputs(names: tuple[str, ...], given: Mapping[str, Signal], t: Float) -> tu
     return tuple(out)
 
 
-def _steps(equation: Equation, x: Float) -> int:
-    """Return the number of fixed steps that resolves the fastest motion."""
-    skeleton = equation.skeleton
-    x = x[:, np.all(np.isfinite(x[: skeleton.order + 2]), axis=0)]
+def _steps(law: Law, x: Float, *, explicit: bool) -> int:
+    """Return the number of fixed steps that resolves the fastest motion along `x`: t, then all channels."""
+    skeleton = law.skeleton
+    needed = [0, *(1 + 3 * s + k for s, order in enumerate(skeleton.orders) for k in range(order + 1))]
+    x = x[:, np.all(np.isfinite(x[needed]), axis=0)]
     x = np.vstack([np.nan_to_num(x), np.zeros((len(skeleton.inputs), x.shape[1]))])
-    if skeleton.rhs_terms is None or not x.shape[1]:
+    if not explicit or not x.shape[1]:
         return MIN_STEPS
-    tape = compile_tape(skeleton.rhs_terms, (*COLUMNS, *skeleton.inputs), skeleton.n_constants)
-    slopes = evaluate(tape, equation.constants, x).in_columns
-    fast = np.abs(slopes[1]) if skeleton.order == 1 else np.abs(slopes[2]) + np.sqrt(np.abs(slopes[1]))
+    fast = _rates(law, x)
     fast = fast[np.isfinite(fast)]
     wanted = (x[0, -1] - x[0, 0]) * float(fast.max(initial=0.0)) * STEPS_PER_TIME_CONSTANT
     return int(min(max(wanted, MIN_STEPS), MAX_STEPS))
+
+
+def _rates(law: Law, x: Float) -> Float:
+    """Return the rate (n,) of the fastest motion at each of the columns `x`."""
+    skeleton, orders = law.skeleton, law.skeleton.orders
+    slopes = []
+    for own, (part, equation) in enumerate(zip(skeleton.parts, law.equations, strict=True)):
+        tape = compile_tape(part.rhs_terms or (), skeleton.seen(own), part.n_constants)
+        slopes.append(evaluate(tape, equation.constants, x).in_columns)
+    if orders == (1,):
+        return np.asarray(np.abs(slopes[0][1]))
+    if orders == (2,):
+        return np.asarray(np.abs(slopes[0][2]) + np.sqrt(np.abs(slopes[0][1])))
+    lower = [1 + 3 * s + k for s, order in enumerate(orders) for k in range(order)]
+    motion = np.zeros((x.shape[1], len(lower), len(lower)))
+    row = 0
+    for own, order in enumerate(orders):
+        motion[:, row : row + order - 1, row + 1 : row + order] = np.eye(order - 1)
+        row += order
+        motion[:, row - 1] = slopes[own][lower].T
+    sound = np.isfinite(motion).all(axis=(1, 2))
+    return np.asarray(np.abs(np.linalg.eigvals(motion[sound])).max(axis=1, initial=0.0))
 
 
 def piece(name: str, fields: Mapping[str, str]) -> str:
