@@ -8,6 +8,7 @@ import pytest
 from gode.data.example import load_example
 from gode.discovery import Discovery, fit
 from gode.equation import parse_equation
+from gode.equation.parse_system import parse_system_values
 from gode.selection import Pool, rank
 from gode.solve import solve
 
@@ -69,3 +70,32 @@ def implicit() -> Discovery:
     t = np.linspace(0.0, 1.5, 60)
     u = noisy("u'^2 + 1.5*u = 1.5", t, [0.1], 0.003, guide=np.full(60, 1.0))
     return fit("u'^2 + C*u = C", t, u)
+
+
+@pytest.fixture(scope="session")
+def predation() -> Discovery:
+    """prey' = 1.1 prey - 0.4 prey pred, pred' = 0.1 prey pred - 0.4 pred, at 60 times."""
+    texts = ["prey' = 1.1*prey - 0.4*prey*pred", "pred' = 0.1*prey*pred - 0.4*pred"]
+    t = np.linspace(0.0, 20.0, 60)
+    values = noisy_states(texts, t, [10.0, 5.0], 0.2)
+    return fit(
+        ["prey' = C*prey + C*prey*pred", "pred' = C*prey*pred + C*pred"], t, values, names=["prey", "pred"]
+    )
+
+
+@pytest.fixture(scope="session")
+def masses() -> Discovery:
+    """Two masses on springs, of which the first is pushed: x'' = -5 x + 2 y - 0.2 x' + F, y'' = 2 x - 4 y."""
+    texts = ["x'' = -5*x + 2*y - 0.2*x' + F", "y'' = 2*x - 4*y"]
+    t = np.linspace(0.0, 12.0, 120)
+    force = np.sin(1.3 * t) + np.cos(2.1 * t)
+    values = noisy_states(texts, t, [1.0, 0.0, 0.0, 0.5], 0.02, inputs={"F": force})
+    found = ["x'' = C*x + C*y + C*x' + C*F", "y'' = C*x + C*y"]
+    return fit(found, t, values, names=["x", "y"], force=force)
+
+
+def noisy_states(texts, t, initial, noise, **options):
+    solved = solve(parse_system_values(texts), t, initial, **options)
+    assert solved.failure is None
+    values = solved.values[::3].T
+    return values + noise * np.random.default_rng(0).standard_normal(values.shape)

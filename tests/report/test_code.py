@@ -19,6 +19,7 @@ from gode.report.languages import PYTHON, C
 from gode.solve import SolveConfig, solve
 
 EXPLICIT = ("growth", "pendulum", "duffing", "driven")
+SYSTEMS = ("predation", "masses")
 COMPILER = shutil.which("gcc") or shutil.which("cc")
 OCTAVE = shutil.which("octave-cli")
 
@@ -29,9 +30,11 @@ def reference(found, run=0):
     t = np.linspace(data.t[0], data.t[-1], 201)
     inputs = dict(data.signals)
     config = SolveConfig(rtol=1e-11, max_steps=200_000)
-    guide = np.interp(t, data.t, found.prepared.smooths[run].values[found.settings.order])
+    orders, smooth = best.equation.skeleton.orders, found.prepared.smooths[run]
+    guide = [np.interp(t, data.t, smooth.values[3 * s + order]) for s, order in enumerate(orders)]
     solved = solve(best.equation, t, best.initial[run], inputs=inputs, guide=guide, config=config)
-    return np.column_stack([t, solved.u, solved.du][: 1 + found.settings.order])
+    rows = [3 * s + k for s, order in enumerate(orders) for k in range(order)]
+    return np.column_stack([t, *solved.values[rows]])
 
 
 def table(text):
@@ -64,7 +67,7 @@ def octave(found, call, folder):
     return table(output(OCTAVE, "--quiet", "--eval", show, cwd=folder))
 
 
-@pytest.mark.parametrize("name", EXPLICIT)
+@pytest.mark.parametrize("name", [*EXPLICIT, *SYSTEMS])
 def test_python_program_gives_our_solution(name, request, tmp_path):
     found = request.getfixturevalue(name)
     path = tmp_path / "model.py"
@@ -75,7 +78,7 @@ def test_python_program_gives_our_solution(name, request, tmp_path):
 
 
 @pytest.mark.skipif(COMPILER is None, reason="no C compiler here")
-@pytest.mark.parametrize("name", EXPLICIT)
+@pytest.mark.parametrize("name", [*EXPLICIT, *SYSTEMS])
 def test_c_program_compiles_without_warning_and_gives_our_solution(name, request, tmp_path):
     found = request.getfixturevalue(name)
     printed = table(output(compiled(code(found, "c"), tmp_path)))
@@ -91,14 +94,14 @@ def test_program_of_another_run_starts_from_its_own_initial_values(driven, tmp_p
 
 @pytest.mark.slow
 @pytest.mark.skipif(OCTAVE is None, reason="no Octave here")
-@pytest.mark.parametrize("name", [*EXPLICIT, "implicit"])
+@pytest.mark.parametrize("name", [*EXPLICIT, "implicit", *SYSTEMS])
 def test_matlab_program_gives_our_solution_in_octave(name, request, tmp_path):
     found = request.getfixturevalue(name)
     assert np.allclose(octave(found, "gode_model()", tmp_path), reference(found), rtol=0, atol=1e-5)
 
 
 @pytest.mark.skipif(shutil.which("julia") is None, reason="no Julia here")
-@pytest.mark.parametrize("name", EXPLICIT)
+@pytest.mark.parametrize("name", [*EXPLICIT, *SYSTEMS])
 def test_julia_program_gives_our_solution(name, request, tmp_path):
     found = request.getfixturevalue(name)
     path = tmp_path / "model.jl"
