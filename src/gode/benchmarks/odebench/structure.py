@@ -5,6 +5,7 @@ factors, tanh written by exp. Every coefficient counts as free, also one that is
 function; whole exponents do not. What is left is compared: the terms above and below.
 """
 
+import itertools
 import math
 from collections.abc import Callable, Mapping
 
@@ -31,6 +32,7 @@ from gode.errors import EquationError
 
 Structure = tuple[tuple[str, ...], tuple[str, ...]]  # the terms above and below, without coefficients
 MOST_TURNS = 6  # sin(n x) is expanded up to this n
+MOST_GROWTHS = 4  # different exp(x) of which both signs are tried
 MOST_POWER = 12  # sums are multiplied out up to this power
 NEGLIGIBLE = 1e-3  # terms below this share of the largest one
 
@@ -175,7 +177,26 @@ def _turns(product: Product, c: float) -> tuple[Fraction, Fraction]:
 
 
 def _erased(whole: Fraction) -> Structure:
-    return _terms(whole.above), _terms(multiplied_out(whole.below))
+    """Return the terms above and below; of the forms with exp(x) and with 1/exp(x) the first by the alphabet.
+
+    The sign of the constant in exp(c*x) is free, so that both are the same.
+    """
+    sums = [whole.above, *map(dict, whole.below)]
+    growths = {f for terms in sums for p in terms for f, _ in p if f[0] == "exp"}
+    signs = itertools.product((1.0, -1.0), repeat=len(growths) if len(growths) <= MOST_GROWTHS else 0)
+    return min(_terms_with(whole, dict(zip(growths, chosen, strict=False))) for chosen in signs)
+
+
+def _terms_with(whole: Fraction, signs: Mapping[Factor, float]) -> Structure:
+    """Return the terms with some exponents negated."""
+    out = Fraction(_negated(whole.above, signs))
+    for frozen, n in whole.below.items():
+        out = multiply(out, raise_to(Fraction(_negated(dict(frozen), signs)), -n))
+    return _terms(out.above), _terms(multiplied_out(out.below))
+
+
+def _negated(terms: Sum, signs: Mapping[Factor, float]) -> Sum:
+    return {frozenset((f, signs.get(f, 1.0) * e) for f, e in product): c for product, c in terms.items()}
 
 
 def _terms(of: Sum) -> tuple[str, ...]:
