@@ -41,6 +41,7 @@ COLOURS = {
     "pysr": "#F0E442",
     "odeformer": "#882255",
     "floor": "#000000",
+    "floor-start": "#444444",
     "floor-derivatives": "#777777",
 }
 MARKS = "osD^vPX*<>dphH81"

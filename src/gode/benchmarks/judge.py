@@ -7,6 +7,8 @@ from gode.benchmarks.odebench.score import failed_system, read_equations, score_
 from gode.benchmarks.odebench.systems import ODEBENCH, system
 from gode.benchmarks.problems import problem
 from gode.benchmarks.score import Score, all_free, failed, score
+from gode.equation import Law
+from gode.equation.parse_system import parse_system_values
 from gode.equation.tree import STATE
 
 
@@ -28,3 +30,13 @@ def true_skeletons(job: Job) -> tuple[str, ...]:
     if len(found) == 1:
         return (found[0],)
     return tuple(re.sub(rf"\b{STATE}\b", name, text) for text, name in zip(found, whole.states, strict=True))
+
+
+def true_law(job: Job) -> Law:
+    """Return the true equations with their numbers."""
+    if job.study != ODEBENCH:
+        return problem(job.problem).equation
+    whole = system(job.problem)
+    if len(whole.states) == 1:
+        return read_equations(whole.truths[0], whole.states)[0]
+    return parse_system_values(whole.truths, states=whole.states)

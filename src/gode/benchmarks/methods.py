@@ -13,7 +13,7 @@ from gode.benchmarks.peers import PEERS, PeerTask
 from gode.data import Dataset
 from gode.discovery import Discovery, discover, fit
 from gode.discovery.arguments import make_dataset
-from gode.equation import parse_skeleton
+from gode.equation import Law, parse_skeleton
 from gode.errors import ConfigError, DataError
 from gode.fitting import ConstantsConfig, Form, fit_constants, residual_problem
 from gode.fitting.prepare import before_drift, prepare
@@ -21,18 +21,20 @@ from gode.search.archive import Archive
 from gode.search.explore import explore, make_regions, spaces_of
 from gode.search.interrupts import Interrupts
 from gode.search.settings import GRAMMARS, Settings
-from gode.search.workers import Workers
+from gode.search.threads import one_thread
+from gode.search.workers import Start, Workers
 
 
 @dataclass(frozen=True)
 class Task:
-    """The input of a method: noisy data, never clean ones; the true skeletons only for the floors."""
+    """The input of a method: noisy data, never clean ones; what is true only for the floors."""
 
     data: Measured
     seed: int
     effort: str
     suite: str
     skeletons: tuple[str, ...] = ()  # one for each state
+    law: Law | None = None  # the truth with its numbers
     keep: Callable[[Discovery], None] | None = None  # called with the discovery of gode
 
 
@@ -46,6 +48,7 @@ class Method:
     package: str | None = None  # name in the package index, if it differs
     weight: float = 1.0  # duration relative to gode, roughly
     sees_skeleton: bool = False
+    sees_constants: bool = False
     systems: bool = False  # whether it takes several states
 
     @property
@@ -138,6 +141,19 @@ def _floor(task: Task) -> str:
     return found.equation.equation.text(None)
 
 
+def _floor_from_truth(task: Task) -> str:
+    """Fit the constants and initial values of the truth, from the true constants on."""
+    assert task.law is not None, "this floor is given the truth"
+    settings = Settings(order=task.data.order, grammar="", effort=task.effort)
+    with one_thread():
+        prepared = prepare(_dataset(task.data), task.data.order, settings.selection.floor)
+        start = Start(task.law, whole=True, patient=True)
+        found = Workers(prepared, settings).fit(start, strict=False)
+    if found is None:
+        raise DataError("the truth cannot be solved along these data")
+    return found.equation.text(None)
+
+
 def _floor_on_derivatives(task: Task) -> str:
     """Fit the constants of the true skeleton to the smoothed derivatives, as most methods do."""
     prepared = prepare(_dataset(task.data), task.data.order, 1e-4)
@@ -152,8 +168,9 @@ def _floor_on_derivatives(task: Task) -> str:
 
 def _dataset(data: Measured) -> Dataset:
     given = _arguments(data)
-    names = ("t", "u", "velocity", "acceleration", "force", "initial")
-    return make_dataset(*(given.get(name) for name in names))  # type: ignore[arg-type]
+    places = ("t", "u", "velocity", "acceleration", "force", "initial")
+    names = data.states if len(data.states) > 1 else None
+    return make_dataset(*(given.get(place) for place in places), names=names)  # type: ignore[arg-type]
 
 
 def _cheaply(form: Form) -> Callable[[Task], str]:
@@ -221,6 +238,13 @@ METHODS: dict[str, Method] = {
         for name, peer in PEERS.items()
     },
     "floor": Method("floor: true skeleton, trajectory", _floor, weight=0.3, sees_skeleton=True, systems=True),
+    "floor-start": Method(
+        "floor: truth, fitted from its constants",
+        _floor_from_truth,
+        weight=0.1,
+        sees_constants=True,
+        systems=True,
+    ),
     "floor-derivatives": Method(
         "true skeleton, derivatives", _floor_on_derivatives, weight=0.3, sees_skeleton=True
     ),

@@ -42,14 +42,15 @@ def run_job(job: Job, pools: Path | None = None) -> Record:
         pools: a folder in which the candidates of a discovery are saved.
     """
     from gode.benchmarks.jobs import measured, problem_of
-    from gode.benchmarks.judge import score_job, true_skeletons
+    from gode.benchmarks.judge import score_job, true_law, true_skeletons
     from gode.benchmarks.methods import Task, method
     from gode.benchmarks.pools import write_pool
 
     chosen = method(job.method)
     skeletons = true_skeletons(job) if chosen.sees_skeleton else ()
+    law = true_law(job) if chosen.sees_constants else None
     keep = partial(write_pool, job=job, folder=pools) if pools else None
-    task = Task(measured(job), job.seed, job.effort, problem_of(job).suite, skeletons, keep)
+    task = Task(measured(job), job.seed, job.effort, problem_of(job).suite, skeletons, law, keep)
     equation, failure = None, ""
     _reset_peak()
     start = time.perf_counter()

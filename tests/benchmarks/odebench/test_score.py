@@ -1,8 +1,11 @@
 import numpy as np
 import pytest
 
+from gode.benchmarks.jobs import Job
+from gode.benchmarks.judge import true_law, true_skeletons
 from gode.benchmarks.odebench.score import r_squared, read_equations, score_system, succeeded
 from gode.benchmarks.odebench.systems import clean, system, systems
+from gode.benchmarks.worker import run_job
 from gode.errors import EquationError
 
 
@@ -76,3 +79,18 @@ def test_a_scalar_may_be_written_in_u_or_in_its_name():
     assert all(
         len(read_equations("\n".join(s.truths), s.states)) == len(s.states) for s in systems().values()
     )
+
+
+def test_the_floor_has_the_true_structure_of_every_system():
+    for name in ("5", "27", "47", "62"):
+        job = Job(study="odebench", problem=name, method="floor", noise=0.0, initial="unknown")
+        assert len(true_skeletons(job)) == len(system(name).states)
+        text = true_law(job).text(None)
+        assert all(score_system(system(name), text).components)
+
+
+def test_the_floor_fits_a_system_from_its_constants():
+    record = run_job(Job(study="odebench", problem="27", method="floor-start", initial="unknown"))
+    assert min(record.score.r2) > 0.95
+    assert record.equation is not None
+    assert record.equation != true_law(record.job).text(None)
