@@ -12,7 +12,7 @@ An interval is the value and 1.96 standard errors either way. Runs in the file a
 import argparse
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from false_discoveries import rows_of
 from scipy.integrate import solve_ivp
 
 import gode
+from gode.discovery.finding import Constant
 
 WIDTH = 1.959964  # standard errors of a 95 % interval
 GOAL = (0.90, 0.98)
@@ -135,10 +136,7 @@ def one_run(problem: Problem, seed: int, noise: float, points: int, correlation:
     t, u = measured(problem, seed, noise, points, correlation)
     begun = time.perf_counter()
     constants = gode.fit(problem.skeleton, t, u, force=problem.force).equation.constants
-    truth = {ordered(place): value for place, value in problem.truth.items()}
-    places = [ordered(c.place) for c in constants]
-    assert sorted(places) == sorted(truth), f"{problem.name}: {places} are not {sorted(truth)}"
-    away = [(c.value - truth[p]) / c.error for c, p in zip(constants, places, strict=True)]
+    places, away = distances(constants, problem.truth)
     return {
         "problem": problem.name,
         "seed": seed,
@@ -149,6 +147,14 @@ def one_run(problem: Problem, seed: int, noise: float, points: int, correlation:
         "away": away,
         "seconds": round(time.perf_counter() - begun, 3),
     }
+
+
+def distances(constants: Sequence[Constant], truth: dict[str, float]) -> tuple[list[str], list[float]]:
+    """Return the place of each constant, and how far from its truth it is in standard errors."""
+    known = {ordered(place): value for place, value in truth.items()}
+    places = [ordered(c.place) for c in constants]
+    assert sorted(places) == sorted(known), f"{places} are not {sorted(known)}"
+    return places, [(c.value - known[p]) / c.error for c, p in zip(constants, places, strict=True)]
 
 
 def ordered(place: str) -> str:
@@ -168,13 +174,12 @@ def missing(rows: list[dict[str, object]], given: argparse.Namespace) -> Iterato
 def tell(rows: list[dict[str, object]]) -> float:
     """Print the shares and return that of all constants."""
     print(f"{'problem':20s} {'runs':>4s} {'held':>11s} {'share':>6s} {'rms of z':>8s}")
-    for name in [p.name for p in PROBLEMS]:
+    for name in dict.fromkeys(str(r["problem"]) for r in rows):
         z = np.array([a for r in rows if r["problem"] == name for a in r["away"]])
-        if len(z):
-            runs = sum(r["problem"] == name for r in rows)
-            held = np.abs(z) <= WIDTH
-            counts = f"{runs:4d} {held.sum():5d}/{len(z):5d}"
-            print(f"{name:20s} {counts} {held.mean():6.3f} {np.sqrt(np.mean(z**2)):8.2f}")
+        runs = sum(r["problem"] == name for r in rows)
+        held = np.abs(z) <= WIDTH
+        counts = f"{runs:4d} {held.sum():5d}/{len(z):5d}"
+        print(f"{name:20s} {counts} {held.mean():6.3f} {np.sqrt(np.mean(z**2)):8.2f}")
     every = np.abs([a for r in rows for a in r["away"]]) <= WIDTH
     share = float(np.mean(every))
     print(f"all: {len(rows)} runs, {every.sum()} of {len(every)} intervals hold the truth: {share:.1%}")
