@@ -176,6 +176,8 @@ class _Decoder:
         numbers = tuple(_number(v, f"{where}.constants") for v in _list(data, "constants", where))
         check_value("Equation", "constants", numbers, f"{where}.constants")
         n = sum(part.n_constants for part in parts)
+        if any(link.place < -1 or not math.isfinite(link.factor) for link in links):  # type: ignore[attr-defined]
+            raise FileError(f"{where}.links must hold places from -1 on, and finite factors")
         if len(parts) != len(states) or len(links) not in (0, n):
             raise FileError(
                 f"{where} has {len(parts)} equations and {len(links)} links for {len(states)} states"

@@ -80,7 +80,7 @@ def test_the_first_fifty_the_front_and_the_ties_are_kept(pair):
     ("path", "value", "sentence"),
     [
         (["format"], "other", "format 'gode record'"),
-        (["version"], 99, "its version is 99, and 1 is the newest known"),
+        (["version"], 99, "its version is 99, and 2 is the newest known"),
         (["version"], "1", "version must be a whole number"),
         (["settings", "order"], 3, "order must be 1 or 2"),
         (["settings", "effort"], "huge", "effort must be one of"),
@@ -169,7 +169,7 @@ def test_a_file_that_is_no_record_is_refused(content, sentence, tmp_path):
 
 @pytest.mark.parametrize("device", ["/dev/zero", "/dev/urandom"])
 def test_a_device_without_an_end_is_refused(device, tmp_path, monkeypatch):
-    monkeypatch.setattr("gode.report.record.MAX_BYTES", 2_000_000)  # so that random bytes are over soon
+    monkeypatch.setattr("gode.report.reading.MAX_BYTES", 2_000_000)  # so that random bytes are over soon
     with pytest.raises(FileError, match="it is no record of gode"):
         gode.load(device)
 

@@ -12,26 +12,28 @@ from gode.arrays import Float
 from gode.choices import Preset
 from gode.codec import Json, decode, decode_array, encode, member
 from gode.data import Dataset, Run, Smooth, make_run
+from gode.data.columns import STATES, channel_names
 from gode.data.joining import chosen_interpolation
-from gode.data.runs import CHANNELS, Input
+from gode.data.runs import Input
 from gode.data.smoothing import resampled
 from gode.discovery import Discovery
-from gode.errors import FileError, GodeError, shortened
+from gode.discovery.states import check_names
+from gode.equation import System
+from gode.errors import FileError, GodeError
 from gode.files import replacing
 from gode.fitting.long_records import condensed
 from gode.fitting.prepare import Prepared, assemble, input_values
+from gode.fitting.target import state_places
+from gode.fitting.views import is_plain
 from gode.ranges import check_value
+from gode.report.reading import read_json
 from gode.search.checkpoint import candidate_of
 from gode.search.settings import Settings
 from gode.selection import Candidate, front, ties
 
-FORMAT, VERSION = "gode record", 1
+FORMAT, VERSION = "gode record", 2  # 2: of several states or inputs; others are written as 1
 KEPT = 50  # candidates saved besides near ties and front
-MAX_BYTES = 500_000_000  # twice the size of a million rows
-MAX_VALUES = 20_000_000  # a million rows have 12 million; each takes 32 bytes while it is read
-MAX_LISTS = 1_000_000
-MAX_DEPTH = 50
-NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
+MAX_STATES = 50
 
 
 def save(discovery: Discovery, path: str | os.PathLike[str]) -> None:
@@ -51,7 +53,7 @@ def load(path: str | os.PathLike[str]) -> Discovery:
     Raises:
         FileError: if the file is not a complete record.
     """
-    data = _read_json(Path(path))
+    data = read_json(Path(path))
     try:
         return discovery_of(data)
     except GodeError as error:
@@ -63,17 +65,21 @@ def record_of(discovery: Discovery) -> dict[str, Json]:
     dataset = discovery.prepared.dataset
     kept = {id(c) for c in [*discovery.candidates[:KEPT], *front(discovery.candidates)]}
     kept |= {id(c) for c in ties(discovery.candidates, discovery.settings.selection)}
+    plain = is_plain(dataset)
     return {
         "format": FORMAT,
-        "version": VERSION,
+        "version": 1 if plain else VERSION,
         "gode": __version__,
-        "equation": str(discovery.equation),  # up to "causes" for people; loading reads the candidates
+        "equation": "; ".join(
+            discovery.equation.lines()
+        ),  # up to "causes" for people; loading reads the candidates
         "verdict": discovery.quality.verdict.value,
         "misfit": f"{discovery.quality.misfit:.4g}",
         "causes": encode(discovery.causes),
         "settings": encode(discovery.settings),
         "labels": encode(dataset.labels),
         "names": encode(dataset.names),
+        **({} if plain else {"states": encode(dataset.states)}),
         "runs": [_run_json(run) for run in dataset.runs],
         "smooths": [encode(smooth) for smooth in discovery.prepared.smooths],
         "candidates": [encode(c) for c in discovery.candidates if id(c) in kept],
@@ -94,19 +100,20 @@ def discovery_of(data: object) -> Discovery:
     _check_format(data)
     settings = decode(Settings, member(data, "settings", "record"), "settings")
     labels = _labels(member(data, "labels", "record"))
-    runs = tuple(_run(r, f"runs[{i}]") for i, r in enumerate(_items(data, "runs")))
+    states = _states(data)
+    runs = tuple(_run(r, states, f"runs[{i}]") for i, r in enumerate(_items(data, "runs")))
     if any(tuple(run.inputs) != tuple(runs[0].inputs) for run in runs):
         raise FileError("runs: all must have the same inputs")
-    dataset = Dataset(runs, labels, _names(data, len(runs)))
+    dataset = Dataset(runs, labels, _names(data, len(runs)), states)
     fitted = condensed(dataset) if settings.preset == Preset.DEFAULT else dataset
     smooths = tuple(
-        resampled(_smooth(s, (run, raw), f"smooths[{i}]"), run.t)
+        resampled(_smooth(s, (run, raw), states, f"smooths[{i}]"), run.t)
         for i, (s, run, raw) in enumerate(
             zip(_items(data, "smooths", len(runs)), fitted.runs, runs, strict=True)
         )
     )
     candidates = [
-        candidate_of(c, settings.order, dataset, f"candidates[{i}]")
+        _candidate(c, settings.order, dataset, f"candidates[{i}]")
         for i, c in enumerate(_items(data, "candidates"))
     ]
     prepared = assemble(dataset, fitted, smooths, settings.order, settings.selection.floor)
@@ -127,9 +134,20 @@ def discovery_of(data: object) -> Discovery:
     )
 
 
+def _candidate(data: object, order: int, dataset: Dataset, where: str) -> Candidate:
+    found = candidate_of(data, order, dataset, where)
+    several = not is_plain(dataset)
+    if several != isinstance(found.equation, System) or found.equation.states != dataset.states:
+        raise FileError(f"{where}.equation has other states than the record")
+    if several and found.equation.skeleton.inputs != dataset.inputs:
+        raise FileError(f"{where}.equation has other inputs than the record")
+    return found
+
+
 def _as_fitted(candidate: Candidate, prepared: Prepared) -> Candidate:
     """Return a candidate of an older record with what it was fitted to, as far as its numbers show it."""
-    unknown = np.array([np.isnan(run.initial[: candidate.equation.order]) for run in prepared.dataset.runs])
+    places = state_places(candidate.equation.skeleton.orders)
+    unknown = np.array([np.isnan(run.initial[places]) for run in prepared.dataset.runs])
     held = np.argwhere(unknown & (candidate.initial == 0)).tolist()
     part = sum(int(np.isfinite(run.observed).sum()) for run in prepared.target.dataset.runs)
     return replace(candidate, held=tuple((i, k) for i, k in held), whole=candidate.n_values != part)
@@ -140,41 +158,6 @@ def _written(value: Json) -> str:
     if not isinstance(value, list):
         return json.dumps(value, allow_nan=False)
     return "[\n" + ",\n".join(json.dumps(v, allow_nan=False) for v in value) + "\n]"
-
-
-def _read_json(path: Path) -> object:
-    try:
-        with path.open("rb") as file:
-            content = file.read(1000)
-            if b"\0" not in content:  # otherwise it may be an endless device
-                content += file.read(MAX_BYTES)
-    except OSError as error:
-        name = shortened(str(path), 200)
-        raise FileError(f"{name} cannot be read ({error.strerror}); name a record.json") from None
-    _check_size(content, path)
-    try:
-        return json.loads(content.decode("utf-8"))
-    except UnicodeDecodeError:
-        raise FileError(f"{path} is not text: it is no record of gode; name a record.json") from None
-    except (ValueError, RecursionError):
-        raise FileError(f"{path} is not complete JSON: it is no record of gode, or damaged") from None
-
-
-def _check_size(content: bytes, path: Path) -> None:
-    """Refuse files that would need much memory, by their size and brackets, before they are parsed."""
-    brackets = content.translate(None, NO_BRACKETS)
-    found = {
-        f"is larger than {MAX_BYTES // 10**6} MB": len(content) > MAX_BYTES,
-        f"holds more than {MAX_VALUES} values": content.count(b",") > MAX_VALUES,
-        f"holds more than {MAX_LISTS} lists": len(brackets) > 2 * MAX_LISTS,
-    }
-    if not any(found.values()):
-        steps = np.frombuffer(brackets.translate(bytes.maketrans(b"[{]}", b"\1\1\377\377")), np.int8)
-        depth = int(np.cumsum(steps, dtype=np.int64).max(initial=0))
-        found[f"is nested more than {MAX_DEPTH} deep"] = depth > MAX_DEPTH
-    for what, is_so in found.items():
-        if is_so:
-            raise FileError(f"{path} {what}: it is no record of gode; name a record.json")
 
 
 def _check_format(data: object) -> None:
@@ -213,6 +196,18 @@ def _names(data: object, n_runs: int) -> tuple[str, ...]:
     return names
 
 
+def _states(data: object) -> tuple[str, ...]:
+    """Return the names of the states; a record of one state has none."""
+    if not isinstance(data, dict) or "states" not in data:
+        return STATES
+    states = decode(tuple[str, ...], data["states"], "states")
+    if not 1 <= len(states) <= MAX_STATES:
+        raise FileError(f"states has {len(states)} entries, but 1 to {MAX_STATES} are expected")
+    if states != STATES:
+        check_names(states, "state")
+    return states
+
+
 def _run_json(run: Run) -> Json:
     inputs: dict[str, Json] = {}
     for name, signal in run.inputs.items():
@@ -227,10 +222,11 @@ def _run_json(run: Run) -> Json:
     }
 
 
-def _run(data: object, where: str) -> Run:
+def _run(data: object, states: tuple[str, ...], where: str) -> Run:
+    d = len(states)
     t = decode_array(member(data, "t", where), f"{where}.t", (None,))
-    observed = decode_array(member(data, "observed", where), f"{where}.observed", (3, len(t)))
-    initial = decode_array(member(data, "initial", where), f"{where}.initial", (2,))
+    observed = decode_array(member(data, "observed", where), f"{where}.observed", (3 * d, len(t)))
+    initial = decode_array(member(data, "initial", where), f"{where}.initial", (2 * d,))
     check_value("Run", "initial", initial, f"{where}.initial")
     given = member(data, "inputs", where)
     if not isinstance(given, dict):
@@ -239,19 +235,22 @@ def _run(data: object, where: str) -> Run:
         name: v if isinstance(v, str) else decode_array(v, f"{where}.inputs.{name[:40]}", (len(t),))
         for name, v in given.items()
     }
-    u, velocity, acceleration = observed
-    run = make_run(t, u=u, velocity=velocity, acceleration=acceleration, inputs=inputs, label=where)
+    u, velocity, acceleration = observed if d == 1 else (observed[k::3].T for k in range(3))
+    run = make_run(
+        t, u=u, velocity=velocity, acceleration=acceleration, inputs=inputs, label=where, states=states
+    )
     if run.n_points != len(t):
         raise FileError(f"{where} has rows where nothing was observed")
     how = chosen_interpolation(None, data.get("interpolation", "auto"))  # type: ignore[attr-defined]
     return replace(run, initial=initial, interpolation=how)
 
 
-def _smooth(data: object, runs: tuple[Run, Run], where: str) -> Smooth:
+def _smooth(data: object, runs: tuple[Run, Run], states: tuple[str, ...], where: str) -> Smooth:
     """Return a smoothed run at the times of one of `runs`: the fitted one, in older records the raw one."""
     found = decode(Smooth, data, where)
     n = next((run.n_points for run in runs if run.n_points == len(found.t)), runs[0].n_points)
-    shapes = {"t": (n,), "values": (3, n), "deviations": (3, n), "noise": (3,)}
+    rows = len(runs[0].observed)
+    shapes = {"t": (n,), "values": (rows, n), "deviations": (rows, n), "noise": (rows,)}
     for name, shape in shapes.items():
         values: Float = getattr(found, name)
         if values.shape != shape:
@@ -261,7 +260,8 @@ def _smooth(data: object, runs: tuple[Run, Run], where: str) -> Smooth:
     known = np.isfinite(found.noise)
     unseen = np.flatnonzero(known & ~np.isfinite(runs[0].observed).any(axis=1))
     if len(unseen):
-        raise FileError(f"{where}.noise has a value for {CHANNELS[unseen[0]]}, which was not observed")
+        name = channel_names(states)[unseen[0]]
+        raise FileError(f"{where}.noise has a value for {name}, which was not observed")
     if not known.any():
         raise FileError(f"{where}.noise has no value for what was observed")
     return found
