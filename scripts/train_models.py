@@ -5,6 +5,7 @@
     python scripts/train_models.py paper DIR NAME ...      # the same as train DIR NAME+paper ...
     python scripts/train_models.py ship DIR NAME+VARIANT ...    # check, write into the package
     python scripts/train_models.py table                   # the figures of the shipped models, for the docs
+    python scripts/train_models.py views DIR               # those of `systems` by number of states and order
 
 Ours: one network per grammar, of the variant `behaviour` or `plain`. The paper's: its own network on the same
 libraries, `NAME+paper`, shipped as `NAME-paper`. DIR holds the libraries, --trained (by default DIR) what
@@ -293,29 +294,61 @@ def table(out: Path) -> None:
     for name in [*SPECS, *(f"{name}-paper" for name in SPECS if SPECS[name].paper)]:
         card = json.loads((out / f"{name}.json").read_text())
         f, t, size = card["figures"], card["training"], (out / f"{name}.safetensors").stat().st_size
-        steps = " / ".join(f"{f['locality'][step]:.2f}" for step in ("0.05", "0.1", "0.2", "0.5"))
-        cells = [
-            f"`{name}`",
-            card["recipe"]["latent"],
-            f"{size / 1e3:.0f} kB",
-            f"{100 * f['exact']:.1f} %",
-            f"{100 * f['valid']:.0f} %",
-            f"{100 * f['unique']:.1f} %",
-            f"{100 * f['novel']:.0f} %",
-            steps,
-            f"{f['random_pair']:.2f}",
-            f"{f['behaviour']:.2f}",
-            f"{f['covered'] * f['expressible']:.0f} of {f['expressible']}",
-            f"{t['epochs']} in {t['seconds']:.0f} s",
-        ]
+        cells = [f"`{name}`", card["recipe"]["latent"], f"{size / 1e3:.0f} kB", *figure_cells(f)]
+        cells += [f"{f['covered'] * f['expressible']:.0f} of {f['expressible']}"]
+        cells += [f"{t['epochs']} in {t['seconds']:.0f} s"]
         print("| " + " | ".join(map(str, cells)) + " |")
+
+
+def figure_cells(f: dict) -> list[str]:
+    """Return the figures that every row of a table shows."""
+    steps = " / ".join(f"{f['locality'][step]:.2f}" for step in ("0.05", "0.1", "0.2", "0.5"))
+    shares = [
+        f"{100 * f['exact']:.1f} %",
+        f"{100 * f['valid']:.0f} %",
+        f"{100 * f['unique']:.1f} %",
+        f"{100 * f['novel']:.0f} %",
+    ]
+    return [*shares, steps, f"{f['random_pair']:.2f}", f"{f['behaviour']:.2f}"]
+
+
+def views(folder: Path) -> None:
+    """Print the figures of the model of systems for each number of states and order, as rows of a table."""
+    from gode.equation.system import columns_seen
+    from gode.library import load_library
+    from gode.model import equation_space, load_model
+
+    space = load_model("systems")
+    library = load_library(folder / "systems.library.npz")
+    for order in (1, 2):
+        for n_states in (2, 3, 4):
+            view = equation_space(space, order, columns_seen(0, n_states, 1))
+            figures = check_view(view, library, space.grammar.template)
+            print(f"| {n_states} of order {order} | " + " | ".join(figure_cells(figures)) + " |", flush=True)
+
+
+def check_view(view, library, template: str) -> dict[str, object]:
+    """Return the figures of a view; what was learned and what was held out is told by the whole template."""
+    from dataclasses import replace
+
+    from gode.library import Library
+    from gode.model.making import unseen_library
+    from gode.model.quality import check
+
+    active = view.grammar.active
+    learned = tuple(d for d in library.derivations if all(active[rule] for rule in d))
+    whole = replace(view.grammar, template=template)
+    rng = np.random.default_rng(CHECK_SEED)
+    unseen = unseen_library(Library(whole, learned), whole, SPECS["systems"].order, 1000, rng=rng)
+    known, unknown = (Library(view.grammar, each) for each in (learned, unseen.derivations))
+    return asdict(check(view, known, unknown, [], n_prior=2000, rng=rng))
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("stage", choices=["prepare", "train", "paper", "ship", "table"])
+    parser.add_argument("stage", choices=["prepare", "train", "paper", "ship", "table", "views"])
     parser.add_argument("folder", type=Path, nargs="?", default=Path("out/models"))
     parser.add_argument("names", nargs="*")
     parser.add_argument("--seconds", type=float, default=600.0)
@@ -334,6 +367,8 @@ if __name__ == "__main__":
         ship(given.folder, given.names, trained_in, given.out)
     elif given.stage == "table":
         table(given.out)
+    elif given.stage == "views":
+        views(given.folder)
     else:
         names = given.names or [name for name in SPECS if SPECS[name].paper]
         labels = [f"{name}+paper" for name in names] if given.stage == "paper" else given.names

@@ -8,7 +8,7 @@ from gode.equation.system import columns_seen
 from gode.errors import ModelError
 from gode.grammar import Grammar, load_grammar
 from gode.library import draw_library
-from gode.model import Listing, equation_space
+from gode.model import Listing, equation_space, load_model
 from model_spaces import book_of, random_space
 
 
@@ -36,6 +36,34 @@ def test_every_point_decodes_to_an_equation_in_the_columns_that_are_there(
 
 def test_the_weights_are_those_of_the_whole_space(space):
     assert equation_space(space, 1, columns_seen(1, 2, 0)).network is space.network
+
+
+KNOWN = [  # states, equations
+    (2, "u' = C*u + C*u*v1"),
+    (2, "u' = C*u + C*u^2 + C*v1*u/(C + u)"),
+    (2, "u' = C*u*v1/(C + v1) + C*u"),
+    (2, "u' = C/(C + v1^2) + C*u"),
+    (2, "u' = C + C*u + C*u^2*v1"),
+    (2, "u' = C*u + C*u^3 + C*v1 + C"),
+    (2, "u' = C + C*sin(u - v1)"),
+    (2, "u'' = C*u + C*v1 + C*u' + C*v1'"),
+    (2, "u'' = C*u + C*u*v1"),
+    (3, "u' = C*u + C*v1 + C*u*v2"),
+    (3, "u' = C*u*v1 + C*u"),
+    (3, "u' = C*v1*v2"),
+    (3, "u' = C*u + C/(C + exp(C*v1 + C*v2))"),
+    (3, "u'' = C*u + C*v1 + C*v2 + C*u'"),
+    (4, "u' = C*u + C*u^2 + C*u*v1 + C*u*v2 + C*u*v3"),
+    (4, "u' = C + C*sin(u - v1) + C*sin(u - v2) + C*sin(u - v3)"),
+    (4, "u'' = C*u + C*v1 + C*v3"),
+]
+
+
+@pytest.mark.parametrize(("n_states", "text"), KNOWN)
+def test_the_shipped_model_reproduces_known_equations_of_two_to_four_states(n_states, text):
+    known = parse_skeleton(text, states=("u", *(f"v{i}" for i in range(1, n_states))))
+    view = equation_space(load_model("systems"), known.order, columns_seen(0, n_states, 0))
+    assert view.decode(view.encode([known])) == [known]
 
 
 def test_an_equation_of_the_view_is_encoded_and_another_is_refused(space):

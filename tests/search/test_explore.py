@@ -43,6 +43,16 @@ def test_a_grammar_is_searched_without_what_is_left_out_or_not_given():
     assert {"log", "F"} <= active_symbols(forced)
 
 
+def test_the_grammar_of_systems_writes_the_columns_and_the_order_that_are_there():
+    known = {"grammar": "systems", "implicit": False}
+    (alone,) = spaces_of(settings(**known), ())
+    (pair,) = spaces_of(settings(**known), ("v1", "F"))
+    assert alone.grammar.template == pair.grammar.template == "u' = {sentence}"
+    signals = {"u", "u'", "F", *(f"v{i}{prime}" for i in (1, 2, 3) for prime in ("", "'"))}
+    assert active_symbols(alone) & signals == {"u"}
+    assert active_symbols(pair) & signals == {"u", "v1", "F"}
+
+
 def test_a_product_may_be_left_out_though_a_grammar_writes_factors_with_it(growth):
     (space,) = spaces_of(settings(implicit=False, without=("*",)), ())
     assert "*" in active_symbols(space)

@@ -86,7 +86,7 @@ def _space(name: str, settings: Settings, inputs: tuple[str, ...]) -> LatentSpac
     ):
         unwanted.append(INPUT)
     space = space.without(*unwanted) if unwanted else space
-    if any(is_other(name) for name in inputs):
+    if any(map(is_other, (*inputs, *space.grammar.terminals))):
         space = equation_space(space, settings.order, (STATE, f"{STATE}'", *inputs))
     return space
 
