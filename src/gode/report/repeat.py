@@ -7,6 +7,7 @@ from dataclasses import asdict
 import numpy as np
 
 from gode.choices import Preset
+from gode.data import Dataset
 from gode.discovery import Discovery
 from gode.paper import paper_grammar
 from gode.search.settings import AUTO
@@ -18,18 +19,22 @@ OPTIONS = ("order", "grammar", "preset", "effort", "start", "without", "seed")
 
 def python_call(discovery: Discovery) -> str:
     """Return the Python call that reproduces this discovery."""
-    several = len(discovery.prepared.dataset.runs) > 1
-    comment = "# t, u, ...: a list of arrays, one for each run\n" if several else ""
-    given = [name if name == "u" else f"{name}={name}" for name in _observed(discovery)]
-    if discovery.prepared.dataset.inputs:
-        formula = _force_formula(discovery)
-        given.append(f"force={'force' if formula is None else repr(formula)}")
+    dataset = discovery.prepared.dataset
+    several, system = len(dataset.runs) > 1, len(dataset.states) > 1
+    first = "x" if system else "u"
+    comment = f"# t, {first}, ...: a list of arrays, one for each run\n" if several else ""
+    comment += "# x: an array with a column for each state\n" if system else ""
+    given = [first if name == "u" else f"{name}={name}" for name in _observed(discovery)]
+    given += [f"names={list(dataset.states)!r}"] if system else []
+    if dataset.inputs:
+        given.append(f"force={_force_argument(discovery)}")
     if discovery.settings.interpolation != "auto":
         given.append(f"interpolation={discovery.settings.interpolation!r}")
     known = _known_initial(discovery)
     given += [f"initial={(known if several else known[0])!r}"] if known else []
     if not discovery.settings.grammar:
-        head = f"d = gode.fit({str(discovery.candidates[0].equation.skeleton)!r}, t"
+        texts = str(discovery.candidates[0].equation.skeleton).splitlines()
+        head = f"d = gode.fit({texts if system else texts[0]!r}, t"
         return f"import gode\n\n{comment}{', '.join([head, *given])})"
     options = [f"{name}={value!r}" for name, value in _options(discovery).items()]
     return f"import gode\n\n{comment}{', '.join(['d = gode.discover(t', *given, *options])})"
@@ -37,24 +42,48 @@ def python_call(discovery: Discovery) -> str:
 
 def command(discovery: Discovery) -> str:
     """Return the command that reproduces it from a file with these columns."""
-    dataset = discovery.prepared.dataset
     words = ["gode", "discover", "data.csv"]
     if not discovery.settings.grammar:
-        words = ["gode", "fit", str(discovery.candidates[0].equation.skeleton), "data.csv"]
-    columns = {role: column_name(label) for role, label in dataset.labels.items() if role in ROLES}
-    columns |= {name: columns.get(name, name) for name in _observed(discovery) if name != "u"}
-    if dataset.inputs:
-        columns["force"] = _force_formula(discovery) or columns.get("force", "force")
-    for role, column in columns.items():
+        texts = str(discovery.candidates[0].equation.skeleton).splitlines()
+        words = ["gode", "fit", "; ".join(texts), "data.csv"]
+    for role, column in _columns(discovery).items():
         words += [f"--{role}", column]
     if discovery.settings.interpolation != "auto":
         words += ["--interpolation", discovery.settings.interpolation]
     for values in _known_initial(discovery):
-        words += ["--initial", ",".join(f"{x:.15g}" for x in values)]
+        words += ["--initial", ",".join(f"{x:.15g}" for x in np.ravel(values))]
     for name, value in _options(discovery).items() if discovery.settings.grammar else ():
         for each in value if isinstance(value, list) else [value]:
             words += [f"--{name}", str(each)]
     return " ".join(shlex.quote(word) for word in words)
+
+
+def _columns(discovery: Discovery) -> dict[str, str]:
+    """Return the columns of a file by the option that names them."""
+    dataset = discovery.prepared.dataset
+    columns = {role: column_name(label) for role, label in dataset.labels.items() if role in ROLES}
+    if len(dataset.states) == 1:
+        columns |= {name: columns.get(name, name) for name in _observed(discovery) if name != "u"}
+        if dataset.inputs:
+            columns["force"] = _force_formula(discovery) or columns.get("force", "force")
+        return columns
+    for option, primes in (("states", ""), ("velocity", "'"), ("acceleration", "''")):
+        names = [state + primes for state in dataset.states]
+        if {*names} & {*dataset.channels}:
+            columns[option] = ",".join(_column(dataset, name, option == "states") for name in names)
+    if dataset.inputs:
+        formulas = {name: _formula(discovery, name) for name in dataset.inputs}
+        entries = [f"{n}={f}" if f else _column(dataset, n, True) for n, f in formulas.items()]
+        columns["force"] = ",".join(f'"{entry}"' if "," in entry else entry for entry in entries)
+    return columns
+
+
+def _column(dataset: Dataset, name: str, named: bool) -> str:
+    """Return the column of a state or input, with its name in the law if that is another."""
+    column = column_name(dataset.labels.get(name, name))
+    if name not in dataset.labels and "'" in name:
+        return "none" if name not in dataset.channels else name
+    return column if column == name or not named else f"{name}={column}"
 
 
 def column_name(label: str) -> str:
@@ -76,23 +105,43 @@ def _flat(prefix: str, values: Mapping[str, object]) -> Iterator[tuple[str, str]
 
 
 def _observed(discovery: Discovery) -> list[str]:
-    seen = discovery.prepared.dataset.channels
+    seen = {"u" + "'" * name.count("'") for name in discovery.prepared.dataset.channels}
     return [name for column, name in ARGUMENTS if column in seen]
+
+
+def _force_argument(discovery: Discovery) -> str:
+    """Return the known input as an argument: a formula, or the name of an array; several by their names."""
+    inputs = discovery.prepared.dataset.inputs
+    formulas = {name: _formula(discovery, name) for name in inputs}
+    if len(inputs) == 1:
+        formula = formulas[inputs[0]]
+        return "force" if formula is None else repr(formula)
+    entries = [
+        f"{name!r}: {name if formula is None else repr(formula)}" for name, formula in formulas.items()
+    ]
+    return f"{{{', '.join(entries)}}}"
 
 
 def _force_formula(discovery: Discovery) -> str | None:
     """Return the force, if it is a formula."""
-    signals = [run.inputs.get("F") for run in discovery.prepared.dataset.runs]
+    return _formula(discovery, "F")
+
+
+def _formula(discovery: Discovery, name: str) -> str | None:
+    """Return a known input, if it is a formula."""
+    signals = [run.inputs.get(name) for run in discovery.prepared.dataset.runs]
     texts = {signal for signal in signals if isinstance(signal, str)}
     return texts.pop() if len(texts) == 1 else None
 
 
-def _known_initial(discovery: Discovery) -> list[list[float]]:
-    """Return the known initial values of each run; nothing if they are not known."""
-    known = [run.initial[: discovery.settings.order] for run in discovery.prepared.dataset.runs]
-    if not all(np.isfinite(values[0]) for values in known):
+def _known_initial(discovery: Discovery) -> list[list[float] | list[list[float]]]:
+    """Return the known initial values of each run, of several states by state; nothing if none are known."""
+    order = discovery.settings.order
+    known = [run.initial.reshape(-1, 2)[:, :order] for run in discovery.prepared.dataset.runs]
+    if not all(np.isfinite(values[:, 0]).all() for values in known):
         return []
-    return [[float(x) for x in values if np.isfinite(x)] for values in known]
+    rows = [[[float(x) for x in row if np.isfinite(x)] for row in values] for values in known]
+    return [row[0] if len(row) == 1 else row for row in rows]
 
 
 def _options(discovery: Discovery) -> dict[str, object]:
