@@ -54,12 +54,14 @@ def _variable(name: str) -> str:
     bare, order = escape(name.rstrip("'")), derivative_order(name)
     if not order:
         return f"<mi>{bare}</mi>"
+    if len(bare) > 1:  # a dot does not suit a word
+        return f"<msup><mi>{bare}</mi><mo>{'′' * order}</mo></msup>"
     # Not marked as an accent: without a mathematical font browsers set accents askew.
     return f'<mover><mi>{bare}</mi><mo stretchy="false">{"˙¨"[order - 1]}</mo></mover>'
 
 
 def _power(base: str, exponent: str) -> str:
-    low = base.join(BRACES) if base.startswith("<mover>") else base
+    low = base.join(BRACES) if base.startswith("<mover>") or base.endswith("′</mo></msup>") else base
     return f"<msup><mrow>{low}</mrow><mrow>{exponent}</mrow></msup>"
 
 

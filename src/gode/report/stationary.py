@@ -50,6 +50,8 @@ class Rest:
     def motion(self) -> dict[str, str]:
         """Return the quantities of the motion nearby with units; those that do not apply are left out."""
         out: dict[str, list[str]] = {}
+        if self.eigenvalues:
+            out["eigenvalues"] = [_complex_text(z) for z in self.eigenvalues if z.imag >= 0]
         units = self.units[0]
         for mode in self.modes:
             grows = not mode.neutral and mode.rate.value > 0
@@ -62,8 +64,6 @@ class Rest:
                 out.setdefault("time constant", []).append(units.duration(constant))
             if grows:
                 out.setdefault("doubles in", []).append(units.duration(LOG_TWO / mode.rate.value))
-        if self.eigenvalues:
-            out["eigenvalues"] = [_complex_text(z) for z in self.eigenvalues if z.imag >= 0]
         return {name: ("; " if name != "eigenvalues" else ", ").join(each) for name, each in out.items()}
 
     def __str__(self) -> str:
