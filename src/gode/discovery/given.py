@@ -43,6 +43,7 @@ FITS = (  # starts of fit(): each of a dozen, and the best of many more
 )
 GUESSES = 60  # random starts where no cheap fit is good, as for u^0.5 if smoothed values are negative
 POOR = 10.0  # times the noise: rms error beyond which a start is poor
+FAR = 3.0  # times the noise: a fit of one equation alone beyond it is tried after starts that diverge alone
 CLOSE = 1.5  # times the least rms, within which a fit that the samples resolve is preferred
 MINIMA = 6  # starts that are fitted to the trajectory
 
@@ -148,15 +149,25 @@ def _starts_of_system(skeleton: SystemSkeleton, prepared: Prepared, settings: Se
     tops = []
     for own, (part, order) in enumerate(zip(skeleton.parts, skeleton.orders, strict=True)):
         seen = view(prepared, own, order, settings.selection.floor)
-        starts = [Start(equation) for equation in _starts(part, seen, settings)]
-        fits = [Workers(seen, settings).fit(start, strict=False) for start in starts]
-        known = sorted((c for c in fits if c is not None), key=lambda c: c.criterion)
-        tops.append([c.single for c in known] or [start.equation.equations[0] for start in starts])
+        tops.append(_alone(_starts(part, seen, settings), seen, settings))
     gaps = [list(range(len(top))) for top in tops]
     return [
         law_of(prepared.dataset, [tops[s][i] for s, i in enumerate(chosen)])
         for chosen in best_combinations(gaps, MINIMA)
     ]
+
+
+def _alone(starts: Sequence[Equation], seen: Prepared, settings: Settings) -> list[Equation]:
+    """Return the fits of one equation with the other states given, the best first.
+
+    A start that diverges so may be right nonetheless, where the equation is unstable along smoothed states:
+    it comes before fits that are far from the data.
+    """
+    fits = [Workers(seen, settings).fit(Start(equation), strict=False) for equation in starts]
+    known = sorted((c for c in fits if c is not None), key=lambda c: c.criterion)
+    near = [c.single for c in known if c.rms <= FAR]
+    diverged = [start for start, c in zip(starts, fits, strict=True) if c is None]
+    return [*near, *diverged, *(c.single for c in known if c.rms > FAR)]
 
 
 def _nearest(starts: Iterable[Equation], target: Target, settings: Settings) -> list[tuple[float, Equation]]:
