@@ -62,7 +62,14 @@ RANGES: Mapping[str, Mapping[str, Range]] = {
         "independent": COUNT,
     },
     "Run": {"": FINITE, "initial": Range(-LARGE, LARGE, unknown=True)},
-    "Smooth": {"": FINITE, "deviations": POSITIVE, "noise": Range(0, LARGE, unknown=True)},
+    "Smooth": {
+        "": FINITE,
+        "deviations": POSITIVE,
+        "noise": Range(0, LARGE, unknown=True),
+        "profile": Range(1e-9, 1e9),
+        "shares": Range(0, LARGE, unknown=True),
+        "evidence": Range(-LARGE, LARGE, unknown=True),
+    },
     "record": {"": COUNT},
 }
 

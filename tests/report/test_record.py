@@ -234,3 +234,16 @@ def test_a_folder_that_cannot_be_written_is_one_sentence(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(FileError, match=r"record.json cannot be written \(Not a directory\)"):
         fitted_oscillator().save(tmp_path / "file" / "record.json")
+
+
+def test_a_loaded_discovery_weighs_samples_as_the_saved_one_did(tmp_path):
+    t = np.linspace(0.0, 8.0, 60)
+    rng = np.random.default_rng(1)
+    x = np.column_stack([3 * np.exp(-0.7 * t) * (1 + 0.05 * rng.standard_normal(60)), np.exp(-t)])
+    x[:, 1] += 0.02 * rng.standard_normal(60)
+    found = gode.fit(["x1' = C*x1", "x2' = C*x2"], t, x)
+    (profile,) = found.prepared.whole.profiles
+    found.save(tmp_path / "found.json")
+    loaded = gode.load(tmp_path / "found.json")
+    np.testing.assert_array_equal(loaded.prepared.whole.profiles[0], profile)
+    assert loaded.quality.misfit == found.quality.misfit

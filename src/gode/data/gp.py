@@ -9,6 +9,7 @@ that share their hyperparameters; `gode.data.smoothing` decides.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import cho_solve, cholesky, solve_triangular
@@ -17,6 +18,7 @@ from scipy.optimize import minimize
 from gode.arrays import Float
 from gode.data.kernels import covariance, functionals
 from gode.data.runs import Run, cycles
+from gode.data.smoothed import Smooth
 
 JITTER = 1e-9
 TREND = 10.0  # prior variance of a linear trend, in units of the signal's variance
@@ -28,33 +30,16 @@ BOUNDS = ((-7.0, 1.5), (-4.0, 4.0), (-8.0, 1.0), (-6.0, 6.0))
 STARTS = tuple((length, 0.0, -3.0, bend) for length in (-3.2, -2.0, -0.8) for bend in (0.0, 2.0, -2.0))
 
 
-@dataclass(frozen=True)
-class Smooth:
-    """A smoothed run: u, u', u'' of d states (3 d, n) at its times, their standard deviations, and the noise.
+class Tuning(NamedTuple):
+    """How carefully hyperparameters are tuned."""
 
-    `noise` (3 d,) is the standard deviation of each observed channel, NaN where nothing was observed.
-    """
+    starts: int  # the best ones, from which to go on
+    iterations: int
+    tolerance: float  # relative change of the objective that ends it
 
-    t: Float
-    values: Float
-    deviations: Float
-    noise: Float
-    hyperparameters: Float
 
-    def state(self, s: int) -> "Smooth":
-        """Return one state alone."""
-        own, n = slice(3 * s, 3 * s + 3), 3 * len(self.hyperparameters) // len(self.values)
-        used = self.hyperparameters[n * s : n * (s + 1)]
-        return Smooth(self.t, self.values[own], self.deviations[own], self.noise[own], used)
-
-    @classmethod
-    def of_states(cls, parts: "Sequence[Smooth]") -> "Smooth":
-        """Return the states that were smoothed one by one as one run."""
-        if len(parts) == 1:
-            return parts[0]
-        values, deviations = (np.vstack([getattr(p, k) for p in parts]) for k in ("values", "deviations"))
-        noise, used = (np.concatenate([getattr(p, k) for p in parts]) for k in ("noise", "hyperparameters"))
-        return cls(parts[0].t, values, deviations, noise, used)
+CAREFUL = Tuning(2, 30, 1e-7)
+BRIEF = Tuning(1, 8, 1e-4)  # enough to compare kinds of noise
 
 
 @dataclass(frozen=True)
@@ -100,6 +85,7 @@ class _Task:
     y: Float
     noisy: Float  # 1 for measurements, 0 for exact initial values
     spread: Float  # (3,) standard deviation of each channel
+    profile: Float  # noise of each observation, relative to that of its channel
 
     @property
     def trend(self) -> float:
@@ -107,17 +93,25 @@ class _Task:
         return TREND if np.any((self.order == 0) & (self.noisy > 0)) else 0.0
 
 
-def smooth_gp(run: Run, *, known: Float | None = None, at: Float | None = None) -> Smooth:
+def smooth_gp(
+    run: Run,
+    *,
+    known: Float | None = None,
+    at: Float | None = None,
+    profile: Float | None = None,
+    tuning: Tuning = CAREFUL,
+) -> Smooth:
     """Return a run of one state smoothed by one process at its own times or at the times `at`.
 
     Args:
         known: (2,) exact initial values, NaN where unknown; by default the run's own.
+        profile: (3, n) noise of each sample, relative to that of its channel; by default 1.
     """
     scale = Scale.of(run)
-    task = _task(run, scale, run.initial if known is None else known)
+    task = _task(run, scale, run.initial if known is None else known, profile)
     few = [_thinned(task, TUNING_POINTS)]
-    best = _best([*STARTS, *_starts_for(cycles(run))], few, BOUNDS)
-    return _posterior(run.t if at is None else at, best, task, scale)
+    best, evidence = _best([*STARTS, *_starts_for(cycles(run))], few, BOUNDS, tuning)
+    return replace(_posterior(run.t if at is None else at, best, task, scale), evidence=evidence)
 
 
 def _starts_for(number: float) -> list[tuple[float, float, float, float]]:
@@ -126,7 +120,9 @@ def _starts_for(number: float) -> list[tuple[float, float, float, float]]:
     return [(length, 0.5, noise, 0.0) for length in lengths for noise in (-3.0, -6.0)]
 
 
-def smooth_blocks(run: Run, known: Float, size: int) -> Smooth:
+def smooth_blocks(
+    run: Run, known: Float, size: int, profile: Float | None = None, tuning: Tuning = CAREFUL
+) -> Smooth:
     """Return a long run smoothed in blocks of `size` points, without a warp of time.
 
     Each block is extended by a quarter of its length on either side.
@@ -134,51 +130,59 @@ def smooth_blocks(run: Run, known: Float, size: int) -> Smooth:
     n = run.n_points
     edges = np.linspace(0, n, max(round(n / size), 1) + 1).astype(int)
     scale = Scale.of(run, size / n)
-    spread = _spread(_task(run, scale, known))
+    spread = _spread(_task(run, scale, known, None))
+    noise = np.ones(run.observed.shape) if profile is None else profile
     tasks, scales = [], []
     for low, high in pairwise(edges):
         part = slice(max(low - size // 4, 0), high + size // 4)
         own = replace(scale, start=float(run.t[part][0]))
         piece = Run(run.t[part], run.observed[:, part], run.initial, {})
-        tasks.append(replace(_task(piece, own, known if low == 0 else np.full(2, np.nan)), spread=spread))
+        task = _task(piece, own, known if low == 0 else np.full(2, np.nan), noise[:, part])
+        tasks.append(replace(task, spread=spread))
         scales.append(own)
     chosen = [tasks[i] for i in sorted({0, len(tasks) // 2, len(tasks) - 1})]
     few = [_window(task, TUNING_POINTS) for task in chosen]
-    p = _best(_starts_for(cycles(run) * size / n), few, (*BOUNDS[:3], (0.0, 0.0)))
+    p, evidence = _best(_starts_for(cycles(run) * size / n), few, (*BOUNDS[:3], (0.0, 0.0)), tuning)
     pieces = [
         _posterior(run.t[low:high], p, task, own)
         for low, high, task, own in zip(edges[:-1], edges[1:], tasks, scales, strict=True)
     ]
     values = np.hstack([piece.values for piece in pieces])
     deviations = np.hstack([piece.deviations for piece in pieces])
-    return Smooth(run.t, values, deviations, pieces[0].noise, p)
+    return Smooth(run.t, values, deviations, pieces[0].noise, p, evidence=evidence)
 
 
 def _best(
-    starts: Sequence[tuple[float, ...]], few: list[_Task], bounds: Sequence[tuple[float, float]]
-) -> Float:
-    """Return the most probable hyperparameters, tuned from the two best starts."""
-    trials = sorted(starts, key=lambda p: _total(np.array(p), few))
-    return min((_tuned(np.array(p), few, bounds) for p in trials[:2]), key=lambda r: r[1])[0]
+    starts: Sequence[tuple[float, ...]],
+    few: list[_Task],
+    bounds: Sequence[tuple[float, float]],
+    tuning: Tuning,
+) -> tuple[Float, float]:
+    """Return the most probable hyperparameters, tuned from the best starts, and the log posterior."""
+    trials = sorted(starts, key=lambda p: _total(np.array(p), few))[: tuning.starts]
+    best, objective = min((_tuned(np.array(p), few, bounds, tuning) for p in trials), key=lambda r: r[1])
+    return best, -objective
 
 
-def _task(run: Run, scale: Scale, known: Float) -> _Task:
+def _task(run: Run, scale: Scale, known: Float, profile: Float | None) -> _Task:
     place = scale.place(run.t)
-    x, order, y, noisy = [], [], [], []
+    x, order, y, noisy, sizes = [], [], [], [], []
     for i in range(3):
         seen = np.isfinite(run.observed[i])
         x.append(place[seen])
         order.append(np.full(seen.sum(), i))
         y.append(scale.scaled(run.observed[i][seen], i))
         noisy.append(np.ones(seen.sum()))
+        sizes.append(np.ones(seen.sum()) if profile is None else profile[i][seen])
     for i in range(2):
         if np.isfinite(known[i]):
             x.append(np.zeros(1))
             order.append(np.full(1, i))
             y.append(scale.scaled(known[i : i + 1], i))
             noisy.append(np.zeros(1))
-    columns = [np.concatenate(part).astype(np.float64) for part in (x, order, y, noisy)]
-    task = _Task(columns[0], columns[1], columns[2], columns[3], np.ones(3))
+            sizes.append(np.ones(1))
+    columns = [np.concatenate(part).astype(np.float64) for part in (x, order, y, noisy, sizes)]
+    task = _Task(columns[0], columns[1], columns[2], columns[3], np.ones(3), columns[4])
     return replace(task, spread=_spread(task))
 
 
@@ -205,12 +209,13 @@ def _window(task: _Task, most: int) -> _Task:
 
 
 def _kept(task: _Task, keep: np.ndarray) -> _Task:
-    return _Task(task.x[keep], task.order[keep], task.y[keep], task.noisy[keep], task.spread)
+    kept = {name: getattr(task, name)[keep] for name in ("x", "order", "y", "noisy", "profile")}
+    return replace(task, **kept)
 
 
 def _noise(task: _Task, level: float) -> Float:
     """Return the noise variances; `level` is relative to the standard deviation of each channel."""
-    own = (level * task.spread[task.order.astype(int)]) ** 2
+    own = (level * task.spread[task.order.astype(int)] * task.profile) ** 2
     return np.where(task.noisy > 0, own, 1e-12)
 
 
@@ -245,14 +250,16 @@ def _total(p: Float, tasks: list[_Task]) -> float:
     return sum(_objective(p, task) for task in tasks)
 
 
-def _tuned(start: Float, tasks: list[_Task], bounds: Sequence[tuple[float, float]]) -> tuple[Float, float]:
+def _tuned(
+    start: Float, tasks: list[_Task], bounds: Sequence[tuple[float, float]], tuning: Tuning
+) -> tuple[Float, float]:
     found = minimize(
         _total,
         start,
         args=(tasks,),
         method="L-BFGS-B",
         bounds=bounds,
-        options={"maxiter": 30, "ftol": 1e-7},
+        options={"maxiter": tuning.iterations, "ftol": tuning.tolerance},
     )
     return np.asarray(found.x), float(found.fun)
 

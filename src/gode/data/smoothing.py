@@ -4,6 +4,7 @@ The number of cycles decides, not that of points: a slow signal that is sampled 
 neighbouring points, and only a signal with many cycles is cut into blocks.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -11,13 +12,16 @@ from scipy.interpolate import CubicHermiteSpline
 
 from gode.arrays import Float
 from gode.data.averaging import averaged
-from gode.data.gp import Smooth, smooth_blocks, smooth_gp
+from gode.data.gp import BRIEF, CAREFUL, Tuning, smooth_blocks, smooth_gp
+from gode.data.noise import FLOOR, MIXED, SURE, curve_sizes, is_noisy, noise_profile, with_noise
 from gode.data.runs import Run, cycles, lowest_channel
+from gode.data.smoothed import Smooth
 
 MAX_POINTS = 450  # of one process, whose cost is cubic in them
 MAX_CYCLES = 12  # of one process, whose hyperparameters are tuned on 160 points
 PER_CYCLE = 64  # points per cycle that averaging keeps: fewer would flatten the peaks
 BLOCK = 200  # points of a block, without its overlap
+DECIDING = 4  # runs on which the kind of noise is decided
 
 
 def smooth(run: Run, *, known: Float | None = None) -> Smooth:
@@ -26,21 +30,52 @@ def smooth(run: Run, *, known: Float | None = None) -> Smooth:
     return Smooth.of_states([_smooth_state(run.state(s), exact[s]) for s in range(run.n_states)])
 
 
-def _smooth_state(run: Run, exact: Float) -> Smooth:
+def smooth_runs(runs: Sequence[Run], known: Sequence[Float]) -> tuple[Smooth, ...]:
+    """Return runs smoothed with the kind of noise that each state shows; `known` as in `smooth`."""
+    states = []
+    for s in range(runs[0].n_states):
+        parts = [(run.state(s), exact[2 * s : 2 * s + 2]) for run, exact in zip(runs, known, strict=True)]
+        states.append(_smooth_by_noise(parts))
+    return tuple(map(Smooth.of_states, zip(*states, strict=True)))
+
+
+def _smooth_by_noise(parts: Sequence[tuple[Run, Float]]) -> list[Smooth]:
+    """Return one state of all runs, smoothed again if its noise is not constant; a few runs decide that."""
+    plain = [_smooth_state(run, exact) for run, exact in parts]
+    sizes, seen = curve_sizes(plain), np.any([np.isfinite(f.noise) for f in plain], axis=0)
+    if not is_noisy(plain[:DECIDING]) or not np.all(sizes[seen] > 0):
+        return plain
+    sizes = np.where(sizes > 0, sizes, 1.0)
+
+    def again(ratio: float, n: int, tuning: Tuning) -> list[Smooth]:
+        profiles = [noise_profile(f.values, sizes, ratio) for f in plain[:n]]
+        return [_smooth_state(*part, rows, tuning) for part, rows in zip(parts[:n], profiles, strict=True)]
+
+    count = sum(int(np.isfinite(run.observed).sum()) for run, _ in parts[:DECIDING])
+    gains = {}
+    for ratio, free in ((FLOOR, 0), (MIXED, 1)):  # Schwarz's price of the second number of a mixture
+        gained = [a.evidence - b.evidence for a, b in zip(again(ratio, DECIDING, BRIEF), plain, strict=False)]
+        gains[ratio] = 2 * sum(gained) - free * np.log(count)
+    best = max(gains, key=gains.__getitem__)
+    return with_noise(again(best, len(parts), CAREFUL), sizes, best) if gains[best] > SURE else plain
+
+
+def _smooth_state(run: Run, exact: Float, profile: Float | None = None, tuning: Tuning = CAREFUL) -> Smooth:
     if run.n_points <= BLOCK:
-        return smooth_gp(run, known=exact)
+        return smooth_gp(run, known=exact, profile=profile, tuning=tuning)
     kept = np.asarray(np.isfinite(run.observed).any(axis=0))
     kept[[0, -1]] = True
     if not kept.all():  # other states were observed at these times; a block of them would be empty
-        return resampled(_smooth_state(run.at(kept), exact), run.t)
+        own = _smooth_state(run.at(kept), exact, _at(profile, run.t, run.t[kept]), tuning)
+        return resampled(own, run.t)
     lowest, number = lowest_channel(run), cycles(run)
     coarse = averaged(run, MAX_POINTS, PER_CYCLE)
     if number <= MAX_CYCLES and coarse.n_points <= 2 * MAX_POINTS:
-        found = smooth_gp(coarse, known=exact, at=run.t)
+        found = smooth_gp(coarse, known=exact, at=run.t, profile=_at(profile, run.t, coarse.t), tuning=tuning)
     elif lowest == 0:
-        found = smooth_blocks(coarse, exact, BLOCK)
+        found = smooth_blocks(coarse, exact, BLOCK, _at(profile, run.t, coarse.t), tuning)
     else:
-        return _integrated(run, exact, lowest)
+        return _integrated(run, exact, lowest, profile, tuning)
     if coarse is run:
         return found
     fine = resampled(found, run.t)
@@ -57,7 +92,12 @@ def resampled(found: Smooth, t: Float) -> Smooth:
         rows.append(np.interp(t, found.t, d2u))
     values = np.vstack(rows)
     deviations = np.vstack([np.interp(t, found.t, row) for row in found.deviations])
-    return replace(found, t=t, values=values, deviations=deviations)
+    return replace(found, t=t, values=values, deviations=deviations, profile=_at(found.profile, found.t, t))
+
+
+def _at(rows: Float | None, t: Float, others: Float) -> Float | None:
+    """Return rows of values at the times `t` at other times."""
+    return None if rows is None else np.vstack([np.interp(others, t, row) for row in rows])
 
 
 def _residual_deviation(run: Run, found: Smooth) -> Float:
@@ -69,14 +109,15 @@ def _residual_deviation(run: Run, found: Smooth) -> Float:
     return np.where(count > 0, np.sqrt(squares.sum(axis=1) / np.maximum(count, 1)), np.nan)
 
 
-def _integrated(run: Run, known: Float, lowest: int) -> Smooth:
+def _integrated(run: Run, known: Float, lowest: int, profile: Float | None, tuning: Tuning) -> Smooth:
     """Smooth the lowest observed derivative by itself and integrate it down to u.
 
     Where an initial value is unknown, a polynomial in time is subtracted from the integral as its drift.
     """
     shifted = np.full((3, run.n_points), np.nan)
     shifted[: 3 - lowest] = run.observed[lowest:]
-    own = smooth_blocks(replace(run, observed=shifted), np.full(2, np.nan), BLOCK)
+    noise_of = None if profile is None else np.roll(profile, -lowest, axis=0)
+    own = smooth_blocks(replace(run, observed=shifted), np.full(2, np.nan), BLOCK, noise_of, tuning)
     values, deviations = np.empty((3, run.n_points)), np.empty((3, run.n_points))
     values[lowest:], deviations[lowest:] = own.values[: 3 - lowest], own.deviations[: 3 - lowest]
     higher = own.values[1]  # the derivative of the next integrand
@@ -88,7 +129,7 @@ def _integrated(run: Run, known: Float, lowest: int) -> Smooth:
         deviations[i] = np.std(values[i])
     noise = np.full(3, np.nan)
     noise[lowest:] = own.noise[: 3 - lowest]
-    return Smooth(run.t, values, deviations, noise, own.hyperparameters)
+    return Smooth(run.t, values, deviations, noise, own.hyperparameters, evidence=own.evidence)
 
 
 def _drift(t: Float, values: Float, degree: int) -> Float:

@@ -234,10 +234,15 @@ def sample_weights(prepared: Prepared, run: Run, number: int) -> Float:
 
 
 def lowest_series(candidate: Candidate, prepared: Prepared, dataset: Dataset) -> list[tuple[Float, Float]]:
-    """Return what was observed in the lowest channel of each state and run, and residuals, over the noise."""
+    """Return what was observed in the lowest channel of each state and run, and residuals, over the noise.
+
+    It is that of the channel, even where some samples are noisier than others.
+    """
     found: dict[tuple[int, str], tuple[Float, Float]] = {}
     for channel in channels(candidate, prepared, dataset):
         for each in channel.series:
-            unit = channel.smoothed_noise / np.asarray(each.roots)
+            run = dataset.runs[each.run]
+            roots = run.roots[np.searchsorted(run.t, each.t)]  # a level over a varying noise is no level
+            unit = channel.smoothed_noise / roots
             found.setdefault((each.run, channel.state), (each.observed / unit, each.residual / unit))
     return [found[key] for key in sorted(found, key=lambda key: key[0])]

@@ -52,7 +52,8 @@ def first_part(whole: Target) -> Target:
     sizes = [max(_varied_length(guide[c], most) for c in lowest) for guide in whole.guides]
     cut = tuple(_cut(run, n) for run, n in zip(whole.dataset.runs, sizes, strict=True))
     guides = tuple(guide[:, :n] for guide, n in zip(whole.guides, sizes, strict=True))
-    return replace(whole, dataset=replace(whole.dataset, runs=cut), guides=guides)
+    profiles = tuple(profile[:, :n] for profile, n in zip(whole.profiles, sizes, strict=False))
+    return replace(whole, dataset=replace(whole.dataset, runs=cut), guides=guides, profiles=profiles)
 
 
 def _varied_length(signal: Float, most: int) -> int:

@@ -7,17 +7,18 @@ from typing import SupportsFloat
 import numpy as np
 
 from gode.arrays import Float
-from gode.data import Columns, Dataset, Run, Smooth, columns_of_states, join_runs, smooth
+from gode.data import Columns, Dataset, Run, Smooth, columns_of_states, join_runs
 from gode.data.columns import split_at_jumps
 from gode.data.joining import Samples
 from gode.data.runs import cycles, held_inputs
-from gode.data.smoothing import resampled
+from gode.data.smoothing import resampled, smooth_runs
 from gode.equation import Equation, Term, parse_tree
 from gode.equation.tape import COLUMNS, compile_tape, evaluate
 from gode.equation.tree import TIME, has_constant, is_other, variables
 from gode.errors import DataError
 from gode.fitting import Regression, integral_problem, residual_problem
 from gode.fitting.long_records import SCREENED, SHORTEST, condensed, first_part, screened
+from gode.fitting.noise import noise_levels, noise_profiles, spread_over_noise
 from gode.fitting.target import Target
 from gode.solve import Signal, solve
 from gode.solve.signals import joined
@@ -62,7 +63,7 @@ class Prepared:
 def prepare(dataset: Dataset, order: int, floor: float) -> Prepared:
     """Smooth the runs and set up the problems of this order."""
     fitted = condensed(dataset)
-    smooths = tuple(smooth(run, known=known_values(run, order)) for run in fitted.runs)
+    smooths = smooth_runs(fitted.runs, [known_values(run, order) for run in fitted.runs])
     return assemble(dataset, fitted, smooths, order, floor)
 
 
@@ -70,22 +71,26 @@ def assemble(
     dataset: Dataset, fitted: Dataset, smooths: tuple[Smooth, ...], order: int, floor: float
 ) -> Prepared:
     """Set up the problems of this order on runs that have been smoothed as they are fitted."""
-    noise = _noise(fitted, smooths)
+    noise = noise_levels(fitted, smooths)
     weights = np.where(np.isfinite(noise), 1.0 / np.where(np.isfinite(noise), noise, 1.0), 0.0)
-    whole = Target(fitted, weights, _guides(fitted, smooths), _scales(smooths))
+    profiles = noise_profiles(fitted, smooths, noise)
+    whole = Target(fitted, weights, _guides(fitted, smooths), _scales(smooths), profiles)
     columns = _joined_columns(fitted, smooths)
     shorter = screened(fitted)
     few, target = columns, whole
     if shorter is not fitted:
         parts = tuple(resampled(s, r.t) for r, s in zip(shorter.runs, smooths, strict=True))
         few = _joined_columns(shorter, parts)
-        target = first_part(replace(whole, dataset=shorter, guides=_guides(shorter, parts)))
+        profiles = noise_profiles(fitted, parts, noise)
+        target = first_part(
+            replace(whole, dataset=shorter, guides=_guides(shorter, parts), profiles=profiles)
+        )
     problems: tuple[Regression, ...] = ()  # those of a system are the problems of its views
     if len(dataset.states) == 1:
         problems = _problems(shorter, before_drift(shorter, few, noise), order)
     if problems and _is_blind(dataset):
         problems += (residual_problem(_windows(without_drift(shorter, few))),)
-    least = tuple(floor * _spread(fitted, noise, s) for s in range(len(dataset.states)))
+    least = tuple(floor * spread_over_noise(fitted, noise, s) for s in range(len(dataset.states)))
     return Prepared(dataset, smooths, columns, problems, target, whole, noise, least)
 
 
@@ -283,34 +288,3 @@ def _observed(dataset: Dataset, columns: Columns) -> Columns:
     matrix = columns.matrix.copy()
     matrix[1] = np.where(np.isfinite(u), u, matrix[1])
     return replace(columns, matrix=matrix)
-
-
-def _noise(dataset: Dataset, smooths: tuple[Smooth, ...]) -> Float:
-    """Return the noise of each channel over all runs, never below what a number can hold."""
-    pairs = zip(smooths, dataset.runs, strict=True)
-    squares = np.array([s.noise**2 * np.median(run.roots) ** 2 for s, run in pairs])
-    seen = np.isfinite(squares)
-    counts = seen.sum(axis=0)
-    mean = np.where(counts, np.where(seen, squares, 0.0).sum(axis=0) / np.maximum(counts, 1), np.nan)
-    least = [1e-9 * _size(dataset, i) + _rounding(dataset, i) for i in range(3 * len(dataset.states))]
-    return np.where(np.isfinite(mean), np.maximum(np.sqrt(mean), least), np.nan)
-
-
-def _size(dataset: Dataset, channel: int) -> float:
-    values = np.concatenate([run.observed[channel] for run in dataset.runs])
-    values = values[np.isfinite(values)]
-    return float(np.std(values)) if len(values) else 0.0
-
-
-def _rounding(dataset: Dataset, channel: int) -> float:
-    """Return what a number of the size of the values cannot hold; it is all there is of a constant."""
-    values = np.concatenate([run.observed[channel] for run in dataset.runs])
-    largest = float(np.max(np.abs(values), where=np.isfinite(values), initial=0.0))
-    return float(np.finfo(np.float64).eps) * (largest or 1.0)
-
-
-def _spread(dataset: Dataset, noise: Float, state: int) -> float:
-    """Return the spread of the lowest observed channel of a state in units of its noise, which is in it."""
-    channel = 3 * state + int(np.flatnonzero(np.isfinite(noise[3 * state : 3 * state + 3]))[0])
-    root = max(float(np.median(run.roots)) for run in dataset.runs)
-    return max(float(_size(dataset, channel) / noise[channel]) * root, 1.0)

@@ -251,9 +251,10 @@ def _smooth(data: object, runs: tuple[Run, Run], states: tuple[str, ...], where:
     n = next((run.n_points for run in runs if run.n_points == len(found.t)), runs[0].n_points)
     rows = len(runs[0].observed)
     shapes = {"t": (n,), "values": (rows, n), "deviations": (rows, n), "noise": (rows,)}
+    shapes |= {"profile": (rows, n), "shares": (rows, 2)}  # where the noise is not constant
     for name, shape in shapes.items():
-        values: Float = getattr(found, name)
-        if values.shape != shape:
+        values: Float | None = getattr(found, name)
+        if values is not None and values.shape != shape:
             raise FileError(f"{where}.{name} has the shape {values.shape}, but {shape} is expected")
     if np.any(np.diff(found.t) <= 0):
         raise FileError(f"{where}.t must hold increasing times")

@@ -1,0 +1,50 @@
+"""The noise of the data that are fitted: of each channel, and of each sample where it is not the same."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from gode.arrays import Float
+from gode.data import Dataset, Smooth
+
+
+def noise_levels(dataset: Dataset, smooths: tuple[Smooth, ...]) -> Float:
+    """Return the noise of each channel over all runs, never below what a number can hold."""
+    pairs = zip(smooths, dataset.runs, strict=True)
+    squares = np.array([s.noise**2 * np.median(run.roots) ** 2 for s, run in pairs])
+    seen = np.isfinite(squares)
+    counts = seen.sum(axis=0)
+    mean = np.where(counts, np.where(seen, squares, 0.0).sum(axis=0) / np.maximum(counts, 1), np.nan)
+    least = [1e-9 * _size(dataset, i) + _rounding(dataset, i) for i in range(3 * len(dataset.states))]
+    return np.where(np.isfinite(mean), np.maximum(np.sqrt(mean), least), np.nan)
+
+
+def noise_profiles(dataset: Dataset, smooths: Sequence[Smooth], noise: Float) -> tuple[Float, ...]:
+    """Return the noise of each sample over that of its channel, none where it is the same for all."""
+    found = []
+    for run, s in zip(dataset.runs, smooths, strict=True):
+        if s.shares is None:
+            return ()
+        relative = s.sigma * np.median(run.roots) / noise[:, None]
+        found.append(np.where(s.shares[:, 1:] > 0, relative, 1.0))
+    return tuple(found)
+
+
+def _size(dataset: Dataset, channel: int) -> float:
+    values = np.concatenate([run.observed[channel] for run in dataset.runs])
+    values = values[np.isfinite(values)]
+    return float(np.std(values)) if len(values) else 0.0
+
+
+def _rounding(dataset: Dataset, channel: int) -> float:
+    """Return what a number of the size of the values cannot hold; it is all there is of a constant."""
+    values = np.concatenate([run.observed[channel] for run in dataset.runs])
+    largest = float(np.max(np.abs(values), where=np.isfinite(values), initial=0.0))
+    return float(np.finfo(np.float64).eps) * (largest or 1.0)
+
+
+def spread_over_noise(dataset: Dataset, noise: Float, state: int) -> float:
+    """Return the spread of the lowest observed channel of a state in units of its noise, which is in it."""
+    channel = 3 * state + int(np.flatnonzero(np.isfinite(noise[3 * state : 3 * state + 3]))[0])
+    root = max(float(np.median(run.roots)) for run in dataset.runs)
+    return max(float(_size(dataset, channel) / noise[channel]) * root, 1.0)
