@@ -1,14 +1,21 @@
 """Programs of systems in the languages that cannot be run here, and the names in them."""
 
 import re
+import runpy
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from gode.discovery import fit
 from gode.equation import Link, System, SystemSkeleton
+from gode.equation.parse_system import parse_system_values
+from gode.errors import EquationError
 from gode.report.code import code
 from gode.report.identifiers import element_names
+from gode.report.record import discovery_of, record_of
+from gode.report.repeat import python_call
+from gode.solve import solve
 
 ROWS = {
     "julia": "dy[{}] = {}",
@@ -53,3 +60,36 @@ def test_names_that_mean_something_in_a_program_are_replaced():
 
 def test_names_that_become_equal_are_told_apart():
     assert [*element_names(["aä", "aö"]).values()] == ["a_", "a__"]
+
+
+@pytest.fixture(scope="module")
+def cubic():
+    """x' + x'^3 = -y, y' = x - y: a state whose derivative cannot be isolated."""
+    t = np.linspace(0.0, 5.0, 80)
+    law = parse_system_values(["x' + x'^3 = -y", "y' = x - y"])
+    values = solve(law, t, [1.0, 0.5]).values[::3].T
+    values = values + 0.005 * np.random.default_rng(0).standard_normal(values.shape)
+    return fit(["x' + x'^3 = C*y", "y' = C*y + C*x"], t, values, names=["x", "y"])
+
+
+def test_a_derivative_that_cannot_be_isolated_makes_residuals(cubic):
+    assert "r[1] = dy[1] + dy[1]^3 + c1*state_y" in code(cubic, "julia")
+    assert "r(2, 1) = dy(2) + c2*state_y + c3*x;" in code(cubic, "matlab")
+    assert "der(x) + der(x)^3 + c1*state_y = 0;" in code(cubic, "modelica")
+    with pytest.raises(EquationError, match="cannot be solved for its highest derivative"):
+        code(cubic, "python")
+
+
+def test_one_state_with_two_inputs_is_exported_recorded_and_repeated(tmp_path):
+    t = np.linspace(0.0, 20.0, 100)
+    force = {"F": np.sin(t), "G": np.cos(2.3 * t)}
+    law = parse_system_values(["u' = -u + 2*F + 0.5*G"], inputs=("F", "G"))
+    u = solve(law, t, [1.0], inputs=force).u + 0.01 * np.random.default_rng(0).standard_normal(100)
+    found = fit("u' = C*u + C*F + C*v1", t, u, force=force)
+    path = tmp_path / "model.py"
+    path.write_text(found.export("python"), encoding="utf-8")
+    again = runpy.run_path(str(path))["simulate"](t)
+    assert np.allclose(again[0], found.simulate().u, atol=1e-4)
+    assert str(discovery_of(record_of(found)).equation) == str(found.equation)
+    assert "force={'F': F, 'v1': v1}" in python_call(found)
+    assert found.linearise(force={"F": 1.0}).equilibrium[0] == pytest.approx(2.0, abs=0.05)

@@ -56,7 +56,8 @@ def progress_text(step: Step, seconds: float) -> str:
     """Return the progress of a discovery in one line."""
     parts = [f"{step.stage}: {step.n_fitted} equations tried, {seconds:.0f} s"]
     parts += [f"about {step.left:.0f} s left"] if isfinite(step.left) and step.left > 0 else []
-    parts += [f"best so far: {step.best}"] if step.best else []
+    best = "; ".join(step.best.splitlines())  # of several states in one line, too
+    parts += [f"best so far: {best}"] if best else []
     return ", ".join(parts)
 
 

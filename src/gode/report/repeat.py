@@ -64,23 +64,28 @@ def _columns(discovery: Discovery) -> dict[str, str]:
     columns = {role: column_name(label) for role, label in dataset.labels.items() if role in ROLES}
     if len(dataset.states) == 1:
         columns |= {name: columns.get(name, name) for name in _observed(discovery) if name != "u"}
-        if dataset.inputs:
+        if len(dataset.inputs) == 1:
             columns["force"] = _force_formula(discovery) or columns.get("force", "force")
-        return columns
+        return columns if len(dataset.inputs) < 2 else {**columns, "force": _forces(discovery)}
     for option, primes in (("states", ""), ("velocity", "'"), ("acceleration", "''")):
         names = [state + primes for state in dataset.states]
         if {*names} & {*dataset.channels}:
             columns[option] = ",".join(_column(dataset, name, option == "states") for name in names)
-    if dataset.inputs:
-        formulas = {name: _formula(discovery, name) for name in dataset.inputs}
-        entries = [f"{n}={f}" if f else _column(dataset, n, True) for n, f in formulas.items()]
-        columns["force"] = ",".join(f'"{entry}"' if "," in entry else entry for entry in entries)
-    return columns
+    return {**columns, "force": _forces(discovery)} if dataset.inputs else columns
+
+
+def _forces(discovery: Discovery) -> str:
+    """Return the known inputs as one option: columns or formulas, with their names where these differ."""
+    dataset = discovery.prepared.dataset
+    formulas = {name: _formula(discovery, name) for name in dataset.inputs}
+    entries = [f"{n}={f}" if f else _column(dataset, n, True) for n, f in formulas.items()]
+    return ",".join(f'"{entry}"' if "," in entry else entry for entry in entries)
 
 
 def _column(dataset: Dataset, name: str, named: bool) -> str:
     """Return the column of a state or input, with its name in the law if that is another."""
-    column = column_name(dataset.labels.get(name, name))
+    key = "force" if name == "F" and "F" not in dataset.labels else name
+    column = column_name(dataset.labels.get(key, name))
     if name not in dataset.labels and "'" in name:
         return "none" if name not in dataset.channels else name
     return column if column == name or not named else f"{name}={column}"
