@@ -13,6 +13,7 @@ from scipy.interpolate import CubicHermiteSpline
 from gode.arrays import Float
 from gode.data.averaging import averaged
 from gode.data.gp import BRIEF, CAREFUL, Tuning, smooth_blocks, smooth_gp
+from gode.data.logarithms import smooth_logarithms
 from gode.data.noise import FLOOR, MIXED, SURE, curve_sizes, is_noisy, noise_profile, with_noise
 from gode.data.runs import Run, cycles, lowest_channel
 from gode.data.smoothed import Smooth
@@ -57,6 +58,11 @@ def _smooth_by_noise(parts: Sequence[tuple[Run, Float]]) -> list[Smooth]:
         gained = [a.evidence - b.evidence for a, b in zip(again(ratio, DECIDING, BRIEF), plain, strict=False)]
         gains[ratio] = 2 * sum(gained) - free * np.log(count)
     best = max(gains, key=gains.__getitem__)
+    bent = smooth_logarithms(parts, BLOCK)
+    if bent is not None:
+        gain = 2 * sum(a.evidence - b.evidence for a, b in zip(bent[:DECIDING], plain, strict=False))
+        if gain > max(gains[best], SURE):
+            return bent
     return with_noise(again(best, len(parts), CAREFUL), sizes, best) if gains[best] > SURE else plain
 
 

@@ -42,6 +42,7 @@ class ShootConfig:
     max_steps: int = 1000  # and 20 for each sample; then the implicit method takes over, then it has failed
     bound: float = 30.0  # a solution this many times larger than the data has diverged
     horizons: tuple[float, ...] = (0.07, 0.15, 0.3, 0.5, 0.75)  # parts fitted first if the whole diverges
+    longer: float = 1.25  # each part over the one before, where the horizon grows through chaos
     growing: bool = False  # also where the fit of the whole stays far from the data, as in chaos
 
 
@@ -214,7 +215,11 @@ class _Shooter:
 
     def grow(self, p: Float) -> _Path | None:
         """Return the path of least squares, from fits to ever longer parts of the record."""
-        for share in self.config.horizons:
+        shares = self.config.horizons
+        if self.config.growing:
+            n = int(np.log(1 / shares[0]) / np.log(self.config.longer))
+            shares = tuple(shares[0] * self.config.longer**i for i in range(n + 1))
+        for share in shares:
             part = self.minimise(p, share)
             if part is not None:
                 p = part.p

@@ -45,8 +45,7 @@ def couple(searches: Sequence[Search], archive: Archive, seeds: Sequence[Candida
         for seed in seeds:
             archive.solve([seed.equation], Stage.COUPLING, _initial(seed))
         archive.solve(found, Stage.COUPLING)
-        if not any(c.rms < archive.settings.shooting.far for c in archive.leaders()[:1]):
-            archive.improve(found[: look.grown], Stage.COUPLING)
+        archive.improve([law for law in found[: look.grown] if _is_far(law, archive)], Stage.COUPLING)
     changed: set[Key] = set()
     for _ in range(effort.rounds):
         waiting = [c for c in archive.leaders()[:2] if c.equation.skeleton.key not in changed]
@@ -56,6 +55,11 @@ def couple(searches: Sequence[Search], archive: Archive, seeds: Sequence[Candida
         changed.add(leader.equation.skeleton.key)
         archive.solve(list(_variants(leader, searches, archive)), Stage.COUPLING, _initial(leader))
     share_constants(archive)
+
+
+def _is_far(law: Law, archive: Archive) -> bool:
+    fitted = archive.candidates.get(law.skeleton.key)
+    return fitted is None or fitted.rms > archive.settings.shooting.far
 
 
 def _initial(candidate: Candidate) -> Initial:

@@ -69,7 +69,7 @@ class SearchConfig:
     whole: int = 12  # equations that go from the first part of a long record to all of it
     completed: int = 6  # leaders whose fit is completed where it is far from the data: exact data need it
     combinations: int = 12  # of the best equations of each state, fitted together
-    grown: int = 3  # of these, fitted to ever longer parts where all stay far from the data
+    grown: int = 3  # of these, fitted to ever longer parts where they stay far from the data
     exchanged: int = 6  # equations of a state that are tried in the best laws
     nearby: float = 40.0  # criterion above the best within which shared constants are looked for
     zero_within: float = 2.5  # standard deviations of the smoothed start within which zero is tried

@@ -19,6 +19,7 @@ from gode.equation.tree import Node, const, num, renumber, replace_constants, un
 from gode.search.moves import labels
 from gode.selection import Candidate
 
+LARGEST = 1e100  # difference that can be squared
 UNUSUAL = 4.0  # -2 log of the prior odds of constraints other than one term in two equations
 
 
@@ -117,8 +118,9 @@ def _gain(one: Constraint, c: Float, inverse: Float, sse: float, k: int, m: int)
     """Return by how much a constraint lowers the criterion."""
     row, rest = _row(one, c)
     size = float(row @ inverse @ row)
-    if not size > max(1e-12 * float(np.abs(row) @ np.abs(np.diag(inverse))), 1e-150):
-        return -np.inf  # it follows from those that were chosen
+    least = max(1e-12 * float(np.abs(row) @ np.abs(np.diag(inverse))), 1e-150)
+    if not size > least or abs(rest) > LARGEST:
+        return -np.inf  # it follows from those that were chosen, or is far from true
     more = m * np.log1p(rest**2 / size / sse) + m * np.log(max(m - k, 0.5) / max(m - k + 1, 0.5))
     return float(np.log(max(m, 2)) - more - one.price)
 
