@@ -137,7 +137,7 @@ def _interval(constant: Constant) -> str:
 
 def _quality(found: Discovery) -> str:
     quality = found.quality
-    noise = [f"{v:.2g} in {n}" for n, v in _noise(found)]
+    noise = [channel.noise_words for channel in quality.channels]
     text = f"The noise is about {', '.join(noise)}; the residuals are {quality.misfit:.3g} times that."
     if len(found.equation.states) > 1:
         each = ", ".join(f"{channel.misfit:.3g} in {channel.name}" for channel in quality.channels)

@@ -9,6 +9,7 @@ from scipy.special import chdtrc, ndtr, ndtri
 from gode.arrays import Float
 from gode.data import Dataset, Run
 from gode.data.columns import channel_names
+from gode.data.noise import NoiseKind, NoiseModel, noise_model
 from gode.discovery.simulate import Scenario, simulate
 from gode.fitting.prepare import Prepared
 from gode.fitting.whiteness import worth
@@ -20,6 +21,7 @@ SHARE = 0.1  # of the spread: residuals beyond both are no noise, however white
 TINY = 1e-300
 EPS = float(np.finfo(np.float64).eps)
 MAX_SHAPIRO = 5000
+CONSTANT = NoiseModel(1.0, 0.0)  # of one kind: the same for all samples
 
 
 @dataclass(frozen=True)
@@ -51,11 +53,23 @@ class Channel:
     smoothed_noise: float  # standard deviation of a sample about the smoothed data
     n_free: float  # fitted numbers, shared among the channels by their values
     series: tuple[Series, ...]
+    model: NoiseModel = CONSTANT  # of the noise about the smoothed data
 
     @property
     def state(self) -> str:
         """The name of its state."""
         return self.name.rstrip("'")
+
+    @property
+    def noise_words(self) -> str:
+        """The noise of a sample: a number, or the share of the value that it is."""
+        if self.model.kind is NoiseKind.ADDITIVE:
+            return f"{self.noise:.2g} in {self.name}"
+        scale = self.noise / self.smoothed_noise
+        share = f"{100 * scale * self.model.share:.2g} % of {self.name}"
+        if self.model.kind is NoiseKind.MULTIPLICATIVE:
+            return f"{share}, multiplicative"
+        return f"{scale * self.model.constant:.2g} and {share}, additive and multiplicative"
 
     @cached_property
     def n(self) -> int:
@@ -171,7 +185,8 @@ class Channel:
     @property
     def words(self) -> list[str]:
         """The diagnosis in sentences."""
-        dense = ", of averages," if np.max(self.series[0].roots) > 1 else ","
+        averaged = self.model.kind is NoiseKind.ADDITIVE and np.max(self.series[0].roots) > 1
+        dense = ", of averages," if averaged else ","
         size = f"The rms residual of {self.name} is {self.rms:.3g}{dense} {self.misfit:.2f} times the noise"
         if self.negligible:
             return [f"{size}; beside the signal it is nothing, so its pattern says nothing either."]
@@ -220,7 +235,8 @@ def channels(candidate: Candidate, prepared: Prepared, dataset: Dataset) -> tupl
                 series.append(Series(run.t[seen], run.observed[c][seen], curve[seen], i, roots))
         if series and np.isfinite(prepared.noise[c]):
             share = candidate.n_free * sum(len(s.t) for s in series) / n_values
-            out.append(Channel(name, float(prepared.noise[c]), share, tuple(series)))
+            model = noise_model(prepared.smooths, c)
+            out.append(Channel(name, float(prepared.noise[c]), share, tuple(series), model))
     return tuple(out)
 
 

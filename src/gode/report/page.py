@@ -6,6 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
+from gode.data import Dataset
+from gode.data.noise import NoiseKind
 from gode.discovery import Discovery, Finding
 from gode.discovery.inputs import input_words
 from gode.discovery.quality import start_names
@@ -96,10 +98,7 @@ def _overview(discovery: Discovery) -> list[str]:
     out = [f"{dataset.n_observed} observed values of {', '.join(names)} in {runs}, {span}."]
     out += input_words(dataset, discovery.settings)
     for channel in discovery.quality.channels:
-        share = f"{100 * channel.noise / (channel.spread or 1.0):.2g} % of its spread"
-        unit = Units.of(dataset, channel.state).derived(channel.name)
-        noise = f"{channel.noise:.3g} {unit}".rstrip()
-        out.append(f"The noise of {channel.name} is about {noise}, {share}; {_verdict(channel)}.")
+        out.append(f"The noise of {channel.name} is about {_noise(channel, dataset)}; {_verdict(channel)}.")
     out += [f"{words}." for words in conserved_words(discovery.candidates[0].equation)]
     if discovery.settings.grammar:
         out.append(
@@ -112,6 +111,15 @@ def _overview(discovery: Discovery) -> list[str]:
     kept = {role: label for role, label in dataset.labels.items() if role not in told and label != "t"}
     labels = [f"{role} is {label}" for role, label in kept.items()]
     return [*out, "; ".join(labels) + "."] if labels else out
+
+
+def _noise(channel: Channel, dataset: Dataset) -> str:
+    """Return the noise of a channel: a number with its share of the spread, or a share of the value."""
+    if channel.model.kind is not NoiseKind.ADDITIVE:
+        return channel.noise_words
+    unit = Units.of(dataset, channel.state).derived(channel.name)
+    share = f"{100 * channel.noise / (channel.spread or 1.0):.2g} % of its spread"
+    return f"{f'{channel.noise:.3g} {unit}'.rstrip()}, {share}"
 
 
 def _verdict(channel: Channel) -> str:

@@ -256,6 +256,8 @@ def _smooth(data: object, runs: tuple[Run, Run], states: tuple[str, ...], where:
         values: Float | None = getattr(found, name)
         if values is not None and values.shape != shape:
             raise FileError(f"{where}.{name} has the shape {values.shape}, but {shape} is expected")
+    if (found.profile is None) != (found.shares is None):
+        raise FileError(f"{where}.profile and {where}.shares belong together; leave out both or none")
     if np.any(np.diff(found.t) <= 0):
         raise FileError(f"{where}.t must hold increasing times")
     known = np.isfinite(found.noise)
