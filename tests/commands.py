@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import time
 from importlib.resources import files
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from click.testing import CliRunner, Result
 
 from gode.cli import main
 
+WAIT = 300  # seconds after which a process hangs
 GROWTH = str(files("gode.data.examples") / "growth.csv")
 
 
@@ -32,3 +34,21 @@ def refused(*words: str | Path) -> str:
     assert "Traceback" not in result.output
     assert result.stderr.count("\n") == 1, result.stderr
     return result.stderr
+
+
+def finished(process: "subprocess.Popen[str]") -> tuple[int, str, str]:
+    """Wait for a process; return its exit code, output and errors."""
+    output, errors = process.communicate(timeout=WAIT)
+    return process.returncode, output, errors
+
+
+def wait_for_work(process: "subprocess.Popen[str]", out: Path, n_fits: int) -> None:
+    """Wait until that many more fits are in the checkpoint, or the process has ended."""
+    path = out / "checkpoint.jsonl"
+    known = None
+    while process.poll() is None:
+        lines = path.read_bytes().count(b"\n") if path.exists() else 0
+        known = lines if known is None and lines else known
+        if known is not None and lines >= known + n_fits:
+            return
+        time.sleep(0.02)

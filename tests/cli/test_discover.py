@@ -15,19 +15,13 @@ import numpy as np
 import pytest
 
 import gode as package
-from commands import GROWTH, gode, refused, start
+from commands import GROWTH, WAIT, finished, gode, refused, start, wait_for_work
 from gode.cli.discover import jobs_note
 from gode.cli.running import live_progress
 from gode.search.workers import cores
 
 QUICK = ["--effort", "quick", "--grammar", "first-order"]
 QUICK += [word for symbol in ["t", "exp", "log", "sin", "cos", "tanh"] for word in ("--without", symbol)]
-WAIT = 300  # seconds after which a process hangs
-
-
-def finished(process):
-    output, errors = process.communicate(timeout=WAIT)
-    return process.returncode, output, errors
 
 
 @pytest.fixture(scope="module")
@@ -107,18 +101,6 @@ def marked_processes(mark):
         except OSError:  # no process, or not ours, or gone
             continue
     return found
-
-
-def wait_for_work(process, out, n_fits):
-    """Wait until that many more fits are in the checkpoint, or the process has ended."""
-    path = out / "checkpoint.jsonl"
-    known = None
-    while process.poll() is None:
-        lines = path.read_bytes().count(b"\n") if path.exists() else 0
-        known = lines if known is None and lines else known
-        if known is not None and lines >= known + n_fits:
-            return
-        time.sleep(0.02)
 
 
 def test_ctrl_c_on_a_terminal_saves_the_best_so_far_and_exits_with_130(tmp_path):

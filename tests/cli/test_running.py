@@ -4,8 +4,10 @@ import sys
 
 import pytest
 
-from gode.cli.running import _cores, compiling_ahead
+from gode.cli.running import STAGES, _cores, _ProgressLines, compiling_ahead
+from gode.discovery import Step
 from gode.equation import parse_equation
+from gode.search.archive import Stage
 from gode.solve.explicit import solve_explicit
 from gode.solve.implicit import solve_implicit
 from gode.solve.solution import compile_solvers, solve
@@ -53,3 +55,10 @@ def test_a_first_run_starts_one_process_and_ends_it(tmp_path):
     command = [sys.executable, "-c", FIRST_RUN]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_every_stage_has_words_and_a_system_stands_on_one_line():
+    assert set(STAGES) == set(Stage)
+    lines = _ProgressLines()
+    lines.update(Step(Stage.COUPLING, 3, 2, "x' = y\ny' = -x"))
+    assert lines.best == "x' = y; y' = -x"

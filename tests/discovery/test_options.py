@@ -57,3 +57,10 @@ def test_a_limit_that_was_too_short_for_an_answer_is_told():
     options = Options(max_seconds=10.0)
     assert options.told_of_time(11.9) == "stopped after 10 s, as asked"
     assert options.told_of_time(12.1).startswith("stopped after 12.1 s, as soon as there was an answer")
+
+
+def test_a_guess_is_for_one_state():
+    t = np.linspace(0.0, 1.0, 9)
+    both = make_dataset(t, np.column_stack([t, t**2]))
+    with pytest.raises(ConfigError, match="start= guesses the equation of one state"):
+        Options(start="u' = C*u").settings(both)

@@ -26,6 +26,8 @@ STAGES = {
     Stage.LATENT: "searching the latent space",
     Stage.TRAJECTORIES: "fitting the best to the trajectory",
     Stage.NEIGHBOURS: "fitting their neighbours to the trajectory",
+    Stage.COUPLING: "fitting all equations together",
+    Stage.SHARING: "trying constants that equations share",
     Stage.WHOLE: "fitting the best to whole records",
     Stage.DIGITS: "fitting the best once more",
     Stage.BEST: "fitting the best so far",
@@ -83,7 +85,7 @@ class _ProgressLines:
     def update(self, step: Step) -> None:
         self.stage = step.stage
         self.counts = f"{step.n_fitted} tried, {step.n_solved} solved"
-        self.best = step.best
+        self.best = step.best.replace("\n", "; ")
         self.end = time.perf_counter() + step.left
 
     def __rich__(self) -> Table:

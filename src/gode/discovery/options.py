@@ -54,6 +54,8 @@ class Options:
         Raises:
             ConfigError: if an option has an unknown value.
         """
+        if self.start and len(dataset.states) > 1:
+            raise ConfigError("start= guesses the equation of one state; leave it out for several states")
         if self.order != AUTO:
             return [self._of_order(self.order, dataset, self.start, 1.0)]
         guess = parse_skeleton(self.start).order if self.start else None
