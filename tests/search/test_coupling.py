@@ -1,0 +1,123 @@
+"""From equations for each state to laws for all of them."""
+
+import numpy as np
+import pytest
+
+from gode.discovery.arguments import make_dataset
+from gode.equation import Link, SystemSkeleton, parse_equation, parse_system
+from gode.equation.parse_system import parse_system_values
+from gode.fitting.prepare import prepare
+from gode.fitting.views import along, inputs_seen, view
+from gode.search.coupling import best_combinations, law_of
+from gode.search.settings import Settings
+from gode.search.sharing import shared
+from gode.search.workers import Start, Workers
+from gode.selection import Candidate
+from gode.solve import solve
+
+SIR = ["s' = -0.5*s*i", "i' = 0.5*s*i - 0.3*i", "r' = 0.3*i"]
+
+
+@pytest.fixture(scope="module")
+def epidemic():
+    """Data of an epidemic with 2 % of noise, prepared."""
+    rng = np.random.default_rng(3)
+    t = np.linspace(0.0, 20.0, 60)
+    clean = solve(parse_system_values(SIR), t, [2.0, 0.05, 0.0]).values[::3]
+    x = (clean + 0.02 * rng.standard_normal(clean.shape)).T
+    return prepare(make_dataset(t, x, names=["s", "i", "r"]), 1, 1e-5)
+
+
+@pytest.fixture(scope="module")
+def fitted(epidemic) -> Candidate:
+    """The right law with a constant of its own in each term."""
+    workers = Workers(epidemic, Settings(order=1, grammar="systems"))
+    found = workers.fit(Start(parse_system_values(SIR)))
+    assert found is not None
+    return found
+
+
+def test_combinations_come_in_the_order_of_their_sums():
+    criteria = [[0.0, 1.0, 5.0], [0.0, 2.0]]
+    assert list(best_combinations(criteria, 4)) == [(0, 0), (1, 0), (0, 1), (1, 1)]
+    assert len(list(best_combinations(criteria, 100))) == 6
+
+
+def test_a_law_has_the_equations_of_its_states_and_all_their_constants():
+    dataset = make_dataset(np.linspace(0, 1, 9), np.random.default_rng(0).random((9, 2)), names=["x", "y"])
+    law = law_of(dataset, [parse_equation("u' = 2*u"), parse_equation("u' = 3*u - 4")])
+    assert str(law) == "x' = 2*x\ny' = 3*y - 4"
+
+
+def test_the_view_of_an_equation_has_the_other_states_as_inputs(epidemic):
+    seen = view(epidemic, 1, 1, 1e-5)
+    assert seen.dataset.inputs == ("v1", "v2") == inputs_seen(epidemic.dataset, 1)
+    assert np.array_equal(seen.dataset.runs[0].observed[0], epidemic.dataset.runs[0].observed[3])
+    names = seen.columns.names
+    assert np.allclose(seen.columns.matrix[names.index("v2")], epidemic.smooths[0].values[6])
+
+
+def test_the_view_of_a_scalar_record_is_the_record(epidemic):
+    t = np.linspace(0.0, 5.0, 30)
+    scalar = prepare(make_dataset(t, np.exp(-t)), 1, 1e-5)
+    assert view(scalar, 0, 1, 1e-5) is scalar
+
+
+def test_a_view_of_second_order_has_the_slopes_of_the_other_states():
+    dataset = make_dataset(np.linspace(0, 1, 9), np.random.default_rng(0).random((9, 2)), names=["x", "y"])
+    assert inputs_seen(dataset, 2) == ("v1", "v1'")
+
+
+def test_the_solution_of_a_law_smooths_better_than_a_process_of_each_state(epidemic, fitted):
+    smooths = along(epidemic, fitted.equation, fitted.initial)
+    clean = solve(parse_system_values(SIR), epidemic.dataset.runs[0].t, [2.0, 0.05, 0.0]).values[::3]
+    before, after = (np.std(s[0].values[::3] - clean) for s in (epidemic.smooths, smooths))
+    assert after < 0.7 * before
+
+
+def test_what_leaves_one_state_enters_another_at_the_same_rate(fitted):
+    tied = shared(fitted)
+    assert tied is not None
+    assert tied.skeleton.n_constants == fitted.equation.skeleton.n_constants - 2
+    rates = tied.skeleton.numbers(tied.constants)
+    assert sorted(np.abs(rates).round(6).tolist()).count(round(abs(float(rates[0])), 6)) == 2
+
+
+def test_rates_that_differ_are_not_tied(epidemic):
+    workers = Workers(epidemic, Settings(order=1, grammar="systems"))
+    other = ["s' = -0.5*s*i", "i' = 0.9*s*i - 0.8*i", "r' = 0.3*i"]
+    t = epidemic.dataset.runs[0].t
+    clean = solve(parse_system_values(other), t, [2.0, 0.05, 0.0]).values[::3]
+    noise = 0.005 * np.random.default_rng(4).standard_normal(clean.shape)
+    prepared = prepare(make_dataset(t, (clean + noise).T, names=["s", "i", "r"]), 1, 1e-5)
+    found = Workers(prepared, workers.settings).fit(Start(parse_system_values(other)))
+    assert found is not None
+    tied = shared(found)
+    assert tied is None or not tied.skeleton.links
+
+
+def test_a_scalar_equation_shares_nothing():
+    t = np.linspace(0.0, 5.0, 30)
+    prepared = prepare(make_dataset(t, np.exp(-t)), 1, 1e-5)
+    workers = Workers(prepared, Settings(order=1, grammar="first-order"))
+    found = workers.fit(Start(parse_equation("u' = -u")))
+    assert found is not None
+    assert shared(found) is None
+
+
+def test_the_fit_of_a_tied_law_has_a_number_less_and_its_error(epidemic, fitted):
+    tied = shared(fitted)
+    assert tied is not None
+    again = Workers(epidemic, Settings(order=1, grammar="systems")).fit(Start(tied))
+    assert again is not None
+    assert again.n_free == fitted.n_free - 2
+    assert again.criterion < fitted.criterion
+    assert again.covariance.shape == (2, 2)
+    assert np.all(again.errors > 0)
+
+
+def test_links_enter_what_tells_fits_apart_but_not_what_tells_laws_apart():
+    free = parse_system(["x' = C*x*y", "y' = C*x*y"])
+    tied = SystemSkeleton(free.states, free.parts, (), (Link(0), Link(0, -1.0)))
+    assert free.key != tied.key
+    assert free.structure == tied.structure
