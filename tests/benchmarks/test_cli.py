@@ -126,7 +126,7 @@ def test_words_that_mean_nothing_are_refused(words):
 def test_the_commands_of_the_page_are_understood():
     text = (Path(__file__).parents[2] / "docs" / "benchmarks.md").read_text(encoding="utf-8")
     commands = [line.split("#")[0].split() for line in text.splitlines() if line.startswith("gode bench ")]
-    assert len(commands) == 10
+    assert len(commands) == 11
     for _, _, name, *words in commands:
         bench.commands[name].make_context(name, words)
 

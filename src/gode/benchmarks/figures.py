@@ -44,7 +44,7 @@ COLOURS = {
     "floor-start": "#444444",
     "floor-derivatives": "#777777",
 }
-MARKS = "osD^vPX*<>dphH81"
+MARKS = "osD^vPX*<>dphH812"
 LINES = ("-", "--", "-.", ":")
 SMALLEST = 1e-6  # smaller errors are drawn at this value
 LABELS = {"noise": "noise", "samples": "samples", "dropped": "share of dropped samples", "runs": "runs"}

@@ -154,7 +154,9 @@ def _html_table(each: TextTable) -> Markup:
 
 def markdown(report: Report) -> str:
     """Return the tables as Markdown, with commands, versions and dates."""
-    lines = ["# Results", "", "Written by `gode bench report DIR --markdown FILE`; do not edit by hand.", ""]
+    systems = all(part.title.startswith(f"{ODEBENCH}:") for part in report.sections)
+    title = "# Results on ODEBench" if systems else "# Results"
+    lines = [title, "", "Written by `gode bench report DIR --markdown FILE`; do not edit by hand.", ""]
     lines += [_when(report), ""]
     lines += [report.warning, ""] if report.warning else []
     lines += ["```", *(report.commands or ("(no command on record)",)), "```", ""]
