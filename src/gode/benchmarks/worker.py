@@ -121,6 +121,7 @@ def warm_up() -> None:
     job = Job(study="b1", problem="ID2", method="floor", samples=12)
     for name in ("ID2", "LODE4", "NLODE4"):  # first order, second order, implicit
         run_job(replace(job, problem=name))
+    run_job(Job(study="odebench", problem="24", method="floor", initial="unknown"))  # several states
 
 
 def _reset_peak() -> None:
