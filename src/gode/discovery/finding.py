@@ -168,7 +168,7 @@ class Finding:
         where = list(dict.fromkeys(f"{states[n.equation]}{self._primes(n.equation)}" for n in ordered))
         bodies = {_sorted(n.place) for n in numbers}
         if len(bodies) > 1:
-            return ", ".join(f"{n.place} in {states[n.equation]}'" for n in ordered)
+            return ", ".join(f"{n.place} in {states[n.equation]}{self._primes(n.equation)}" for n in ordered)
         which = "both equations" if len(where) == len(states) == 2 else " and ".join(where)
         return f"{numbers[0].place}, in {which}"
 
