@@ -5,6 +5,7 @@ import pytest
 
 import gode
 from gode.discovery.arguments import make_dataset
+from gode.fitting.noise import noise_words
 from gode.fitting.prepare import prepare
 
 T = np.linspace(0.0, 10.0, 120)
@@ -43,3 +44,15 @@ def test_an_equation_is_found_and_supported_where_noise_is_a_share_of_the_signal
     assert str(found.candidates[0].equation.skeleton) == "u' = C*u"
     assert found.supported
     assert found.quality.misfit == pytest.approx(1.0, abs=0.15)
+
+
+def test_the_kind_of_noise_is_told(rng):
+    decay = 3.0 * np.exp(-0.5 * T)
+    shares = gode.fit("u' = C*u", T, decay * (1 + 0.05 * rng.standard_normal(len(T))))
+    assert shares.noise_kinds == {"u": "multiplicative"}
+    (sentence,) = noise_words(shares.prepared.whole.dataset, shares.prepared.smooths)
+    assert sentence.startswith("The noise of u grows with it: it is about ")
+    assert sentence.endswith(" % of the value.")
+    constant = gode.fit("u' = C*u", T, decay + 0.05 * rng.standard_normal(len(T)))
+    assert constant.noise_kinds == {"u": "additive"}
+    assert noise_words(constant.prepared.whole.dataset, constant.prepared.smooths) == []

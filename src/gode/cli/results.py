@@ -21,6 +21,7 @@ from gode.discovery.inputs import input_words
 from gode.discovery.quality import Verdict
 from gode.discovery.shared import conserved, conserved_words, shared_constants
 from gode.files import make_folder, replacing
+from gode.fitting.noise import noise_words
 
 RECORD, REPORT, PICTURE, FIT = "record.json", "report.html", "overview.png", "fit.csv"
 SHOWN_TIES = 5
@@ -45,7 +46,7 @@ def print_discovery(found: Discovery, *, seconds: float | None) -> None:
     for constant in found.equation.constants:
         say(f"  {_interval(constant)}")
     _print_shared(found)
-    say("\n" + " ".join([_quality(found), *input_words(found.prepared.dataset, found.settings)]))
+    say("\n" + " ".join([_quality(found), *_data_words(found)]))
     for remark in found.remarks:
         say(f"{remark[0].upper()}{remark[1:]}.")
     if found.supported:
@@ -105,13 +106,21 @@ def _json_values(found: Discovery, notes: Sequence[str], files: Sequence[Path]) 
         "timed_out": found.timed_out,
         "remarks": list(found.remarks),
         "supported": found.supported,
-        "data": [*notes, *input_words(found.prepared.dataset, found.settings)],
+        "noise_kinds": found.noise_kinds,
+        "data": [*notes, *_data_words(found)],
         "files": [str(path) for path in files],
     }
 
 
 def _one_line(finding: Finding) -> str:
     return "; ".join(finding.lines())
+
+
+def _data_words(found: Discovery) -> list[str]:
+    """Return sentences on how the input was joined and what the noise depends on."""
+    prepared = found.prepared
+    noise = noise_words(prepared.whole.dataset, prepared.smooths)
+    return [*input_words(prepared.dataset, found.settings), *noise]
 
 
 def _noise(found: Discovery) -> list[tuple[str, float]]:

@@ -18,6 +18,7 @@ from gode.discovery.finding import Finding
 from gode.discovery.quality import UNSUPPORTED, Quality, misfit_of, quality_of
 from gode.discovery.rivals import with_weights
 from gode.discovery.simulate import Forces, Prediction, Scenario, Start, make_scenario, predict, simulate
+from gode.fitting.noise import noise_models
 from gode.fitting.prepare import Prepared
 from gode.search.settings import Settings
 from gode.selection import Candidate, front, ties
@@ -68,6 +69,12 @@ class Discovery:
     def noise(self) -> Float:
         """The standard deviation of the noise in u, u', u'' of each state; NaN where nothing was observed."""
         return self.quality.noise
+
+    @property
+    def noise_kinds(self) -> dict[str, str]:
+        """Whether the noise of each observed channel is additive, multiplicative or mixed."""
+        models = noise_models(self.prepared.whole.dataset, self.prepared.smooths)
+        return {name: model.kind.value for name, model in models.items()}
 
     @cached_property
     def shown(self) -> list[tuple[Candidate, float]]:

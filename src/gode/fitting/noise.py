@@ -6,6 +6,8 @@ import numpy as np
 
 from gode.arrays import Float
 from gode.data import Dataset, Smooth
+from gode.data.columns import channel_names
+from gode.data.noise import NoiseKind, NoiseModel, noise_model
 
 
 def noise_levels(dataset: Dataset, smooths: tuple[Smooth, ...]) -> Float:
@@ -28,6 +30,21 @@ def noise_profiles(dataset: Dataset, smooths: Sequence[Smooth], noise: Float) ->
         relative = s.sigma * np.median(run.roots) / noise[:, None]
         found.append(np.where(s.shares[:, 1:] > 0, relative, 1.0))
     return tuple(found)
+
+
+def noise_models(fitted: Dataset, smooths: Sequence[Smooth]) -> dict[str, NoiseModel]:
+    """Return kind and size of the noise of a sample of each observed channel, by its name."""
+    names = channel_names(fitted.states)
+    root = float(np.median([np.median(run.roots) for run in fitted.runs]))  # of the samples averaged
+    found = {name: noise_model(smooths, names.index(name)) for name in fitted.channels}
+    return {name: NoiseModel(root * model.constant, root * model.share) for name, model in found.items()}
+
+
+def noise_words(fitted: Dataset, smooths: Sequence[Smooth]) -> list[str]:
+    """Return a sentence for each channel whose noise is not constant."""
+    models = noise_models(fitted, smooths).items()
+    told = [(name, model) for name, model in models if model.kind is not NoiseKind.ADDITIVE]
+    return [f"The noise of {name} grows with it: it is about {model}." for name, model in told]
 
 
 def _size(dataset: Dataset, channel: int) -> float:

@@ -16,6 +16,7 @@ from gode.discovery.shared import conserved_words, shared_constants
 from gode.equation import Law, parse_tree
 from gode.errors import EquationError
 from gode.files import make_folder, replacing
+from gode.fitting.noise import noise_words
 from gode.fitting.target import state_places
 from gode.report.html import Markup, bullets, html, page, paragraph, program, section, table
 from gode.report.mathml import law_mathml, tree_mathml
@@ -97,6 +98,7 @@ def _overview(discovery: Discovery) -> list[str]:
     span = f"t = {spans} {units.time}".rstrip()
     out = [f"{dataset.n_observed} observed values of {', '.join(names)} in {runs}, {span}."]
     out += input_words(dataset, discovery.settings)
+    out += noise_words(discovery.prepared.whole.dataset, discovery.prepared.smooths)
     for channel in discovery.quality.channels:
         out.append(f"The noise of {channel.name} is about {_noise(channel, dataset)}; {_verdict(channel)}.")
     out += [f"{words}." for words in conserved_words(discovery.candidates[0].equation)]
