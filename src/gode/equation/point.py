@@ -70,13 +70,16 @@ def weights_of(tape, c):
 
 
 @inner_njit(forceinline=True)
-def value_at_point(code, arg, literal, starts, left, c, weight, low, high, x, values):
-    """Return the weighted sum of programs low..high-1 at the point `x`; not finite where a term is not.
+def value_at_point(code, arg, literal, starts, left, c, weight, equation, x, values, total):
+    """Write the weighted sum of the programs of each equation at the point `x` into `total`.
+
+    `equation` tells to which one each program belongs. A sum is not finite where a term is not.
 
     The value of each instruction is kept in `values`.
     """
-    total = 0.0
-    for j in range(low, high):
+    for e in range(len(total)):
+        total[e] = 0.0
+    for j in range(len(weight)):
         y = 0.0
         for i in range(starts[j], starts[j + 1]):
             op = code[i]
@@ -99,33 +102,34 @@ def value_at_point(code, arg, literal, starts, left, c, weight, low, high, x, va
             else:
                 y = apply_function(op, y)[0]
             values[i] = y
-        total += weight[j] * y
-    return total
+        total[equation[j]] += weight[j] * y
 
 
 @inner_njit(forceinline=True)
 def gradient_at_point(
-    code, arg, starts, multiplier, linear, left, active, weight, low, high, values, n, adjoint, gradient
+    code, arg, starts, multiplier, linear, left, active, weight, equation, values, n, adjoint, gradient
 ):
-    """Write the derivatives of a weighted sum in the `n` constants, then in the columns, into `gradient`.
+    """Write the derivatives of each sum in the `n` constants, then in the columns, into a row of `gradient`.
 
-    The sum is that of programs low..high-1; `values` are those that `value_at_point` left behind.
+    `values` are those that `value_at_point` left behind.
     """
-    for i in range(len(gradient)):
-        gradient[i] = 0.0
-    for j in range(low, high):
+    for e in range(gradient.shape[0]):
+        for i in range(gradient.shape[1]):
+            gradient[e, i] = 0.0
+    for j in range(len(weight)):
+        e = equation[j]
         last = starts[j + 1] - 1
         if linear[j] >= 0:
-            gradient[linear[j]] += multiplier[j] * values[last]
+            gradient[e, linear[j]] += multiplier[j] * values[last]
         adjoint[last] = weight[j]
         for i in range(last, starts[j] - 1, -1):
             if not active[i]:
                 continue
             op, g = code[i], adjoint[i]
             if op == VAR:
-                gradient[n + arg[i]] += g
+                gradient[e, n + arg[i]] += g
             elif op == CONST:
-                gradient[arg[i]] += g
+                gradient[e, arg[i]] += g
             elif op == ADD:
                 adjoint[i - 1], adjoint[left[i]] = g, g
             elif op == MUL:

@@ -32,26 +32,28 @@ def starting_values(tape, scale_tape, role, x, n_starts):
     thetas = np.ones((n_starts, q))
     left, _ = operands(scale_tape, np.zeros(x.shape[0], np.bool_))
     values = np.empty(len(scale_tape.code))
-    c, one = np.ones(tape.n_constants), np.ones(q)
+    c, one = np.ones(tape.n_constants), np.ones(1)
+    only, sums = np.zeros(1, np.int64), np.empty(1)
     place = np.empty(x.shape[0])
     for i in range(q):
         total, low, high = 0.0, np.inf, -np.inf
         for m in range(n):
             for r in range(x.shape[0]):
                 place[r] = x[r, m]
-            value = value_at_point(
+            value_at_point(
                 scale_tape.code,
                 scale_tape.arg,
                 scale_tape.literal,
-                scale_tape.starts,
+                scale_tape.starts[i : i + 2],
                 left,
                 c,
                 one,
-                i,
-                i + 1,
+                only,
                 place,
                 values,
+                sums,
             )
+            value = sums[0]
             total += value * value
             low, high = min(low, value), max(high, value)
         size = math.sqrt(total / n)

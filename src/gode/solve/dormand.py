@@ -56,3 +56,26 @@ def first_step(y, k, span):
         if abs(k[0, j, 0]) > 0.0 and abs(y[j, 0]) > 0.0:
             h = min(h, 0.01 * abs(y[j, 0]) / abs(k[0, j, 0]))
     return max(h, 1e-8 * span)
+
+
+@inner_njit
+def is_fast(places, k, largest, span):
+    """Tell whether the highest derivative of a state is too large for its size."""
+    found = False
+    for e in range(len(places) - 1):
+        top = places[e + 1] - 1
+        found = found or abs(k[0, top, 0]) * span > 1e6 * largest[top]
+    return found
+
+
+@inner_njit
+def is_beyond(places, y, stage, bound):
+    """Tell whether a state is beyond its bound.
+
+    A stiff system throws small states far off, however small the step: there it has to have come near.
+    """
+    found = False
+    for e in range(len(bound)):
+        near = len(bound) == 1 or abs(y[places[e], 0]) >= 0.5 * bound[e]
+        found = found or (near and abs(stage[places[e], 0]) >= bound[e])
+    return found

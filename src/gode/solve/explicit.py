@@ -9,9 +9,10 @@ import math
 
 import numpy as np
 
-from gode.compiling import cached_njit, inner_njit
+from gode.compiling import cached_njit
 from gode.equation.point import gradient_at_point, operands, value_at_point, weights_of
-from gode.solve.dormand import FIRST_SHARE, A, C, E, first_step, interpolate
+from gode.solve.dormand import FIRST_SHARE, A, C, E, first_step, interpolate, is_beyond, is_fast
+from gode.solve.highest import highest_along
 from gode.solve.reading import add_squares, is_seen, read_signals
 from gode.solve.sticking import is_dry, rest, sticks
 
@@ -45,7 +46,7 @@ def solve_explicit(
     code, arg, literal, starts = tape.code, tape.arg, tape.literal, tape.starts
     multiplier, linear = tape.multiplier, tape.linear
     values, adjoint = np.empty(len(code)), np.empty(len(code))
-    gradient = np.zeros(len(c) + len(x))
+    gradient, slope = np.zeros((n_states, len(c) + len(x))), np.zeros(n_states)
     base = len(c) + 1  # of the gradient: in the channels
     y, stage = np.zeros((size_y, n_param + 1)), np.zeros((size_y, n_param + 1))
     k = np.zeros((7, size_y, n_param + 1))
@@ -58,6 +59,12 @@ def solve_explicit(
             y[-param[p] - 1, p + 1] = 1.0
         for j in range(size_y):
             sens[p, channel[j], 0] = y[j, p + 1]
+    equation = np.zeros(len(weight), np.int64)
+    for e in range(n_states):
+        for j in range(terms[e], terms[e + 1]):
+            equation[j] = e
+    n_numbers = size_y * (n_param + 1)
+    flat_stage, flat_y, flat_k = stage.reshape(n_numbers), y.reshape(n_numbers), k.reshape((7, n_numbers))
     now = t[0]
     span = t[-1] - t[0]
     h = 0.0
@@ -71,10 +78,13 @@ def solve_explicit(
     turning = dry and y[1, 0] == 0.0
     jump = 0  # the next time at which an input jumps or bends: steps end there
     while done < len(t):
-        if turning and sticks(tape, terms, left, weight, c, signals, now, y[0, 0], largest[1], x, values):
+        if turning and sticks(
+            tape, equation, slope, left, weight, c, signals, now, y[0, 0], largest[1], x, values
+        ):
             now, done = rest(
                 tape,
-                terms,
+                equation,
+                slope,
                 left,
                 weight,
                 c,
@@ -97,11 +107,7 @@ def solve_explicit(
             status = BUDGET
             break
         if h < SMALLEST_STEP * span and first == 1:
-            status = SINGULAR
-            for e in range(n_states):
-                top = places[e + 1] - 1
-                if abs(k[0, top, 0]) * span > 1e6 * largest[top]:
-                    status = DIVERGED
+            status = DIVERGED if is_fast(places, k, largest, span) else SINGULAR
             break
         while jump < len(signals.jumps) and signals.jumps[jump] <= now:
             jump += 1
@@ -114,71 +120,63 @@ def solve_explicit(
                 h = min(first_step(y, k, span), (end - now) * (1 + 1e-12))
                 for j in range(size_y):
                     largest[j] = max(largest[j], abs(y[j, 0]) + h * abs(k[0, j, 0]))
-            for j in range(size_y):
-                for p in range(n_param + 1):
-                    total = 0.0
-                    for q in range(s):
-                        total += A[s, q] * k[q, j, p]
-                    stage[j, p] = y[j, p] + h * total
+            for m in range(n_numbers):
+                total = 0.0
+                for q in range(s):
+                    total += A[s, q] * flat_k[q, m]
+                flat_stage[m] = flat_y[m] + h * total
             x[0] = now + C[s] * h
             for j in range(size_y):
                 x[1 + channel[j]] = stage[j, 0]
             if n_inputs > 0:
                 within = end - 1e-9 * h if end < t[-1] else end  # before the jump, not at it
                 read_signals(signals, min(x[0], within), x)
+            value_at_point(code, arg, literal, starts, left, c, weight, equation, x, values, slope)
             for e in range(n_states):
-                slope = value_at_point(
-                    code, arg, literal, starts, left, c, weight, terms[e], terms[e + 1], x, values
-                )
                 low, top = places[e], places[e + 1] - 1
-                k[s, top, 0] = slope
+                k[s, top, 0] = slope[e]
                 if top > low:
                     k[s, low, 0] = stage[top, 0]
-                finite = finite and math.isfinite(slope) and abs(stage[low, 0]) < bound[e]
+                finite = finite and math.isfinite(slope[e]) and abs(stage[low, 0]) < bound[e]
             if dry:
                 crossing = crossing or stage[1, 0] * y[1, 0] <= 0.0
             if not finite:
                 break
             if n_param == 0:
                 continue
+            gradient_at_point(
+                code,
+                arg,
+                starts,
+                multiplier,
+                linear,
+                left,
+                active,
+                weight,
+                equation,
+                values,
+                len(c),
+                adjoint,
+                gradient,
+            )
             for e in range(n_states):
-                gradient_at_point(
-                    code,
-                    arg,
-                    starts,
-                    multiplier,
-                    linear,
-                    left,
-                    active,
-                    weight,
-                    terms[e],
-                    terms[e + 1],
-                    values,
-                    len(c),
-                    adjoint,
-                    gradient,
-                )
                 low, top = places[e], places[e + 1] - 1
                 for p in range(n_param):
-                    change = gradient[base + channel[0]] * stage[0, p + 1]
+                    change = gradient[e, base + channel[0]] * stage[0, p + 1]
                     for j in range(1, size_y):
-                        change += gradient[base + channel[j]] * stage[j, p + 1]
+                        change += gradient[e, base + channel[j]] * stage[j, p + 1]
                     if top > low:
                         k[s, low, p + 1] = stage[top, p + 1]
                     if param[p] >= 0:
-                        change += gradient[param[p]]
+                        change += gradient[e, param[p]]
                     k[s, top, p + 1] = change
         if not finite:
             if first == 0 and s == 0:
                 status, steps, done = SINGULAR, steps - 1, done if now > t[0] else 0
                 break
             first = 1
-            for e in range(n_states):
-                # A stiff system throws its small states far off, however small the step.
-                near = n_states == 1 or abs(y[places[e], 0]) >= 0.5 * bound[e]
-                if near and abs(stage[places[e], 0]) >= bound[e] and h < 1e-6 * span:
-                    status = DIVERGED
-            if status == DIVERGED:
+            if h < 1e-6 * span and is_beyond(places, y, stage, bound):
+                status = DIVERGED
                 break
             h *= 0.2
             continue
@@ -223,6 +221,7 @@ def solve_explicit(
         if not highest_along(
             tape,
             layout,
+            equation,
             left,
             active,
             weight,
@@ -251,48 +250,3 @@ def solve_explicit(
         sse = add_squares(observed, weights, out, counted, done, channel, sse)
         sse = add_squares(observed, weights, out, 0, done, layout.others, sse)
     return status, steps, sse
-
-
-@inner_njit
-def highest_along(tape, layout, left, active, weight, c, signals, t, n, param, x, out, sens):
-    """Write right-hand sides and sensitivities at the first `n` times; return whether all are finite."""
-    orders, channel, terms = layout.orders, layout.channel, layout.terms
-    code, arg, literal, starts = tape.code, tape.arg, tape.literal, tape.starts
-    multiplier, linear = tape.multiplier, tape.linear
-    values, adjoint = np.empty(len(code)), np.empty(len(code))
-    gradient = np.zeros(len(c) + len(x))
-    finite = True
-    for i in range(n):
-        x[0] = t[i]
-        for j in range(len(channel)):
-            x[1 + channel[j]] = out[channel[j], i]
-        if len(signals.starts) > 1:
-            read_signals(signals, t[i], x)
-        for e in range(len(orders)):
-            top, low, high = 3 * e + orders[e], terms[e], terms[e + 1]
-            out[top, i] = value_at_point(code, arg, literal, starts, left, c, weight, low, high, x, values)
-            finite = finite and math.isfinite(out[top, i])
-            if len(param) == 0:
-                continue
-            gradient_at_point(
-                code,
-                arg,
-                starts,
-                multiplier,
-                linear,
-                left,
-                active,
-                weight,
-                low,
-                high,
-                values,
-                len(c),
-                adjoint,
-                gradient,
-            )
-            for p in range(len(param)):
-                change = 0.0 if param[p] < 0 else gradient[param[p]]
-                for j in range(len(channel)):
-                    change += gradient[len(c) + 1 + channel[j]] * sens[p, channel[j], i]
-                sens[p, top, i] = change
-    return finite

@@ -18,10 +18,9 @@ from gode.solve.radau import (
     error_of_step,
     extrapolate,
     solve_stages,
-    stage_points,
 )
 from gode.solve.reading import add_squares
-from gode.solve.residuals import make_scratch, residuals
+from gode.solve.residuals import make_scratch
 from gode.solve.starting import first_derivatives, highest_matrix, slope_at_start
 
 PILOT = 0.5  # largest relative distance of a trial step from the guide that counts as the same branch
@@ -72,16 +71,20 @@ def solve_implicit(
     d, n_param = len(orders), len(param)
     weight = weights_of(tape, c)
     scratch = make_scratch(tape, layout, 1 + 3 * d + len(signals.starts) - 1, n_param > 0)
-    x, channels = scratch.x, np.arange(3 * d)
-    y, largest = initial.copy(), np.empty(len(channel))
+    x, channels = scratch.x, np.empty(3 * d, np.int64)
+    for k in range(3 * d):
+        channels[k] = k
+    y, largest = np.empty(len(channel)), np.empty(len(channel))
+    for k in range(len(y)):
+        y[k] = initial[k]
     y_sens, w_sens = np.zeros((n_param, len(channel))), np.zeros((n_param, d))
     for p in range(n_param):
         if param[p] < 0:
             y_sens[p, -param[p] - 1] = 1.0
     guided = guide.shape[1] == len(t)
     hint, w0, void = np.zeros(d), np.empty(d), np.zeros(d, np.bool_)
-    if guided:
-        hint[:] = guide[:, 0]
+    for e in range(d if guided else 0):
+        hint[e] = guide[e, 0]
     root = first_derivatives(tape, layout, weight, c, t[0], y, hint, signals, w0, void, scratch)
     rooted = root == DONE
     if root == NO_ROOT and not guided:
@@ -120,9 +123,11 @@ def solve_implicit(
                     w[e, i] = interpolated(now + C[i] * length, t, guide[e])
                 before[e, i] = w[e, i]
         solved = solve_stages(tape, layout, weight, c, now, length, y, w, signals, largest, scratch)
-        if solved == DONE and (piloted or is_near(w, before)):
+        if solved in (DONE, WORSE) and (piloted or is_near(w, before)):
             piloted = True
-            previous[:] = w
+            for e in range(d):
+                for i in range(3):
+                    previous[e, i] = w[e, i]
             h_previous = length
         length *= 0.5
     while done < len(t):
@@ -147,15 +152,10 @@ def solve_implicit(
                     else:
                         w[e, i] = w0[e]
             solved = solve_stages(tape, layout, weight, c, now, step, y, w, signals, largest, scratch)
-            if solved == DONE:
+            if solved in (DONE, WORSE):
                 break
         if solved != DONE:
-            failure = solved
-            h = 0.25 * step
-            continue
-        # the derivatives at the solution, not at the last iterate
-        stage_points(layout, now, step, y, w, signals, x, scratch.point)
-        if not residuals(tape, layout, weight, c, scratch):
+            failure = failure if solved == WORSE else solved
             h = 0.25 * step
             continue
         for e in range(d):
@@ -178,7 +178,8 @@ def solve_implicit(
             w0[e] = w[e, 2]
             if fresh and not rooted:
                 out[3 * e + orders[e], 0] = extrapolate(w, e, 0.0)
-        previous[:] = w
+            for i in range(3):
+                previous[e, i] = w[e, i]
         h_previous = step
         fresh = False
         now = t[done] if last else now + step

@@ -74,6 +74,8 @@ def make_program(
 
 def used_inputs(skeleton: LawSkeleton) -> list[str]:
     """Return those inputs of a system that stand in one of its equations."""
+    if not skeleton.inputs:
+        return []
     n = 1 + 3 * len(skeleton.parts)
     seen = {
         name

@@ -10,7 +10,7 @@ import numpy as np
 
 from gode.compiling import inner_njit
 from gode.solve.elimination import eliminate, substitute
-from gode.solve.explicit import DONE, FLOOR, NO_ROOT, SINGULAR
+from gode.solve.explicit import DONE, FLOOR, NO_ROOT, SINGULAR, WORSE
 from gode.solve.reading import read_signals
 from gode.solve.residuals import in_parameter, residuals
 
@@ -37,7 +37,7 @@ def extrapolate(w, e, theta):
     return a + b + w[e, 2] * (theta - C[0]) * (theta - C[1]) / ((C[2] - C[0]) * (C[2] - C[1]))
 
 
-@inner_njit
+@inner_njit(inline="always")  # called once
 def stage_points(layout, now, h, y, w, signals, x, point):
     """Write the columns at the three stages into `x`."""
     for i in range(3):
@@ -76,14 +76,22 @@ def stage_matrix(layout, h, grads, m):
 
 @inner_njit
 def solve_stages(tape, layout, weight, c, now, h, y, w, signals, largest, scratch):
-    """Find the stage values by Newton from the guess in `w`; return DONE, SINGULAR or NO_ROOT."""
+    """Find the stage values by Newton from the guess in `w`; return DONE, SINGULAR or NO_ROOT.
+
+    Residuals and derivatives in `scratch` are then those at the solution, not at the last iterate; where they
+    are not finite, it returns WORSE.
+    """
     d, n, m = len(layout.orders), 3 * len(layout.orders), scratch.matrix
-    b, before = np.empty(n), np.full(d, np.inf)
-    change, size = np.empty(d), np.empty(d)
-    for _ in range(MAX_NEWTON):
+    b, before, change, size = np.empty(n), np.empty(d), np.empty(d), np.empty(d)
+    for e in range(d):
+        before[e] = np.inf
+    found = False
+    for iteration in range(MAX_NEWTON + 1):
         stage_points(layout, now, h, y, w, signals, scratch.x, scratch.point)
         if not residuals(tape, layout, weight, c, scratch):
-            return NO_ROOT
+            return WORSE if found else NO_ROOT
+        if found:
+            break
         stage_matrix(layout, h, scratch.grads, m)
         zero = True
         for e in range(d):
@@ -91,9 +99,10 @@ def solve_stages(tape, layout, weight, c, now, h, y, w, signals, largest, scratc
                 b[3 * e + i] = 0.0 - scratch.total[e, i]
                 zero = zero and b[3 * e + i] == 0.0
         if zero:
-            return DONE
+            break
         if not (eliminate(m, n, scratch.pivot) and substitute(m, n, scratch.pivot, b)):
             return SINGULAR
+        found, lost, enough = True, False, True
         for e in range(d):
             change[e] = max(abs(b[3 * e]), abs(b[3 * e + 1]), abs(b[3 * e + 2]))
             # a state of a system may rest while others move
@@ -101,23 +110,18 @@ def solve_stages(tape, layout, weight, c, now, h, y, w, signals, largest, scratc
             for i in range(3):
                 w[e, i] += b[3 * e + i]
                 size[e] = max(size[e], abs(w[e, i]))
-        found, lost = True, False
-        for e in range(d):
             small = change[e] <= 1e-12 * size[e]
             found = found and (small or (change[e] <= 1e-9 * size[e] and change[e] > 0.5 * before[e]))
             lost = lost or (change[e] > 2.0 * before[e] and change[e] > 1e-3 * size[e])
+            enough = enough and change[e] <= 1e-7 * size[e]
             before[e] = change[e]
-        if found:
-            return DONE
-        if lost:
-            return NO_ROOT
-    for e in range(d):
-        if not before[e] <= 1e-7 * size[e]:
+        found = found or (not lost and iteration == MAX_NEWTON - 1 and enough)
+        if not found and (lost or iteration == MAX_NEWTON - 1):
             return NO_ROOT
     return DONE
 
 
-@inner_njit
+@inner_njit(inline="always")  # called once
 def error_of_step(layout, h, y, w0, w, largest, rtol, scratch):
     """Return the filtered error estimate of a step relative to the tolerance."""
     x, orders, places = scratch.x, layout.orders, layout.places
@@ -145,7 +149,7 @@ def error_of_step(layout, h, y, w0, w, largest, rtol, scratch):
     return error
 
 
-@inner_njit
+@inner_njit(inline="always")  # called once
 def filter_one(order, h, grads, e):
     """Filter the error `e` of a single equation, whose matrix has at most two rows."""
     g = grads[0, order, 2]
@@ -161,7 +165,7 @@ def filter_one(order, h, grads, e):
         e[0], e[1] = ((1.0 - a * pull) * e[0] + a * e[1]) / det, (a * spring * e[0] + e[1]) / det
 
 
-@inner_njit
+@inner_njit(inline="always")  # called once
 def filter_all(layout, h, scratch):
     """Filter the error of a system: solve (1 - h GAMMA J) e = error, where dG/dw J = -dG/dy."""
     e, m, grads, orders = scratch.error, scratch.matrix, scratch.grads, layout.orders
@@ -184,7 +188,7 @@ def filter_all(layout, h, scratch):
             e[k] = b[k]
 
 
-@inner_njit
+@inner_njit(inline="always")  # called once
 def advance_sensitivities(tape, layout, h, y_sens, param, w_sens, scratch):
     """Advance the derivatives of the state by one step, by differentiating the stage equations."""
     d, grads, m, n = len(layout.orders), scratch.grads, scratch.matrix, 3 * len(layout.orders)

@@ -64,7 +64,7 @@ def make_scratch(tape, layout, n_columns, slopes):
     )
 
 
-@inner_njit
+@inner_njit(inline="always")  # so that the interpreter is not optimised once more
 def residuals(tape, layout, weight, c, scratch):
     """Evaluate all equations at scratch.x; return whether every term is finite."""
     for e in range(len(layout.orders)):

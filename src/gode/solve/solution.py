@@ -124,6 +124,8 @@ def solve(
     setup = set_up(equation.skeleton, times, inputs=inputs, guide=guide, config=config)
     numbers = equation.skeleton.numbers(equation.constants)
     found = run(setup, numbers, start, sensitivities=sensitivities)
+    if not equation.skeleton.links:
+        return found
     return replace(found, sensitivities=in_free_constants(equation.skeleton, found.sensitivities))
 
 
@@ -173,7 +175,7 @@ def set_up(
     steer = np.empty((d, 0)) if guide is None else _guide(guide, d, t)
     names, formulas = split_formulas(used_inputs(skeleton), inputs)
     signals = make_signals(names, inputs or {}, t, config.interpolation)
-    bound = np.array(np.broadcast_to(config.bound, d), np.float64)
+    bound = np.full(d, config.bound, np.float64)
     return Setup(skeleton, t, signals, steer, bound, config, names, tuple(formulas.items()))
 
 

@@ -27,27 +27,30 @@ def is_dry(tape):
 
 
 @inner_njit
-def rhs_at(tape, terms, left, weight, c, signals, t, u, du, x, values):
+def rhs_at(tape, equation, slope, left, weight, c, signals, t, u, du, x, values):
     """Return the right-hand side at a time, a place and a velocity."""
     x[0], x[1], x[2] = t, u, du
     if len(signals.starts) > 1:
         read_signals(signals, t, x)
-    return value_at_point(
-        tape.code, tape.arg, tape.literal, tape.starts, left, c, weight, terms[0], terms[1], x, values
+    value_at_point(
+        tape.code, tape.arg, tape.literal, tape.starts, left, c, weight, equation, x, values, slope
     )
+    return slope[0]
 
 
 @inner_njit
-def sticks(tape, terms, left, weight, c, signals, t, u, fastest, x, values):
+def sticks(tape, equation, slope, left, weight, c, signals, t, u, fastest, x, values):
     """Tell whether a body at rest stays so at time `t`."""
     slow = TINY * fastest + 1e-300
-    ahead = rhs_at(tape, terms, left, weight, c, signals, t, u, slow, x, values)
-    behind = rhs_at(tape, terms, left, weight, c, signals, t, u, -slow, x, values)
+    ahead = rhs_at(tape, equation, slope, left, weight, c, signals, t, u, slow, x, values)
+    behind = rhs_at(tape, equation, slope, left, weight, c, signals, t, u, -slow, x, values)
     return ahead < 0.0 and behind > 0.0
 
 
 @inner_njit
-def rest(tape, terms, left, weight, c, signals, t, now, done, y, fastest, x, values, out, sens, resting):
+def rest(
+    tape, equation, slope, left, weight, c, signals, t, now, done, y, fastest, x, values, out, sens, resting
+):
     """Keep the velocity at zero while the body sticks; return its end and how many of `t` are past."""
     for p in range(y.shape[1]):
         y[1, p] = 0.0
@@ -55,14 +58,16 @@ def rest(tape, terms, left, weight, c, signals, t, now, done, y, fastest, x, val
         until = min(t[done], now + (t[-1] - t[0]) / LOOKS)
         if until <= now:  # below the spacing of floating-point numbers at large times
             until = t[done]
-        if not sticks(tape, terms, left, weight, c, signals, until, y[0, 0], fastest, x, values):
+        if not sticks(tape, equation, slope, left, weight, c, signals, until, y[0, 0], fastest, x, values):
             for _ in range(HALVINGS):
                 middle = 0.5 * (now + until)
-                if sticks(tape, terms, left, weight, c, signals, middle, y[0, 0], fastest, x, values):
+                if sticks(
+                    tape, equation, slope, left, weight, c, signals, middle, y[0, 0], fastest, x, values
+                ):
                     now = middle
                 else:
                     until = middle
-            push = rhs_at(tape, terms, left, weight, c, signals, until, y[0, 0], 0.0, x, values)
+            push = rhs_at(tape, equation, slope, left, weight, c, signals, until, y[0, 0], 0.0, x, values)
             y[1, 0] = math.copysign(TINY * fastest + 1e-300, push)
             return until, done
         now = until
