@@ -200,14 +200,15 @@ def solve_implicit(
 @inner_njit
 def write(layout, y, w, y_sens, w_sens, i, out, sens):
     """Write the state, its highest derivatives and their sensitivities as time number `i`."""
+    channel, orders = layout.channel, layout.orders
     for k in range(len(y)):
-        out[layout.channel[k], i] = y[k]
+        out[channel[k], i] = y[k]
         for p in range(len(y_sens)):
-            sens[p, layout.channel[k], i] = y_sens[p, k]
+            sens[p, channel[k], i] = y_sens[p, k]
     for e in range(len(w)):
-        out[3 * e + layout.orders[e], i] = w[e]
+        out[3 * e + orders[e], i] = w[e]
         for p in range(len(w_sens)):
-            sens[p, 3 * e + layout.orders[e], i] = w_sens[p, e]
+            sens[p, 3 * e + orders[e], i] = w_sens[p, e]
 
 
 @inner_njit(inline="always")  # called once

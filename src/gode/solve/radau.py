@@ -40,19 +40,20 @@ def extrapolate(w, e, theta):
 @inner_njit(inline="always")  # called once
 def stage_points(layout, now, h, y, w, signals, x, point):
     """Write the columns at the three stages into `x`."""
+    orders = layout.orders
     for i in range(3):
         x[0, i] = now + C[i] * h
-        for e in range(len(layout.orders)):
+        for e in range(len(orders)):
             low, column = layout.places[e], 1 + 3 * e
             once = h * (A[i, 0] * w[e, 0] + A[i, 1] * w[e, 1] + A[i, 2] * w[e, 2])
-            if layout.orders[e] == 1:
+            if orders[e] == 1:
                 x[column, i], x[column + 1, i] = y[low] + once, w[e, i]
             else:
                 twice = h * h * (AA[i, 0] * w[e, 0] + AA[i, 1] * w[e, 1] + AA[i, 2] * w[e, 2])
                 x[column, i] = y[low] + h * C[i] * y[low + 1] + twice
                 x[column + 1, i], x[column + 2, i] = y[low + 1] + once, w[e, i]
         read_signals(signals, x[0, i], point)
-        for r in range(1 + 3 * len(layout.orders), x.shape[0]):
+        for r in range(1 + 3 * len(orders), x.shape[0]):
             x[r, i] = point[r]
 
 
@@ -62,9 +63,10 @@ def stage_matrix(layout, h, grads, m):
 
     `grads` (d, directions, 3) begin with each state and its derivatives up to the highest.
     """
-    for e in range(len(layout.orders)):
-        for f in range(len(layout.orders)):
-            order, own = layout.orders[f], layout.places[f] + f
+    orders = layout.orders
+    for e in range(len(orders)):
+        for f in range(len(orders)):
+            order, own = orders[f], layout.places[f] + f
             for i in range(3):
                 for j in range(3):
                     slope = grads[e, own + order - 1, i] * h * A[i, j]
@@ -81,7 +83,9 @@ def solve_stages(tape, layout, weight, c, now, h, y, w, signals, largest, scratc
     Residuals and derivatives in `scratch` are then those at the solution, not at the last iterate; where they
     are not finite, it returns WORSE.
     """
-    d, n, m = len(layout.orders), 3 * len(layout.orders), scratch.matrix
+    orders = layout.orders
+    pivot = scratch.pivot
+    d, n, m = len(orders), 3 * len(orders), scratch.matrix
     b, before, change, size = np.empty(n), np.empty(d), np.empty(d), np.empty(d)
     for e in range(d):
         before[e] = np.inf
@@ -100,7 +104,7 @@ def solve_stages(tape, layout, weight, c, now, h, y, w, signals, largest, scratc
                 zero = zero and b[3 * e + i] == 0.0
         if zero:
             break
-        if not (eliminate(m, n, scratch.pivot) and substitute(m, n, scratch.pivot, b)):
+        if not (eliminate(m, n, pivot) and substitute(m, n, pivot, b)):
             return SINGULAR
         found, lost, enough = True, False, True
         for e in range(d):
@@ -168,22 +172,24 @@ def filter_one(order, h, grads, e):
 @inner_njit(inline="always")  # called once
 def filter_all(layout, h, scratch):
     """Filter the error of a system: solve (1 - h GAMMA J) e = error, where dG/dw J = -dG/dy."""
+    places = layout.places
+    pivot = scratch.pivot
     e, m, grads, orders = scratch.error, scratch.matrix, scratch.grads, layout.orders
     n, a = len(e), h * GAMMA
     b = np.zeros(n)
     for f in range(len(orders)):
-        low, top = layout.places[f], layout.places[f + 1] - 1
+        low, top = places[f], places[f + 1] - 1
         for k in range(n):
             m[low, k] = 0.0  # overwritten below where the state has only this row
         if top > low:
             m[low, low], m[low, top], b[low] = 1.0, -a, e[low]
         for g in range(len(orders)):
-            own, first = layout.places[g] + g, layout.places[g]
+            own, first = places[g] + g, places[g]
             for k in range(orders[g]):
                 m[top, first + k] = a * grads[f, own + k, 2]
             m[top, first + orders[g] - 1] += grads[f, own + orders[g], 2]
             b[top] += grads[f, own + orders[g], 2] * e[first + orders[g] - 1]
-    if eliminate(m, n, scratch.pivot) and substitute(m, n, scratch.pivot, b):
+    if eliminate(m, n, pivot) and substitute(m, n, pivot, b):
         for k in range(n):
             e[k] = b[k]
 
@@ -191,29 +197,31 @@ def filter_all(layout, h, scratch):
 @inner_njit(inline="always")  # called once
 def advance_sensitivities(tape, layout, h, y_sens, param, w_sens, scratch):
     """Advance the derivatives of the state by one step, by differentiating the stage equations."""
-    d, grads, m, n = len(layout.orders), scratch.grads, scratch.matrix, 3 * len(layout.orders)
+    orders, places = layout.orders, layout.places
+    pivot = scratch.pivot
+    d, grads, m, n = len(orders), scratch.grads, scratch.matrix, 3 * len(orders)
     b = np.empty(n)
     stage_matrix(layout, h, grads, m)
-    if not eliminate(m, n, scratch.pivot):
+    if not eliminate(m, n, pivot):
         return False
     for p in range(len(param)):
         for e in range(d):
             for i in range(3):
                 s = in_parameter(tape, layout, param[p], e, i, scratch)
                 for f in range(d):
-                    own, low = layout.places[f] + f, layout.places[f]
-                    if layout.orders[f] == 1:
+                    own, low = places[f] + f, places[f]
+                    if orders[f] == 1:
                         s += grads[e, own, i] * y_sens[p, low]
                     else:
                         s += grads[e, own, i] * (y_sens[p, low] + h * C[i] * y_sens[p, low + 1])
                         s += grads[e, own + 1, i] * y_sens[p, low + 1]
                 b[3 * e + i] = -s
-        if not substitute(m, n, scratch.pivot, b):
+        if not substitute(m, n, pivot, b):
             return False
         for e in range(d):
-            low, q = layout.places[e], 3 * e
+            low, q = places[e], 3 * e
             once = h * (A[2, 0] * b[q] + A[2, 1] * b[q + 1] + A[2, 2] * b[q + 2])
-            if layout.orders[e] == 1:
+            if orders[e] == 1:
                 y_sens[p, low] += once
             else:
                 twice = h * h * (AA[2, 0] * b[q] + AA[2, 1] * b[q + 1] + AA[2, 2] * b[q + 2])

@@ -34,15 +34,16 @@ def make_scratch(tape, layout, n_columns, slopes):
 
     Each constant stands in one equation, and the constants of different equations share directions.
     """
-    d, n_states = len(layout.orders), len(layout.channel)
+    orders, terms = layout.orders, layout.terms
+    d, n_states = len(orders), len(layout.channel)
     const_dir, col_dir = np.full(tape.n_constants, -1, np.int64), np.full(n_columns, -1, np.int64)
     n_dir, n_terms, first = n_states + d, 0, 0
     for e in range(d):
-        for k in range(layout.orders[e] + 1):
+        for k in range(orders[e] + 1):
             col_dir[1 + 3 * e + k] = layout.places[e] + e + k
-        n_terms = max(n_terms, layout.terms[e + 1] - layout.terms[e])
+        n_terms = max(n_terms, terms[e + 1] - terms[e])
         count = n_states + d
-        while slopes and first < len(tape.nonlinear) and tape.owner[first] < layout.terms[e + 1]:
+        while slopes and first < len(tape.nonlinear) and tape.owner[first] < terms[e + 1]:
             const_dir[tape.nonlinear[first]] = count
             count += 1
             first += 1
@@ -67,8 +68,9 @@ def make_scratch(tape, layout, n_columns, slopes):
 @inner_njit(inline="always")  # so that the interpreter is not optimised once more
 def residuals(tape, layout, weight, c, scratch):
     """Evaluate all equations at scratch.x; return whether every term is finite."""
+    terms = layout.terms
     for e in range(len(layout.orders)):
-        low, high = layout.terms[e], layout.terms[e + 1]
+        low, high = terms[e], terms[e + 1]
         own = Tape(
             tape.code,
             tape.arg,
@@ -95,12 +97,14 @@ def residuals(tape, layout, weight, c, scratch):
 @inner_njit
 def in_parameter(tape, layout, param, e, i, scratch):
     """Return the derivative of equation `e` at stage `i` in one of its constants; zero in other numbers."""
+    constants, terms = layout.constants, layout.terms
+    const_dir = scratch.const_dir
     s = 0.0
-    if layout.constants[e] <= param < layout.constants[e + 1]:
-        if scratch.const_dir[param] >= 0:
-            s += scratch.grads[e, scratch.const_dir[param], i]
-        low = layout.terms[e]
-        for j in range(low, layout.terms[e + 1]):
+    if constants[e] <= param < constants[e + 1]:
+        if const_dir[param] >= 0:
+            s += scratch.grads[e, const_dir[param], i]
+        low = terms[e]
+        for j in range(low, terms[e + 1]):
             if tape.linear[j] == param:
                 s += tape.multiplier[j] * scratch.values[e, j - low, i]
     return s

@@ -15,13 +15,15 @@ def highest_matrix(layout, void, scratch):
 
     An equation that is `void`, as t*u'' + u' = 0 at the start, leaves the derivative of its state as it is.
     """
-    d = len(layout.orders)
+    orders = layout.orders
+    matrix = scratch.matrix
+    d = len(orders)
     for e in range(d):
         for f in range(d):
-            scratch.matrix[e, f] = scratch.grads[e, layout.places[f] + f + layout.orders[f], 0]
+            matrix[e, f] = scratch.grads[e, layout.places[f] + f + orders[f], 0]
         if void[e]:
-            scratch.matrix[e, e] = 1.0
-    return eliminate(scratch.matrix, d, scratch.pivot)
+            matrix[e, e] = 1.0
+    return eliminate(matrix, d, scratch.pivot)
 
 
 @inner_njit(inline="always")  # called once
@@ -32,7 +34,8 @@ def first_derivatives(tape, layout, weight, c, t, y, guess, signals, w, void, sc
     root, NO_ROOT if none is found. Far from the guess, a value that vanishes together with its slope is an
     underflow, as exp(w) at -10000, and no root.
     """
-    d, x, point = len(layout.orders), scratch.x, scratch.point
+    orders = layout.orders
+    d, x, point = len(orders), scratch.x, scratch.point
     b = np.empty(d)
     singular = False
     for trial in range(8):
@@ -46,7 +49,7 @@ def first_derivatives(tape, layout, weight, c, t, y, guess, signals, w, void, sc
                 for k in range(len(y)):
                     x[1 + layout.channel[k], i] = y[k]
                 for e in range(d):
-                    x[1 + 3 * e + layout.orders[e], i] = w[e]
+                    x[1 + 3 * e + orders[e], i] = w[e]
                 for r in range(1 + 3 * d, x.shape[0]):
                     x[r, i] = point[r]
             if not residuals(tape, layout, weight, c, scratch):
@@ -76,23 +79,25 @@ def first_derivatives(tape, layout, weight, c, t, y, guess, signals, w, void, sc
 @inner_njit(inline="always")  # called once
 def is_void(layout, e, scratch):
     """Tell whether equation `e` holds no highest derivative at a point."""
+    orders = layout.orders
     void = True
-    for f in range(len(layout.orders)):
-        void = void and scratch.grads[e, layout.places[f] + f + layout.orders[f], 0] == 0.0
+    for f in range(len(orders)):
+        void = void and scratch.grads[e, layout.places[f] + f + orders[f], 0] == 0.0
     return void
 
 
 @inner_njit(inline="always")  # called once
 def slope_at_start(tape, layout, y_sens, param, w_sens, scratch):
     """Write the derivatives of the highest derivatives at the start into `w_sens`."""
-    d = len(layout.orders)
+    orders, places = layout.orders, layout.places
+    d = len(orders)
     b = np.empty(d)
     for p in range(len(param)):
         for e in range(d):
             s = 0.0
             for f in range(d):
-                for k in range(layout.orders[f]):
-                    s += scratch.grads[e, layout.places[f] + f + k, 0] * y_sens[p, layout.places[f] + k]
+                for k in range(orders[f]):
+                    s += scratch.grads[e, places[f] + f + k, 0] * y_sens[p, places[f] + k]
             b[e] = -(s + in_parameter(tape, layout, param[p], e, d - d, scratch))
         substitute(scratch.matrix, d, scratch.pivot, b)
         for e in range(d):
