@@ -11,6 +11,7 @@ from gode.arrays import Float
 from gode.data import Dataset, Run
 from gode.data.averaging import averaged, stride_averaged
 from gode.data.runs import most_cycles
+from gode.equation.tree import derivative_order, is_other
 from gode.fitting.target import Target
 
 DENSE = 1000  # least number of averages of a dense record in the final fits
@@ -35,7 +36,9 @@ def screened(dataset: Dataset) -> Dataset:
 
 
 def _most(dataset: Dataset) -> int:
-    return max(SCREENED // len(dataset.runs), SHORTEST)
+    """Return the points of one run for screening: fewer where there are more states, here or as inputs."""
+    others = sum(is_other(name) and not derivative_order(name) for name in dataset.inputs)
+    return max(SCREENED // (len(dataset.runs) * (len(dataset.states) + others)), SHORTEST)
 
 
 def _coarser(run: Run, most: int) -> Run:

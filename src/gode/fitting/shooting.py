@@ -215,11 +215,9 @@ class _Shooter:
 
     def grow(self, p: Float) -> _Path | None:
         """Return the path of least squares, from fits to ever longer parts of the record."""
-        shares = self.config.horizons
-        if self.config.growing:
-            n = int(np.log(1 / shares[0]) / np.log(self.config.longer))
-            shares = tuple(shares[0] * self.config.longer**i for i in range(n + 1))
-        for share in shares:
+        first, n = self.config.horizons[0], -int(np.log(self.config.horizons[0]) / np.log(self.config.longer))
+        fine = tuple(first * self.config.longer**i for i in range(n + 1))
+        for share in fine if self.config.growing else self.config.horizons:
             part = self.minimise(p, share)
             if part is not None:
                 p = part.p
@@ -270,17 +268,8 @@ class _Shooter:
         with np.errstate(over="ignore", invalid="ignore"):
             found = inverse(path.normal) * (path.sse / freedom * self.n_values / independent)
         found = np.nan_to_num(found, nan=HUGE, posinf=HUGE, neginf=-HUGE)[: self.k, : self.k]
-        return Shot(
-            self.skeleton,
-            equation,
-            self.initial(path.p),
-            path.sse,
-            self.n_values,
-            self.n_free,
-            found,
-            independent,
-            by_state=self._by_state(path),
-        )
+        rest = self.n_values, self.n_free, found, independent, None, self._by_state(path)
+        return Shot(self.skeleton, equation, self.initial(path.p), path.sse, *rest)
 
     def _by_state(self, path: _Path) -> tuple[tuple[float, float], ...]:
         """Return the mean squared residual of each state and its share of the values."""

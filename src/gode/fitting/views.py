@@ -4,12 +4,14 @@ Such a view is an ordinary record of one signal with known inputs, so that the s
 system is the search for a scalar equation.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from gode.arrays import Float
 from gode.data import Dataset, Interpolation, Run, Samples, Smooth
+from gode.data.noise import NoiseModel
 from gode.data.runs import Input
 from gode.equation import Law
 from gode.equation.system import input_seen, state_seen
@@ -25,7 +27,8 @@ def view(prepared: Prepared, own: int, order: int, floor: float) -> Prepared:
     fitted = prepared.whole.dataset
     runs = [_seen(run, s, own, order) for run, s in zip(fitted.runs, prepared.smooths, strict=True)]
     seen = Dataset(tuple(runs), names=dataset.names)
-    return assemble(seen, seen, tuple(s.state(own) for s in prepared.smooths), order, floor)
+    found = assemble(seen, seen, tuple(s.state(own) for s in prepared.smooths), order, floor)
+    return replace(found, whole=found.target)  # whole records are for all equations together
 
 
 def inputs_seen(dataset: Dataset, order: int) -> tuple[str, ...]:
@@ -54,10 +57,15 @@ def _seen(run: Run, smooth: Smooth, own: int, order: int) -> Run:
     return replace(run.state(own), inputs=inputs)
 
 
-def along(prepared: Prepared, law: Law, initial: Float) -> tuple[Smooth, ...] | None:
+def along(
+    prepared: Prepared, law: Law, initial: Float, sizes: Sequence[float] = ()
+) -> tuple[Smooth, ...] | None:
     """Return the runs smoothed by the solution of a law, None if it has none along all of them.
 
     A law near the truth is a better smoother than any that knows nothing of the others.
+
+    Args:
+        sizes: of the residuals of each state, in units of the noise: what the noise then was.
     """
     smooths = []
     for run, smooth, start in zip(prepared.whole.dataset.runs, prepared.smooths, initial, strict=True):
@@ -66,5 +74,20 @@ def along(prepared: Prepared, law: Law, initial: Float) -> tuple[Smooth, ...] | 
         if path.failure is not None:
             return None
         values = np.where(np.isfinite(path.values), path.values, smooth.values)
-        smooths.append(replace(smooth, values=values))
+        smooths.append(_with_noise(replace(smooth, values=values), np.repeat(sizes, 3)))
     return tuple(smooths)
+
+
+def _with_noise(smooth: Smooth, sizes: Float) -> Smooth:
+    """Return a smoothed run with its noise `sizes` times as large in each channel, about its new values."""
+    if not len(sizes):
+        return smooth
+    noise = smooth.noise * sizes
+    if smooth.shares is None or smooth.profile is None:
+        return replace(smooth, noise=noise)
+    shares, profile = smooth.shares * sizes[:, None], smooth.profile.copy()
+    for i in np.flatnonzero(shares[:, 1] > 0):
+        sigma = NoiseModel(float(shares[i, 0]), float(shares[i, 1])).sigma(smooth.values[i])
+        noise[i] = np.sqrt(np.mean(sigma**2))
+        profile[i] = sigma / noise[i]
+    return replace(smooth, noise=noise, shares=shares, profile=profile)

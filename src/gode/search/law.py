@@ -92,12 +92,13 @@ class LawSearch:
                 self._search_view(len(self.searches), rng, own)
             couple(self.searches, self.archive, seeds)
             seeds = self.archive.leaders()[: self.settings.search.combinations]
+        self.archive.widen()
 
     def _retrace(self, name: str) -> bool:
         """Smooth the data by the solution of the best law so far; return whether that has one."""
         best = next(iter(self.archive.leaders()), None)
         prepared = self.prepared
-        smooths = along(prepared, best.equation, best.initial) if best else None
+        smooths = along(prepared, best.equation, best.initial, self._sizes(best)) if best else None
         if smooths is None:
             return False
         order, floor = self.settings.order, self.settings.selection.floor
@@ -107,6 +108,13 @@ class LawSearch:
         new.n_fitted = self.archive.n_fitted
         self.archive = new
         return True
+
+    def _sizes(self, best: Candidate) -> list[float]:
+        """Return the residuals of each state over the noise; none of a law that is far from the data."""
+        if best.rms > self.settings.shooting.far:
+            return []
+        freedom = max(1 - best.n_free / best.n_values, 0.5)
+        return [float(np.sqrt(max(square, 1e-12) / freedom)) for square in best.mean_squares]
 
     def _view(self, own: int) -> Prepared:
         return view(self.prepared, own, self.settings.order, self.settings.selection.floor)

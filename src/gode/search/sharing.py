@@ -19,6 +19,7 @@ from gode.equation.tree import Node, const, num, renumber, replace_constants, un
 from gode.search.moves import labels
 from gode.selection import Candidate
 
+CERTAIN = 3.0  # standard errors from zero of a constant that may be shared
 LARGEST = 1e100  # difference that can be squared
 UNUSUAL = 4.0  # -2 log of the prior odds of constraints other than one term in two equations
 
@@ -48,7 +49,10 @@ def shared(candidate: Candidate) -> Law | None:
     law = candidate.equation
     if not isinstance(law, System) or law.skeleton.links or candidate.n_values <= candidate.n_free:
         return None
-    chosen, values = _chosen(candidate, list(_constraints(law.skeleton)))
+    sure = np.abs(law.constants) > CERTAIN * candidate.errors  # others may be nothing at all
+    possible = [c for c in _constraints(law.skeleton) if sure[c.one] and (c.other is None or sure[c.other])]
+    with np.errstate(over="ignore", invalid="ignore"):  # of constants that the data do not determine
+        chosen, values = _chosen(candidate, possible)
     return _constrained(law, chosen, values) if chosen else None
 
 
