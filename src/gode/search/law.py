@@ -5,6 +5,7 @@ is searched a second time along the solution of the best law of the first pass.
 """
 
 from collections.abc import Callable, MutableMapping, Sequence
+from dataclasses import replace
 from types import TracebackType
 
 import numpy as np
@@ -23,6 +24,7 @@ from gode.selection import Candidate
 
 RESCUED = (5, 40, 400)  # of the cheap search's best: solved in turn after an interruption, until one is
 PASSES = 2  # over the data of a system
+EARLIER = 0.5  # share of the effort in each pass but the last: it need only find a law to smooth by
 
 
 class LawSearch:
@@ -70,7 +72,7 @@ class LawSearch:
 
     def _search_alone(self, rng: np.random.Generator) -> None:
         """Look for the equation of the only state; once more where only accelerations were measured."""
-        self._search_view(0, rng, self.archive)
+        self._search_view(rng, self.archive)
         best = next(iter(self.archive.leaders()), None)
         again = retraced(self.prepared, best.single, best.initial) if best else None
         if again is not None:
@@ -89,7 +91,7 @@ class LawSearch:
             self.searches = []
             for state in self.prepared.dataset.states:
                 own = self._archive(self._view(len(self.searches)), 1, f"pass {number}, {state}: ")
-                self._search_view(len(self.searches), rng, own)
+                self._search_view(rng, own, 1.0 if number == PASSES else EARLIER)
             couple(self.searches, self.archive, seeds)
             seeds = self.archive.leaders()[: self.settings.search.combinations]
         self.archive.widen()
@@ -119,10 +121,11 @@ class LawSearch:
     def _view(self, own: int) -> Prepared:
         return view(self.prepared, own, self.settings.order, self.settings.selection.floor)
 
-    def _search_view(self, own: int, rng: np.random.Generator, archive: Archive) -> None:
-        """Look for the equation of one state."""
+    def _search_view(self, rng: np.random.Generator, archive: Archive, share: float = 1.0) -> None:
+        """Look for the equation of one state with a share of the effort."""
         archive.n_fitted = self.archive.n_fitted
-        regions = make_regions(self.spaces, archive.prepared, self.settings, self.interrupts)
+        settings = replace(self.settings, share=share * self.settings.share)
+        regions = make_regions(self.spaces, archive.prepared, settings, self.interrupts)
         self.searches.append(Search(regions, archive))
         explore(regions, archive, rng)
         refine(regions, archive)
