@@ -53,23 +53,27 @@ class Work(NamedTuple):
     stack: Float  # (depth + 1, n)
     dual: Float  # (depth + 1, directions, n)
     mask: Int  # (depth + 1,) which directions a stack entry depends on
+    span: Int  # (2,) the first program to run, and the one at which to stop
 
 
 @cached_njit
 def workspace(n_terms, depth, n_dir, n):
     """Return scratch for `n` points and `n_dir` directions."""
+    span = np.zeros(2, np.int64)
+    span[1] = n_terms
     return Work(
         np.empty((n_terms, n)),
         np.empty((n_dir, n)),
         np.empty((depth + 1, n)),
         np.empty((depth + 1, n_dir, n)),
         np.zeros(depth + 1, np.int64),
+        span,
     )
 
 
 @cached_njit
 def run_tape(tape, c, x, const_dir, col_dir, weight, work):
-    """Run all programs on the columns `x` (columns, n); return whether every value is finite.
+    """Run the programs of work.span on the columns `x` (columns, n); return whether every value is finite.
 
     work.values[j] becomes the value of program j. work.grads[d] becomes the sum over j of weight[j] times
     the derivative of program j in direction d; `const_dir` and `col_dir` give the direction that a
@@ -82,7 +86,7 @@ def run_tape(tape, c, x, const_dir, col_dir, weight, work):
     for d in range(n_dir):
         for m in range(n):
             grads[d, m] = 0.0
-    for j in range(len(starts) - 1):
+    for j in range(work.span[0], min(work.span[1], len(starts) - 1)):
         sp = -1
         for i in range(starts[j], starts[j + 1]):
             op = code[i]

@@ -197,6 +197,8 @@ def filter_all(layout, h, scratch):
 @inner_njit(inline="always")  # called once
 def advance_sensitivities(tape, layout, h, y_sens, param, w_sens, scratch):
     """Advance the derivatives of the state by one step, by differentiating the stage equations."""
+    multiplier, linear, values = tape.multiplier, tape.linear, scratch.work.values
+    const_dir, constants, terms = scratch.const_dir, layout.constants, layout.terms
     orders, places = layout.orders, layout.places
     pivot = scratch.pivot
     d, grads, m, n = len(orders), scratch.grads, scratch.matrix, 3 * len(orders)
@@ -207,7 +209,9 @@ def advance_sensitivities(tape, layout, h, y_sens, param, w_sens, scratch):
     for p in range(len(param)):
         for e in range(d):
             for i in range(3):
-                s = in_parameter(tape, layout, param[p], e, i, scratch)
+                s = in_parameter(
+                    multiplier, linear, values, grads, const_dir, constants, terms, param[p], e, i
+                )
                 for f in range(d):
                     own, low = places[f] + f, places[f]
                     if orders[f] == 1:

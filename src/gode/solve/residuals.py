@@ -6,8 +6,7 @@ import numpy as np
 
 from gode.arrays import Float, Int
 from gode.compiling import inner_njit
-from gode.equation.interpreter import Work, run_tape
-from gode.equation.tape import Tape
+from gode.equation.interpreter import Work, run_tape, workspace
 
 
 class Scratch(NamedTuple):
@@ -15,12 +14,9 @@ class Scratch(NamedTuple):
 
     x: Float  # (columns, 3)
     point: Float  # (columns,)
-    values: Float  # (d, most terms, 3) the terms of each equation
+    work: Work  # of the interpreter, for one equation after the other
     total: Float  # (d, 3) the residuals
     grads: Float  # (d, directions, 3) their derivatives
-    stack: Float
-    dual: Float
-    mask: Int
     const_dir: Int  # the direction that each constant is, or -1
     col_dir: Int  # the direction that each column is: first each state and its derivatives up to the highest
     matrix: Float  # (3 d, 3 d)
@@ -37,11 +33,10 @@ def make_scratch(tape, layout, n_columns, slopes):
     orders, terms = layout.orders, layout.terms
     d, n_states = len(orders), len(layout.channel)
     const_dir, col_dir = np.full(tape.n_constants, -1, np.int64), np.full(n_columns, -1, np.int64)
-    n_dir, n_terms, first = n_states + d, 0, 0
+    n_dir, first = n_states + d, 0
     for e in range(d):
         for k in range(orders[e] + 1):
             col_dir[1 + 3 * e + k] = layout.places[e] + e + k
-        n_terms = max(n_terms, terms[e + 1] - terms[e])
         count = n_states + d
         while slopes and first < len(tape.nonlinear) and tape.owner[first] < terms[e + 1]:
             const_dir[tape.nonlinear[first]] = count
@@ -51,12 +46,9 @@ def make_scratch(tape, layout, n_columns, slopes):
     return Scratch(
         np.zeros((n_columns, 3)),
         np.zeros(n_columns),
-        np.empty((d, n_terms, 3)),
+        workspace(len(tape.multiplier), tape.depth, n_dir, 3 * (d // d)),  # not a literal: compiled once
         np.empty((d, 3)),
         np.empty((d, n_dir, 3)),
-        np.empty((tape.depth + 1, 3)),
-        np.empty((tape.depth + 1, n_dir, 3)),
-        np.zeros(tape.depth + 1, np.int64),
         const_dir,
         col_dir,
         np.empty((3 * d, 3 * d)),
@@ -65,46 +57,33 @@ def make_scratch(tape, layout, n_columns, slopes):
     )
 
 
-@inner_njit(inline="always")  # so that the interpreter is not optimised once more
+@inner_njit
 def residuals(tape, layout, weight, c, scratch):
     """Evaluate all equations at scratch.x; return whether every term is finite."""
-    terms = layout.terms
-    for e in range(len(layout.orders)):
-        low, high = terms[e], terms[e + 1]
-        own = Tape(
-            tape.code,
-            tape.arg,
-            tape.literal,
-            tape.starts[low : high + 1],
-            tape.multiplier[low:high],
-            tape.linear[low:high],
-            tape.nonlinear,
-            tape.owner,
-            tape.n_constants,
-            tape.depth,
-        )
-        work = Work(scratch.values[e], scratch.grads[e], scratch.stack, scratch.dual, scratch.mask)
-        if not run_tape(own, c, scratch.x, scratch.const_dir, scratch.col_dir, weight[low:high], work):
+    terms, work, grads = layout.terms, scratch.work, scratch.grads
+    for e in range(len(terms) - 1):
+        work.span[0], work.span[1] = terms[e], terms[e + 1]
+        if not run_tape(tape, c, scratch.x, scratch.const_dir, scratch.col_dir, weight, work):
             return False
+        for k in range(grads.shape[1]):
+            for i in range(3):
+                grads[e, k, i] = work.grads[k, i]
         for i in range(3):
             total = 0.0
-            for j in range(low, high):
-                total += weight[j] * work.values[j - low, i]
+            for j in range(terms[e], terms[e + 1]):
+                total += weight[j] * work.values[j, i]
             scratch.total[e, i] = total
     return True
 
 
 @inner_njit
-def in_parameter(tape, layout, param, e, i, scratch):
+def in_parameter(multiplier, linear, values, grads, const_dir, constants, terms, param, e, i):
     """Return the derivative of equation `e` at stage `i` in one of its constants; zero in other numbers."""
-    constants, terms = layout.constants, layout.terms
-    const_dir = scratch.const_dir
     s = 0.0
     if constants[e] <= param < constants[e + 1]:
         if const_dir[param] >= 0:
-            s += scratch.grads[e, const_dir[param], i]
-        low = terms[e]
-        for j in range(low, terms[e + 1]):
-            if tape.linear[j] == param:
-                s += tape.multiplier[j] * scratch.values[e, j - low, i]
+            s += grads[e, const_dir[param], i]
+        for j in range(terms[e], terms[e + 1]):
+            if linear[j] == param:
+                s += multiplier[j] * values[j, i]
     return s

@@ -89,6 +89,9 @@ def is_void(layout, e, scratch):
 @inner_njit(inline="always")  # called once
 def slope_at_start(tape, layout, y_sens, param, w_sens, scratch):
     """Write the derivatives of the highest derivatives at the start into `w_sens`."""
+    multiplier, linear, values = tape.multiplier, tape.linear, scratch.work.values
+    const_dir, constants, terms = scratch.const_dir, layout.constants, layout.terms
+    grads = scratch.grads
     orders, places = layout.orders, layout.places
     d = len(orders)
     b = np.empty(d)
@@ -97,8 +100,13 @@ def slope_at_start(tape, layout, y_sens, param, w_sens, scratch):
             s = 0.0
             for f in range(d):
                 for k in range(orders[f]):
-                    s += scratch.grads[e, places[f] + f + k, 0] * y_sens[p, places[f] + k]
-            b[e] = -(s + in_parameter(tape, layout, param[p], e, d - d, scratch))
+                    s += grads[e, places[f] + f + k, 0] * y_sens[p, places[f] + k]
+            b[e] = -(
+                s
+                + in_parameter(
+                    multiplier, linear, values, grads, const_dir, constants, terms, param[p], e, d - d
+                )
+            )
         substitute(scratch.matrix, d, scratch.pivot, b)
         for e in range(d):
             w_sens[p, e] = b[e]
