@@ -170,3 +170,8 @@ def test_numbers_that_would_merge_as_constants_are_kept():
     at = {"t": 1.0, "u": 0.4, "u'": 0.2}
     expected = at["u'"] - 2 * math.exp(3 * 0.4 + 1) ** 2.5 - math.log(0.8)
     assert plain_value(equation.tree, at) == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("text", ["u' = -sign(u - 0.1*t)", "u' = 2*sin(0.3*t - u)", "u' = tanh(0.5*t - u)"])
+def test_numbers_in_a_difference_become_constants(text):
+    assert len(parse_equation(text).constants) == text.count(".") + text.count("2*")

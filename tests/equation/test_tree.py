@@ -123,7 +123,10 @@ def in_one_order(node: Node) -> Node:
 @settings(max_examples=40, deadline=None)
 def test_complexity_counts_the_nodes_of_sympys_tree(tree):
     expr = expression(tree)
-    assume(expr.is_finite is not False and not expr.has(sympy.zoo, sympy.nan, sympy.I))
+    assume(
+        expr.is_finite is not False
+        and not expr.has(sympy.zoo, sympy.nan, sympy.I, sympy.cosh, sympy.sinh, sympy.coth)
+    )
     assume(in_one_order(sympy_to_tree(expr)) == in_one_order(tree))  # SymPy did not rewrite it
     assert complexity(tree) == recount(expr)
 

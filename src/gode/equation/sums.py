@@ -284,8 +284,8 @@ def _applied(name: str, terms: Sum) -> Sum:
         if name in KINKED and (c is None or c != 1):
             size = abs(c) if c is not None and name == "abs" else c and math.copysign(1.0, c)
             return {call(name, body): size}
-    first = next((c for _, c in sorted(terms.items()) if c is not None), 0.0)
-    if FUNCTIONS[name].parity and first < 0 and ONE not in terms:  # sin(v1 - u) = -sin(u - v1)
+    fixed = (c or 0 for _, c in sorted(terms.items()) if c in (1, -1) or len(terms) == 1)
+    if FUNCTIONS[name].parity and next(fixed, 0) < 0 and ONE not in terms:  # sin(v1 - u) = -sin(u - v1)
         return {call(name, from_sum(_expanded({ONE: -1.0}, terms))): float(FUNCTIONS[name].parity)}
     return {call(name, from_sum(terms)): 1.0}
 
