@@ -20,7 +20,9 @@ autodoc_member_order = "bysource"
 autodoc_typehints = "description"
 autodoc_typehints_description_target = "documented"
 autodoc_class_signature = "separated"
-autodoc_type_aliases = {name: name for name in ("Series", "Force", "ArrayLike", "Float", "Signal", "Signals")}
+autodoc_type_aliases = {
+    name: name for name in ("Series", "Force", "ArrayLike", "Float", "Signal", "Signals", "Start", "Forces")
+}
 napoleon_google_docstring = True
 default_role = "code"  # docstrings write names as `name`
 html_theme = "pydata_sphinx_theme"

@@ -90,3 +90,12 @@ def test_fit_finds_the_constants_of_a_given_system(records):
     found = gode.fit(texts, *records)
     values = {c.place: c.value for c in found.equation["prey"].constants}
     assert sorted(values.values()) == pytest.approx([-0.4, 1.1], rel=0.05)
+
+
+def test_one_state_with_two_inputs_is_fitted_with_their_own_names():
+    t = np.linspace(0.0, 10.0, 60)
+    clean = solve(parse_system_values(["u' = -u + 2*F + v1"], inputs=("F", "v1")), t, [0.5],
+                  inputs={"F": "sin(t)", "v1": "cos(3*t)"}).u  # fmt: skip
+    noisy = clean + 0.01 * np.random.default_rng(7).standard_normal(60)
+    found = gode.fit("u' = C*u + C*heat + C*rain", t, noisy, force={"heat": "sin(t)", "rain": "cos(3*t)"})
+    assert sorted(c.value for c in found.equation.constants) == pytest.approx([-1.0, 1.0, 2.0], rel=0.05)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations  # help() then shows types by their names
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
@@ -81,8 +82,16 @@ def parse_law(equation: str | Sequence[str] | Mapping[str, str], dataset: Datase
     if is_plain(dataset) and isinstance(equation, str):
         return parse_skeleton(equation)
     texts = [equation] if isinstance(equation, str) else equation
-    found = parse_system(texts, states=dataset.states, inputs=dataset.inputs)
-    return SystemSkeleton(found.states, tuple(_with_all_inputs(found, dataset.inputs)), dataset.inputs)
+    words = " ".join(texts.values() if isinstance(texts, Mapping) else map(str, texts))
+    called = tuple(_called(name, dataset, words) for name in dataset.inputs)
+    found = parse_system(texts, states=dataset.states, inputs=called)
+    return SystemSkeleton(found.states, tuple(_with_all_inputs(found, called)), dataset.inputs)
+
+
+def _called(name: str, dataset: Dataset, words: str) -> str:
+    """Return what a text calls an input: its name among the data, or the label that the user gave it."""
+    label = dataset.labels.get("force" if name == INPUT else name, name)
+    return label if label.isidentifier() and re.search(rf"\b{label}\b", words) else name
 
 
 def _with_all_inputs(skeleton: SystemSkeleton, inputs: tuple[str, ...]) -> Iterator[Skeleton]:
