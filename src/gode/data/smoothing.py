@@ -58,10 +58,10 @@ def _smooth_by_noise(parts: Sequence[tuple[Run, Float]]) -> list[Smooth]:
         gained = [a.evidence - b.evidence for a, b in zip(again(ratio, DECIDING, BRIEF), plain, strict=False)]
         gains[ratio] = 2 * sum(gained) - free * np.log(count)
     best = max(gains, key=gains.__getitem__)
-    bent = smooth_logarithms(parts, BLOCK)
-    if bent is not None:
+    bent = smooth_logarithms(parts, BLOCK) if best == FLOOR and gains[best] > SURE else None
+    if bent is not None:  # only of noise that is a share of the value, which bursts may hide
         gain = 2 * sum(a.evidence - b.evidence for a, b in zip(bent[:DECIDING], plain, strict=False))
-        if gain > max(gains[best], SURE):
+        if gain > gains[best]:
             return bent
     return with_noise(again(best, len(parts), CAREFUL), sizes, best) if gains[best] > SURE else plain
 

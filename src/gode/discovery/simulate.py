@@ -108,6 +108,8 @@ def make_scenario(
             f"t starts at {times[0]:g}, before the data, which start at {data.t[0]:g}; "
             "pass initial= with the values at the first of your times"
         )
+    if isinstance(force, Mapping) and not force:
+        raise DataError("force is an empty mapping; name the known inputs, or leave it out")
     start = None if initial is None else _start(initial, prepared.dataset.states, orders)
     return Scenario(times, start, force, plain(run))
 

@@ -215,9 +215,11 @@ class _Shooter:
 
     def grow(self, p: Float) -> _Path | None:
         """Return the path of least squares, from fits to ever longer parts of the record."""
-        first, n = self.config.horizons[0], -int(np.log(self.config.horizons[0]) / np.log(self.config.longer))
-        fine = tuple(first * self.config.longer**i for i in range(n + 1))
-        for share in fine if self.config.growing else self.config.horizons:
+        shares = self.config.horizons
+        if self.config.growing and shares:
+            n = -int(np.log(shares[0]) / np.log(self.config.longer))
+            shares = tuple(shares[0] * self.config.longer**i for i in range(n + 1))
+        for share in shares:
             part = self.minimise(p, share)
             if part is not None:
                 p = part.p
