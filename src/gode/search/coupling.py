@@ -8,15 +8,11 @@ import heapq
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from gode.data import Dataset
-from gode.equation import Equation, Law, Skeleton, System, SystemSkeleton
-from gode.fitting import fit_constants
-from gode.fitting.shooting import start_error
+from gode.equation import Equation, Law, System, SystemSkeleton
 from gode.search.archive import Archive, Initial, Key, Stage
 from gode.search.explore import Region
-from gode.search.moves import borrowed, deletions, neighbours
+from gode.search.refine import better_start, good_neighbours
 from gode.search.sharing import shared
 from gode.selection import Candidate
 
@@ -43,7 +39,7 @@ def couple(searches: Sequence[Search], archive: Archive, seeds: Sequence[Candida
             for chosen in best_combinations([[c.criterion for c in top] for top in tops], look.combinations)
         ]
         for seed in seeds:
-            archive.solve([seed.equation], Stage.COUPLING, _initial(seed))
+            archive.solve([seed.equation], Stage.COUPLING, initial_of(seed))
         archive.solve(found, Stage.COUPLING)
         archive.improve([law for law in found[: look.grown] if _is_far(law, archive)], Stage.COUPLING)
     changed: set[Key] = set()
@@ -53,7 +49,7 @@ def couple(searches: Sequence[Search], archive: Archive, seeds: Sequence[Candida
             break
         leader = waiting[0]
         changed.add(leader.equation.skeleton.key)
-        archive.solve(list(_variants(leader, searches, archive)), Stage.COUPLING, _initial(leader))
+        archive.solve(list(_variants(leader, searches, archive)), Stage.COUPLING, initial_of(leader))
     share_constants(archive)
 
 
@@ -62,7 +58,8 @@ def _is_far(law: Law, archive: Archive) -> bool:
     return fitted is None or fitted.rms > archive.settings.shooting.far
 
 
-def _initial(candidate: Candidate) -> Initial:
+def initial_of(candidate: Candidate) -> Initial:
+    """Return the initial values of a fit, from which another may start."""
     return tuple(tuple(run) for run in candidate.initial.tolist())
 
 
@@ -73,7 +70,7 @@ def share_constants(archive: Archive) -> None:
     for candidate in near:
         law = shared(candidate)
         if law is not None:
-            archive.solve([law], Stage.SHARING, _initial(candidate))
+            archive.solve([law], Stage.SHARING, initial_of(candidate))
 
 
 def law_of(dataset: Dataset, equations: Sequence[Equation]) -> System:
@@ -102,34 +99,10 @@ def _variants(leader: Candidate, searches: Sequence[Search], archive: Archive) -
     equations, dataset = leader.equation.equations, archive.prepared.dataset
     look = archive.settings.search
     for s, search in enumerate(searches):
-        own = equations[s]
+        own, region = equations[s], search.regions[0]
         others = [c.single for c in search.archive.leaders()[: look.exchanged]]
-        near = [_start(skeleton, own, search) for skeleton in _neighbours(own.skeleton, search, archive)]
+        close = good_neighbours(own.skeleton, region, archive, archive.settings.budget.per_round)
+        near = [better_start(skeleton, own, region.objective, search.archive) for skeleton in close]
         for equation in [*near, *others]:
             if equation.skeleton != own.skeleton:
                 yield law_of(dataset, [*equations[:s], equation, *equations[s + 1 :]])
-
-
-def _neighbours(skeleton: Skeleton, search: Search, archive: Archive) -> list[Skeleton]:
-    """Return the sums with a term less, and the best by the cheap score with one more or another."""
-    region = search.regions[0]
-    objective, words = region.objective, region.vocabulary
-    bodies = words.terms_of(skeleton)
-    parts = [words.skeleton(part) for part in deletions(bodies)]
-    most = archive.settings.search.max_terms
-    others = [words.skeleton(b) for b in neighbours(bodies, words.bodies) if len(b) <= most]
-    before = objective.n_fitted
-    scores = [(objective.score(other), i) for i, other in enumerate(others)]
-    archive.n_fitted += objective.n_fitted - before
-    best = [others[i] for score, i in sorted(scores) if np.isfinite(score)]
-    return [*(part for part in parts if objective.admits(part)), *best[: archive.settings.budget.per_round]]
-
-
-def _start(near: Skeleton, leader: Equation, search: Search) -> Equation:
-    """Return the better start for a neighbour, with the other states given; see `gode.search.refine`."""
-    objective, archive = search.regions[0].objective, search.archive
-    cheap = fit_constants(near, objective.problems[0], config=objective.fit).equation
-    other = borrowed(near, leader, cheap.constants if cheap else [1.0] * near.n_constants)
-    starts = [other] if cheap is None else [cheap, other]
-    config = archive.settings.shooting
-    return min(starts, key=lambda e: start_error(e, archive.target, config=config))

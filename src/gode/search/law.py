@@ -14,7 +14,7 @@ from gode.fitting.prepare import Prepared, assemble, retraced
 from gode.fitting.views import along, is_plain, view
 from gode.model import LatentSpace, Listing
 from gode.search.archive import Archive, Stage, Step
-from gode.search.coupling import Search, couple, law_of
+from gode.search.coupling import Search, couple, initial_of, law_of
 from gode.search.explore import explore, make_regions, score_sums
 from gode.search.interrupts import Interrupts
 from gode.search.refine import refine
@@ -101,13 +101,14 @@ class LawSearch:
         best = next(iter(self.archive.leaders()), None)
         prepared = self.prepared
         smooths = along(prepared, best.equation, best.initial, self._sizes(best)) if best else None
-        if smooths is None:
+        if best is None or smooths is None:
             return False
         order, floor = self.settings.order, self.settings.selection.floor
         again = assemble(prepared.dataset, prepared.whole.dataset, smooths, order, floor)
         self.archive.workers.close()
         new = self._archive(again, self.n_jobs, name)
         new.n_fitted = self.archive.n_fitted
+        new.solve([best.equation], Stage.COUPLING, initial_of(best))  # an interruption must not lose it
         self.archive = new
         return True
 

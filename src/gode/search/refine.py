@@ -51,25 +51,29 @@ def _expand(leader: Candidate, regions: Sequence[Region], archive: Archive, limi
     """Fit to the trajectory the neighbours of a good equation that the cheap score likes, and its parts."""
     skeleton = leader.single.skeleton
     home = archive.homes[skeleton.key]
-    objective, vocabulary = regions[home].objective, regions[home].vocabulary
+    chosen = []
+    for near in good_neighbours(skeleton, regions[home], archive, limit):
+        if near.key not in archive.candidates:
+            archive.homes.setdefault(near.key, home)
+            chosen.append(better_start(near, leader.single, regions[home].objective, archive))
+    archive.solve(chosen, Stage.NEIGHBOURS)
+
+
+def good_neighbours(skeleton: Skeleton, region: Region, archive: Archive, limit: int) -> list[Skeleton]:
+    """Return the sums with a term less, and the best by the cheap score with one less, more or another."""
+    objective, vocabulary = region.objective, region.vocabulary
     bodies = vocabulary.terms_of(skeleton)
     parts = [vocabulary.skeleton(part) for part in deletions(bodies)]
-    parts = [part for part in parts if objective.admits(part)]
     near_ones = neighbours(bodies, vocabulary.bodies)
     others = [vocabulary.skeleton(b) for b in near_ones if len(b) <= archive.settings.search.max_terms]
     before = objective.n_fitted
     scores = [(objective.score(s), i) for i, s in enumerate(others)]
     archive.n_fitted += objective.n_fitted - before
     best = [others[i] for score, i in sorted(scores)[:limit] if np.isfinite(score)]
-    chosen = []
-    for near in [*parts, *best]:
-        if near.key not in archive.candidates:
-            archive.homes.setdefault(near.key, home)
-            chosen.append(_start(near, leader.single, objective, archive))
-    archive.solve(chosen, Stage.NEIGHBOURS)
+    return [*(part for part in parts if objective.admits(part)), *best]
 
 
-def _start(near: Skeleton, leader: Equation, objective: Objective, archive: Archive) -> Equation:
+def better_start(near: Skeleton, leader: Equation, objective: Objective, archive: Archive) -> Equation:
     """Return the better start for a neighbour: its cheap fit, or the constants of the equation it is near."""
     cheap = fit_constants(near, objective.problems[0], config=objective.fit).equation
     other = borrowed(near, leader, cheap.constants if cheap else [1.0] * near.n_constants)
