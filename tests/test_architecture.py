@@ -32,6 +32,7 @@ LAYERS = (
     },
     {"paper": {"*"}},  # the published method, as one part
     {"discovery": {"*"}},
+    {"measured": {"*"}},  # from files to checked data, for the command line and for fleets of files
     {"report": {"*"}, "estimator": {"*"}},
     {"benchmarks": {"*"}},  # its page is written by the report
     {"cli": {"*"}},  # "*": everything below

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from gode.cli.measured import DataOptions, check_initial, read_dataset
 from gode.errors import ConfigError, DataError, GodeError
+from gode.measured.read import DataOptions, check_initial, read_dataset
 
 HEADER = "Year,Prey [1000],Predator,Temp °C,dPrey/dt,rain"
 GIVEN = {

@@ -12,8 +12,9 @@ import click
 
 from gode.choices import EffortName, Preset
 from gode.cli.app import NOT_EXPLAINED, OutPath, add_options, exit_interrupted, main, say
-from gode.cli.measured import DataOptions, check_initial, data_options, read_dataset
-from gode.cli.states import is_equation, parts_of
+from gode.cli.columns import data_options
+from gode.measured.asked import is_equation, parts_of
+from gode.measured.read import DataOptions, check_initial, read_dataset
 
 if TYPE_CHECKING:
     from gode.data import Dataset

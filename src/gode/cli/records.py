@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import click
 
 from gode.cli.app import OutPath, main
-from gode.cli.measured import parse_values
-from gode.cli.states import is_equation, parts_of
 from gode.errors import ConfigError, DataError, FileError, shortened
+from gode.measured.asked import is_equation, parts_of
+from gode.measured.read import parse_values
 
 if TYPE_CHECKING:
     from gode.arrays import Float

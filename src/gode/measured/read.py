@@ -1,4 +1,4 @@
-"""Measurements from files, and the options that say which column holds what."""
+"""Measurements from files: which column holds what, as a user says it or as it is guessed."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -6,11 +6,8 @@ from dataclasses import dataclass, replace
 from math import isnan
 from typing import TYPE_CHECKING
 
-import click
-
-from gode.cli.app import add_options
-from gode.cli.states import Asked, Part, ask_system, is_column, parse_formula, parts_of, state_columns
 from gode.errors import ConfigError
+from gode.measured.asked import Asked, Part, ask_system, is_column, parse_formula, parts_of, state_columns
 
 if TYPE_CHECKING:
     from gode.data import Dataset
@@ -19,43 +16,6 @@ if TYPE_CHECKING:
     from gode.tables.runs import Readings
     from gode.tables.table import Table
 
-data_options = add_options(
-    click.option("--time", metavar="COLUMN", help="Column of times."),
-    click.option(
-        "--u", metavar="COLUMN[,...]", help="Column of the signal; A1,A2 or all: each column is a run."
-    ),
-    click.option(
-        "--states",
-        metavar="COLUMN,...",
-        help="Columns of several signals with one law, as prey,predator or prey=Hare,predator=Lynx, or all.",
-    ),
-    click.option("--velocity", metavar="COLUMN[,...]", help="Column of u', or one for each state."),
-    click.option("--acceleration", metavar="COLUMN[,...]", help="Column of u'', or one for each state."),
-    click.option(
-        "--force",
-        metavar="COLUMN|FORMULA[,...]",
-        help="Known input F: a column, or a formula in t; or several.",
-    ),
-    click.option("--run", metavar="COLUMN", help="Column that tells several runs apart."),
-    click.option(
-        "--initial",
-        metavar="VALUES",
-        multiple=True,
-        help="Known initial values, as 1 or 1,0; once for all runs or once for each.",
-    ),
-    click.option(
-        "--hold/--no-hold",
-        default=None,
-        help="Whether each sample of F is held until the next; by default the data decide.",
-    ),
-    click.option(
-        "--interpolation",
-        type=click.Choice(("auto", "hold", "linear", "cubic")),
-        default="auto",
-        help="Interpolation between samples of F.",
-    ),
-)
-
 COLUMNS = ("time", "u", "velocity", "acceleration", "force", "run")
 
 
@@ -63,16 +23,16 @@ COLUMNS = ("time", "u", "velocity", "acceleration", "force", "run")
 class DataOptions:
     """The values of the options about the data."""
 
-    time: str | None
-    u: str | None
-    states: str | None
-    velocity: str | None
-    acceleration: str | None
-    force: str | None
-    run: str | None
-    initial: tuple[str, ...]
-    hold: bool | None
-    interpolation: str
+    time: str | None = None
+    u: str | None = None
+    states: str | None = None
+    velocity: str | None = None
+    acceleration: str | None = None
+    force: str | None = None
+    run: str | None = None
+    initial: tuple[str, ...] = ()
+    hold: bool | None = None
+    interpolation: str = "auto"
     called: tuple[str, ...] = ()  # the states in given equations
 
 
@@ -83,10 +43,15 @@ def read_dataset(files: Sequence[str], options: DataOptions) -> "tuple[Dataset, 
         DataError, ConfigError: if they cannot be used that way.
     """
     from gode.tables.read import read_table
+
+    return dataset_of([read_table(path) for path in files], options)
+
+
+def dataset_of(tables: "Sequence[Table]", options: DataOptions) -> "tuple[Dataset, Readings]":
+    """Return the runs in some tables; see `read_dataset`."""
     from gode.tables.roles import Roles
     from gode.tables.runs import runs_of_tables
 
-    tables = [read_table(path) for path in files]
     roles = Roles(**{role: getattr(options, role) for role in COLUMNS})
     asked = _ask(tables[0], roles, options)
     readings = runs_of_tables(tables, asked.roles)

@@ -1,0 +1,42 @@
+"""The options that say which column holds what."""
+
+import click
+
+from gode.cli.app import add_options
+
+data_options = add_options(
+    click.option("--time", metavar="COLUMN", help="Column of times."),
+    click.option(
+        "--u", metavar="COLUMN[,...]", help="Column of the signal; A1,A2 or all: each column is a run."
+    ),
+    click.option(
+        "--states",
+        metavar="COLUMN,...",
+        help="Columns of several signals with one law, as prey,predator or prey=Hare,predator=Lynx, or all.",
+    ),
+    click.option("--velocity", metavar="COLUMN[,...]", help="Column of u', or one for each state."),
+    click.option("--acceleration", metavar="COLUMN[,...]", help="Column of u'', or one for each state."),
+    click.option(
+        "--force",
+        metavar="COLUMN|FORMULA[,...]",
+        help="Known input F: a column, or a formula in t; or several.",
+    ),
+    click.option("--run", metavar="COLUMN", help="Column that tells several runs apart."),
+    click.option(
+        "--initial",
+        metavar="VALUES",
+        multiple=True,
+        help="Known initial values, as 1 or 1,0; once for all runs or once for each.",
+    ),
+    click.option(
+        "--hold/--no-hold",
+        default=None,
+        help="Whether each sample of F is held until the next; by default the data decide.",
+    ),
+    click.option(
+        "--interpolation",
+        type=click.Choice(("auto", "hold", "linear", "cubic")),
+        default="auto",
+        help="Interpolation between samples of F.",
+    ),
+)
