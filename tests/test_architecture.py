@@ -20,14 +20,19 @@ LAYERS = (
     {"files": {"errors"}, "ranges": {"errors"}},
     {"grammar": set(), "equation": set(), "data": set()},
     {"library": {"grammar", "equation"}, "solve": {"equation", "data"}, "tables": {"data"}},
-    {"fitting": {"equation", "data", "solve"}, "codec": {"equation"}},
+    {
+        "fitting": {"equation", "data", "solve"},
+        "codec": {"equation"},
+        "prior": {"grammar", "equation", "library"},  # laws that people use, as sentences of a grammar too
+    },
     {
         "model": {"grammar", "equation", "library"},
-        "selection": {"equation", "data", "solve", "fitting"},
+        "selection": {"equation", "data", "solve", "fitting", "prior"},
     },
     {
         "search": {
-            *("grammar", "equation", "data", "library", "solve", "fitting", "model", "selection", "codec")
+            *("grammar", "equation", "data", "library", "solve", "fitting", "model", "selection", "codec"),
+            "prior",
         },
     },
     {"paper": {"*"}},  # the published method, as one part

@@ -1,0 +1,232 @@
+"""The prior probability of a law: how often people write its terms, and how they compose others.
+
+An equation is drawn by drawing its order, whether it is solved for its highest derivative, how many terms it
+has, and which. A term that is known is in an equation about as often as in the known equations of its kind
+(its order, with other states or without, with a force or without), smoothed towards all known equations; a
+term that is not known is composed of factors. This is an Indian buffet process with a base measure. Terms
+are a set, so the order in which they are written does not count, and other states are exchangeable.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import log
+
+import numpy as np
+
+from gode.arrays import Float
+from gode.equation import Node, Skeleton
+from gode.equation.system import LawSkeleton, SystemSkeleton
+from gode.equation.tree import ONE, is_other, number, var, variables
+from gode.prior.composition import Composition, learn_composition
+from gode.prior.corpus import KnownLaw
+from gode.prior.terms import Pieces, View, labellings, pattern, ways_of_writing
+
+Kind = tuple[int, bool, bool]  # order, whether there are other states, whether there is a force
+Named = tuple[Node, int]  # the pattern of a term, and which of several equal ones it is
+MOST_TERMS = 24  # of an equation, to which the number of sets is counted
+MOST_LIKELY = 0.95  # of a term, so that its absence is possible
+COPY = 0.02  # probability that a new term is one more of a kind that is there
+LEAST = 1e-9  # expected number of new terms
+ODD_LEAD = 1e-4  # of a highest derivative inside a function
+
+
+@dataclass(frozen=True, kw_only=True)
+class Smoothing:
+    """How strongly counts are smoothed; chosen by cross-validation over fields."""
+
+    kind: float = 40.0  # equations of its kind that all known equations are worth
+    new: float = 50.0  # equations without a known term, before any
+    novelty: float = 10.0  # expected number of new terms in the first equation
+    events: float = 10.0  # events that the guess at the composition is worth
+    number: float = 4.0  # equations that the guess at the number of terms is worth
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What is counted in the known equations."""
+
+    equations: Counter[Kind] = field(default_factory=Counter)
+    implicit: Counter[int] = field(default_factory=Counter)  # by order
+    sizes: Counter[tuple[Kind, int]] = field(default_factory=Counter)  # number of terms
+    terms: Counter[tuple[Kind, Named]] = field(default_factory=Counter)
+    leads: Counter[tuple[int, str]] = field(default_factory=Counter)  # order, power of the highest derivative
+
+
+@dataclass(frozen=True, eq=False)
+class Prior:
+    """Prior probabilities of laws, learned from known ones."""
+
+    counts: Counts
+    composition: Composition
+    smoothing: Smoothing
+    _terms: dict[tuple[Node, int, View], float] = field(default_factory=dict, repr=False)
+    _sets: dict[View, Float] = field(default_factory=dict, repr=False)
+    _laws: dict[object, float] = field(default_factory=dict, repr=False)
+
+    def log_prior(
+        self, skeleton: LawSkeleton, *, others: int | None = None, forced: bool | None = None
+    ) -> float:
+        """Return the log prior probability of a law, in nats; see `gode.prior.log_prior`."""
+        if isinstance(skeleton, SystemSkeleton):
+            others, forced = visible(len(skeleton.states), len(skeleton.inputs))
+        return sum([self._equation(part, others, forced) for part in skeleton.parts])
+
+    def _equation(self, skeleton: Skeleton, others: int | None, forced: bool | None) -> float:
+        names = [name for name in skeleton.inputs if is_other(name)]
+        most = max([int(name.rstrip("'")[1:]) for name in names], default=0)
+        view = View(skeleton.order, max(most, others or 0), bool(forced) or "F" in skeleton.inputs)
+        key = (skeleton.key, view)
+        if key not in self._laws:
+            ways = [self._pieces(pieces, view) for pieces in ways_of_writing(skeleton)]
+            self._laws[key] = float(np.logaddexp.reduce(ways))
+        return self._laws[key]
+
+    def _pieces(self, pieces: Pieces, view: View) -> float:
+        """Return the log probability of one way of writing an equation."""
+        total = self._log_order(view) + self._log_implicit(pieces)
+        total += self._log_size(len(pieces.terms), view)
+        total += sum(self._log_odds(body, copy, view) for body, copy in pieces.terms)
+        sets = self._set_sizes(view)
+        return total - float(sets[min(len(pieces.terms), MOST_TERMS)])
+
+    def _log_order(self, view: View) -> float:
+        alike = [self.counts.equations[(order, view.others > 0, view.forced)] for order in (1, 2)]
+        own = alike[view.order - 1] if view.order in (1, 2) else 0
+        return log((own + 1.0) / (sum(alike) + 2.0))
+
+    def _log_implicit(self, pieces: Pieces) -> float:
+        """Return the log probability that an equation is explicit, or of the terms that it leads with."""
+        s = self.smoothing.number
+        n = sum(count for kind, count in self.counts.equations.items() if kind[0] == pieces.order)
+        rate = (self.counts.implicit[pieces.order] + 0.02 * s) / (n + s)
+        if not pieces.leading:
+            return log(1 - rate)
+        view = View(pieces.order, MOST_TERMS, True)
+        total = log(rate) - len(pieces.leading) * log(2.0)
+        return total + sum(self._log_lead(body, pieces.order, view) for body in pieces.leading)
+
+    def _log_lead(self, body: Node, order: int, view: View) -> float:
+        """Return the log probability of a term with the highest derivative."""
+        power, rest = split_lead(body, order)
+        if power is None:
+            return log(ODD_LEAD) + self.composition.log_probability(body, view)
+        s = self.smoothing.number
+        guess = {"1": 0.8, "2": 0.1}.get(power, 0.01)
+        alike = sum(count for (own, _), count in self.counts.leads.items() if own == order)
+        chance = (self.counts.leads[(order, power)] + s * guess) / (alike + s)
+        return log(chance) + self.composition.log_probability(rest, view)
+
+    def _log_size(self, n: int, view: View) -> float:
+        """Return the log probability of the number of terms besides the highest derivative."""
+        s = self.smoothing.number
+        pooled = sum(c for (_, size), c in self.counts.sizes.items() if size == n)
+        general = (pooled + s * 0.5 ** (n + 1)) / (self._n_equations + s)
+        kind = kind_of(view)
+        own = self.counts.sizes[(kind, n)] + s * general
+        return log(own / (self.counts.equations[kind] + s))
+
+    @cached_property
+    def _n_equations(self) -> int:
+        return self.counts.equations.total()
+
+    @cached_property
+    def _pooled(self) -> Counter[Named]:
+        pooled: Counter[Named] = Counter()
+        for (_, named), count in self.counts.terms.items():
+            pooled[named] += count
+        return pooled
+
+    def _log_odds(self, body: Node, copy: int, view: View) -> float:
+        """Return the log odds that a term with its labels is in an equation."""
+        key = (body, copy, view)
+        if key not in self._terms:
+            form, n_names, symmetries = pattern(body)
+            ways = labellings(n_names, symmetries, view.others)
+            new = self.composition.log_probability(body, view) + log(ways) + (copy - 1) * log(COPY)
+            chance = min(self._chance((form, copy), float(np.exp(new)), view) / ways, MOST_LIKELY)
+            self._terms[key] = log(chance) - log(1 - chance)
+        return self._terms[key]
+
+    def _chance(self, named: Named, composed: float, view: View) -> float:
+        """Return how often a pattern is expected in an equation, given the probability to compose it."""
+        s, kind = self.smoothing, kind_of(view)
+        pooled = (self._pooled[named] + s.new * s.novelty * composed) / (self._n_equations + s.new)
+        return (self.counts.terms[(kind, named)] + s.kind * pooled) / (self.counts.equations[kind] + s.kind)
+
+    def _set_sizes(self, view: View) -> Float:
+        """Return, by number of terms, the log of the summed odds of all sets of so many terms."""
+        if view not in self._sets:
+            odds, known = [], 0.0
+            for form, copy in self._pooled:
+                if not all(view.holds(name) for name in variables(form)):
+                    continue
+                _, n_names, symmetries = pattern(form)
+                ways = labellings(n_names, symmetries, view.others)
+                odds += [float(np.exp(self._log_odds(form, copy, view)))] * int(ways)
+                known += float(np.exp(self.composition.log_probability(form, view))) * ways
+            s = self.smoothing
+            unknown = s.kind / (self.counts.equations[kind_of(view)] + s.kind)
+            unknown *= s.new * s.novelty / (self._n_equations + s.new) * max(1 - known, 0.0)
+            self._sets[view] = _log_sums_over_sets(odds, unknown)
+        return self._sets[view]
+
+
+def learn_prior(laws: Sequence[KnownLaw], smoothing: Smoothing | None = None) -> Prior:
+    """Return the prior learned from known laws."""
+    smoothing = smoothing or Smoothing()
+    counts = Counts()
+    bodies: set[Node] = set()
+    for law in laws:
+        others, forced = visible(len(law.skeleton.states), law.n_inputs)
+        for part in law.skeleton.parts:
+            pieces = ways_of_writing(part)[0]
+            kind = kind_of(View(pieces.order, others, forced))
+            counts.equations[kind] += 1
+            counts.sizes[(kind, len(pieces.terms))] += 1
+            counts.implicit[pieces.order] += bool(pieces.leading)
+            for body in pieces.leading:
+                power, rest = split_lead(body, pieces.order)
+                counts.leads[(pieces.order, power or "odd")] += 1
+                bodies.add(pattern(rest)[0])
+            for body, copy in pieces.terms:
+                form = pattern(body)[0]
+                counts.terms[(kind, (form, copy))] += 1
+                bodies.add(form)
+    return Prior(counts, learn_composition(sorted(bodies), smoothing.events), smoothing)
+
+
+def visible(n_states: int, n_inputs: int) -> tuple[int, bool]:
+    """Return how many v's an equation sees, and whether it sees F."""
+    return n_states - 1 + max(n_inputs - 1, 0), n_inputs > 0
+
+
+def kind_of(view: View) -> Kind:
+    """Return the kind of equation that has this view."""
+    return view.order, view.others > 0, view.forced
+
+
+def split_lead(body: Node, order: int) -> tuple[str | None, Node]:
+    """Return the power of the highest derivative in a term, None if it is inside a factor, and the rest."""
+    highest = var("u" + "'" * order)
+    power, rest = None, []
+    for factor in body.args if body.op == "*" else (body,):
+        base, exponent = factor.args if factor.op == "^" else (factor, ONE)
+        if base == highest and exponent.op in ("num", "const"):
+            power = f"{number(exponent):g}" if exponent.op == "num" else "C"
+        else:
+            rest.append(factor)
+    if any(highest.value in variables(factor) for factor in rest):
+        power = None
+    return power, Node("*", 0.0, tuple(rest)) if len(rest) > 1 else rest[0] if rest else ONE
+
+
+def _log_sums_over_sets(odds: Sequence[float], unknown: float) -> Float:
+    """Return the logs of the elementary symmetric polynomials of `odds` and of endless small ones."""
+    sums = np.zeros(MOST_TERMS + 1)
+    sums[0] = 1.0
+    for odd in odds:
+        sums[1:] += odd * sums[:-1]
+    small = np.cumprod(np.append(1.0, max(unknown, LEAST) / np.arange(1, MOST_TERMS + 1)))
+    return np.asarray(np.log(np.convolve(sums, small)[: MOST_TERMS + 1]), np.float64)
