@@ -6,7 +6,7 @@ An array is its shape and its values.
 
 import math
 from collections.abc import Mapping
-from dataclasses import MISSING, Field, fields, is_dataclass
+from dataclasses import MISSING, Field, fields, is_dataclass, replace
 from functools import lru_cache
 from types import NoneType, UnionType
 from typing import TypeVar, Union, get_args, get_origin, get_type_hints
@@ -14,7 +14,9 @@ from typing import TypeVar, Union, get_args, get_origin, get_type_hints
 import numpy as np
 
 from gode.arrays import Float
-from gode.equation import Equation, Link, System, SystemSkeleton, parse_skeleton
+from gode.equation import Equation, Link, Parameter, Skeleton, System, SystemSkeleton, parse_skeleton
+from gode.equation.frame import parameters_of
+from gode.equation.parse_frame import read_named
 from gode.equation.printer import exact, to_text
 from gode.errors import FileError
 from gode.ranges import check_value
@@ -160,7 +162,7 @@ class _Decoder:
         text = _checked(str, member(data, "residual", where), f"{where}.residual")
         numbers = _list(data, "constants", where)
         scale = self.union((float, NoneType), member(data, "scale", where), f"{where}.scale")
-        skeleton = parse_skeleton(f"{text} = 0", inputs=self.inputs, states=("u", *OTHERS))
+        skeleton = self.skeleton(text, data, self.inputs, where)
         constants = tuple(_number(v, f"{where}.constants") for v in numbers)
         for name, value in {"constants": constants, "scale": scale}.items():
             check_value("Equation", name, value, f"{where}.{name}")
@@ -171,7 +173,11 @@ class _Decoder:
             tuple(_checked(str, v, f"{where}.{name}") for v in _list(data, name, where))
             for name in ("states", "inputs", "residuals")
         )
-        parts = tuple(parse_skeleton(f"{text} = 0", states=("u", *OTHERS)) for text in texts)
+        named = (
+            _list(data, "parts", where) if isinstance(data, dict) and "parts" in data else [{}] * len(texts)
+        )
+        pairs = zip(texts, named, strict=True)
+        parts = tuple(self.skeleton(text, own, ("F",), where) for text, own in pairs)
         links = self.row((Link, ...), member(data, "links", where), f"{where}.links")
         numbers = tuple(_number(v, f"{where}.constants") for v in _list(data, "constants", where))
         check_value("Equation", "constants", numbers, f"{where}.constants")
@@ -182,7 +188,22 @@ class _Decoder:
             raise FileError(
                 f"{where} has {len(parts)} equations and {len(links)} links for {len(states)} states"
             )
-        return System(SystemSkeleton(states, parts, inputs, links), numbers)  # type: ignore[arg-type]
+        made = SystemSkeleton(states, parts, inputs, links)  # type: ignore[arg-type]
+        return System(replace(made, parameters=parameters_of(made)), numbers)
+
+    def skeleton(self, text: str, data: object, inputs: tuple[str, ...], where: str) -> Skeleton:
+        """Return the skeleton of a residual, whose constants may have names."""
+        given = data.get("parameters", []) if isinstance(data, dict) else []
+        if not given:
+            return parse_skeleton(f"{text} = 0", inputs=inputs, states=("u", *OTHERS))
+        rows = self.row((tuple[str, float, float], ...), given, f"{where}.parameters")
+        parameters = tuple(Parameter(*row) for row in rows)  # type: ignore[misc]
+        functions = self.row(
+            (tuple[str, tuple[str, ...], str], ...),
+            data.get("functions", []) if isinstance(data, dict) else [],
+            f"{where}.functions",
+        )
+        return read_named(text, parameters, functions, inputs)  # type: ignore[arg-type]
 
 
 @lru_cache(maxsize=64)
@@ -197,8 +218,10 @@ def _is_required(field: "Field[object]") -> bool:
 
 def _equation_json(equation: Equation) -> Json:
     """Return the residual in normal form, whose constants are numbered in the order of the text."""
+    named = _names_json(equation.skeleton)
     return {
-        "residual": to_text(equation.skeleton.normal, exact),
+        "residual": to_text(equation.skeleton.named_tree if named else equation.skeleton.normal, exact),
+        **named,
         "constants": [_number_json(c) for c in equation.constants],
         "scale": None if equation.scale is None else _number_json(equation.scale),
     }
@@ -210,10 +233,24 @@ def _system_json(system: System) -> Json:
     return {
         "states": list(skeleton.states),
         "inputs": list(skeleton.inputs),
-        "residuals": [to_text(part.normal, exact) for part in skeleton.parts],
+        "residuals": [
+            to_text(part.named_tree if part.parameters else part.normal, exact) for part in skeleton.parts
+        ],
+        **({"parts": [_names_json(part) for part in skeleton.parts]} if skeleton.parameters else {}),
         "links": [[link.place, link.factor] for link in skeleton.links],
         "constants": [_number_json(c) for c in system.constants],
     }
+
+
+def _names_json(skeleton: Skeleton) -> dict[str, Json]:
+    """Return the names and bounds of the constants, and what was found for unknown functions; or nothing."""
+    if not skeleton.parameters:
+        return {}
+    functions = [
+        [f.name, list(f.arguments), to_text(skeleton.named(f.tree), exact)] for f in skeleton.functions
+    ]
+    bounds = [[p.name, _number_json(p.low), _number_json(p.high)] for p in skeleton.parameters]
+    return {"parameters": bounds, "functions": functions}  # type: ignore[dict-item]
 
 
 def _number_json(value: float) -> Json:

@@ -4,6 +4,7 @@ An error says what was expected, what came, where, and what to do. A failure is 
 a candidate equation that cannot be fitted or solved is no mistake of the user.
 """
 
+import re
 from enum import StrEnum
 
 
@@ -54,3 +55,10 @@ class Failure(StrEnum):
     NO_ROOT = "no real value of the highest derivative"
     TRIVIAL = "holds for any signal"
     TOO_MANY_CONSTANTS = "more constants than allowed"
+
+
+def pointed(reason: str, text: str, start: int) -> str:
+    """Return a message with the text it is about and a caret under the place."""
+    line = re.sub(r"\s", " ", text)
+    low = max(0, start - 60)
+    return f"{shortened(reason)}\n  {line[low : low + 120]}\n  {' ' * (start - low)}^"

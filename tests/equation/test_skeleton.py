@@ -6,7 +6,7 @@ import pytest
 from hypothesis import assume, given, settings
 
 from gode.equation import Skeleton, parse_skeleton, parse_tree
-from gode.equation.skeleton import explicit_terms, linear_terms, term_node
+from gode.equation.terms import explicit_terms, linear_terms, term_node
 from gode.equation.tree import ONE, ZERO, add, const, num, power, var, walk
 from gode.errors import EquationError
 from strategies import linear_equations, plain_value, points, skeleton_trees

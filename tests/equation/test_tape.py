@@ -10,7 +10,6 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from gode.equation import Node, Skeleton, Term, parse_skeleton, parse_tree
-from gode.equation.skeleton import linear_terms
 from gode.equation.symbolic import expression
 from gode.equation.tape import (
     ADDEND,
@@ -22,6 +21,7 @@ from gode.equation.tape import (
     compile_tape,
     evaluate,
 )
+from gode.equation.terms import linear_terms
 from gode.equation.tree import call, const, count_constants, mul, num, var, walk
 from gode.errors import EquationError
 from strategies import constant_values, free_expressions, plain_value, points, skeleton_trees

@@ -10,8 +10,8 @@ from scipy.optimize import least_squares
 from gode.benchmarks import problem, truth
 from gode.data import Columns, columns_of_run, join_runs
 from gode.equation import Equation, parse_equation, parse_skeleton
-from gode.equation.skeleton import Term
 from gode.equation.tape import compile_tape, evaluate
+from gode.equation.terms import Term
 from gode.equation.tree import num, walk
 from gode.errors import ConfigError, DataError, EquationError, Failure
 from gode.fitting import (

@@ -11,8 +11,8 @@ from gode.data import Interpolation, Samples
 from gode.discovery import fit
 from gode.equation import parse_equation, parse_tree
 from gode.equation.printer import write
-from gode.equation.skeleton import Term
 from gode.equation.tape import COLUMNS, compile_tape, evaluate
+from gode.equation.terms import Term
 from gode.errors import ConfigError, DataError, EquationError
 from gode.report.code import LANGUAGES, code, suffix
 from gode.report.languages import PYTHON, C

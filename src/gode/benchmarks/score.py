@@ -16,9 +16,9 @@ from gode.arrays import Float
 from gode.benchmarks.problems import Problem, truth
 from gode.equation import Equation, Node, Skeleton, parse_equation
 from gode.equation.normal import normal_sum
-from gode.equation.skeleton import explicit_terms, term_node
 from gode.equation.sums import Coefficient, from_sum, to_sum
 from gode.equation.tape import COLUMNS, Tape, compile_tape, evaluate
+from gode.equation.terms import explicit_terms, term_node
 from gode.equation.tree import add, number, unlabelled
 from gode.errors import EquationError
 from gode.solve import SolveConfig, solve

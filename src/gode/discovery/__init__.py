@@ -1,8 +1,9 @@
 """From measurements to the equation."""
 
 from gode.discovery.api import discover
-from gode.discovery.finding import Constant, Finding
+from gode.discovery.finding import Finding
 from gode.discovery.given import fit
+from gode.discovery.named import Constant
 from gode.discovery.result import Discovery
 from gode.search.archive import Step
 

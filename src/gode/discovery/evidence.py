@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from gode.discovery.residuals import lowest_series
 from gode.discovery.simulate import Scenario, simulate
-from gode.equation.skeleton import has_pivot_one
+from gode.equation.terms import has_pivot_one
 from gode.fitting.prepare import Prepared
 from gode.fitting.target import Target
 from gode.search.settings import Settings

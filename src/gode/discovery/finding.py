@@ -9,23 +9,21 @@ from typing import NamedTuple
 import numpy as np
 
 from gode.arrays import Float
+from gode.discovery.named import (
+    INSIDE,
+    Constant,
+    functions_found,
+    lines_with_names,
+    named_constants,
+    numbers_of,
+)
 from gode.discovery.shared import links_of, named_lines, shared_constants
 from gode.equation import Law, Term
 from gode.equation.printer import display_order, to_text
-from gode.equation.skeleton import has_pivot_one, linear_terms
 from gode.equation.system import make_law, renamed
+from gode.equation.terms import has_pivot_one, linear_terms
 from gode.errors import DataError
 from gode.selection import Candidate
-
-INSIDE = "inside a function"
-
-
-class Constant(NamedTuple):
-    """A number of the equation as written, its standard error, and what it multiplies or where it stands."""
-
-    value: float
-    error: float
-    place: str
 
 
 class Number(NamedTuple):
@@ -80,14 +78,21 @@ class Finding:
     def named_lines(self) -> list[str]:
         """Return the equation of each state with a letter for each constant that several share, and these.
 
-        Without such constants they are those of `lines`.
+        Constants that the user named stand by their names. Without any they are those of `lines`.
         """
         shared = shared_constants(self.law)
+        if self.law.skeleton.parameters:
+            return [*self._own(lines_with_names(self.law)), *self.functions.values()]
         if not shared:
             return self.lines()
         errors = self.candidate.errors
         used = [each for each in shared if {*each.equations} & {*self.states}]
         return self._own(named_lines(self.law)) + [each.told(float(errors[each.place])) for each in used]
+
+    @property
+    def functions(self) -> dict[str, str]:
+        """What was found for each unknown function of the frame, as text such as f(u') = 0.2*u'."""
+        return functions_found(self.law)
 
     def __repr__(self) -> str:
         return f"<{'; '.join(self.lines())}>"
@@ -122,7 +127,12 @@ class Finding:
 
     @cached_property
     def constants(self) -> tuple[Constant, ...]:
-        """The constants in the scale of the text, with their standard errors; each shared one once."""
+        """The constants in the scale of the text, with their standard errors; each shared one once.
+
+        Named ones come as they were named.
+        """
+        if self.law.skeleton.parameters:
+            return named_constants(self.candidate, self.state)
         errors = np.sqrt(np.maximum(np.diag(self.covariance), 0.0))
         numbers = self._numbers(self.law)
         return tuple(
@@ -133,6 +143,9 @@ class Finding:
     @cached_property
     def covariance(self) -> Float:
         """The covariance of `constants`, in their order and scale."""
+        if self.law.skeleton.parameters:
+            own = numbers_of(self.law, self.state)
+            return np.asarray(self.candidate.covariance[np.ix_(own, own)])
         first = [group[0] for group in self._groups]
         values = np.array([n.value for n in self._numbers(self.law)])[first]
         c = np.array(self.law.constants)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations  # help() then shows types by their names
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
@@ -13,6 +12,7 @@ from gode.data import Dataset
 from gode.data.joining import chosen_interpolation
 from gode.discovery.arguments import Force, Signals, make_dataset
 from gode.discovery.explaining import with_causes, with_error_bars
+from gode.discovery.framing import Texts, read_frame
 from gode.discovery.inputs import with_held_input
 from gode.discovery.result import Discovery
 from gode.equation import (
@@ -21,19 +21,19 @@ from gode.equation import (
     LawSkeleton,
     Skeleton,
     SystemSkeleton,
-    parse_skeleton,
-    parse_system,
 )
-from gode.equation.system import input_seen, renamed
+from gode.equation.fixing import Bounds
+from gode.equation.parse_frame import split_equations
+from gode.equation.parse_system import written_states
 from gode.errors import DataError
 from gode.fitting import ConstantsConfig, fit_constants
 from gode.fitting.prepare import Prepared, prepare
 from gode.fitting.resolved import is_resolved
 from gode.fitting.shooting import start_error
 from gode.fitting.target import Target
-from gode.fitting.views import is_plain, view
+from gode.fitting.views import view
 from gode.search.coupling import best_combinations, law_of
-from gode.search.settings import INPUT, Settings
+from gode.search.settings import Settings
 from gode.search.threads import one_thread
 from gode.search.workers import Start, Workers
 from gode.selection import Candidate, Pool, rank
@@ -50,7 +50,7 @@ MINIMA = 6  # starts that are fitted to the trajectory
 
 
 def fit(
-    equation: str | Sequence[str] | Mapping[str, str],
+    equation: Texts,
     t: Series,
     u: Signals | None = None,
     *,
@@ -61,49 +61,43 @@ def fit(
     initial: Signals | None = None,
     hold: bool | None = None,
     interpolation: str = "auto",
+    fixed: Mapping[str, float] | None = None,
+    bounds: Bounds | None = None,
 ) -> Discovery:
-    """Fit the constants C of an equation to measurements, on the trajectory; see `discover` for the data.
+    """Fit the constants of an equation to measurements, on the trajectory; see `discover` for the data.
 
-    Several states have a list of equations, one for each; without `names` they are called as there.
+    Each C is a constant of its own; any other name that is no state, input or function is a constant with
+    that name, the same wherever it stands. Several states have a list of equations, one for each; without
+    `names` they are called as there.
+
+    Args:
+        fixed: values of named constants that are known.
+        bounds: the least and the largest value of named constants, None for no bound.
 
     Example:
         >>> g = fit("C*u'' + C*u' + C*u = F", t, u, force=f)  # doctest: +SKIP
+        >>> g = fit("u' = r*u*(1 - u/K)", t, u, fixed={"K": 500}, bounds={"r": (0, None)})  # doctest: +SKIP
         >>> g = fit(["x' = C*x - C*x*y", "y' = C*x*y - C*y"], t, xy)  # doctest: +SKIP
     """
     joined = chosen_interpolation(hold, interpolation)
     if not isinstance(equation, str) and names is None and isinstance(u, np.ndarray | list):
-        names = parse_system(equation, inputs=_input_names(force)).states
+        names = written_states(split_equations(equation))
     dataset = make_dataset(t, u, velocity, acceleration, force, initial, names=names, interpolation=joined)
-    return fit_in(dataset, parse_law(equation, dataset))
+    return fit_in(dataset, parse_law(equation, dataset, fixed, bounds))
 
 
-def parse_law(equation: str | Sequence[str] | Mapping[str, str], dataset: Dataset) -> LawSkeleton:
-    """Return the skeleton of an equation, or of a system whose states are those of the data."""
-    if is_plain(dataset) and isinstance(equation, str):
-        return parse_skeleton(equation)
-    texts = [equation] if isinstance(equation, str) else equation
-    words = " ".join(texts.values() if isinstance(texts, Mapping) else map(str, texts))
-    called = tuple(_called(name, dataset, words) for name in dataset.inputs)
-    found = parse_system(texts, states=dataset.states, inputs=called)
-    return SystemSkeleton(found.states, tuple(_with_all_inputs(found, called)), dataset.inputs)
+def parse_law(
+    equation: Texts,
+    dataset: Dataset,
+    fixed: Mapping[str, float] | None = None,
+    bounds: Bounds | None = None,
+) -> LawSkeleton:
+    """Return the skeleton of an equation, or of a system whose states are those of the data.
 
-
-def _called(name: str, dataset: Dataset, words: str) -> str:
-    """Return what a text calls an input: its name among the data, or the label that the user gave it."""
-    label = dataset.labels.get("force" if name == INPUT else name, name)
-    return label if label.isidentifier() and re.search(rf"\b{label}\b", words) else name
-
-
-def _with_all_inputs(skeleton: SystemSkeleton, inputs: tuple[str, ...]) -> Iterator[Skeleton]:
-    """Yield the equations with the known inputs numbered as in the data, of which they may lack some."""
-    d = len(skeleton.states)
-    names = {input_seen(i, d): input_seen(inputs.index(name), d) for i, name in enumerate(skeleton.inputs)}
-    for part in skeleton.parts:
-        yield Skeleton(renamed(part.tree, names))
-
-
-def _input_names(force: object) -> tuple[str, ...]:
-    return tuple(force) if isinstance(force, Mapping) else (INPUT,)
+    One without named constants is the same for all ways of writing it.
+    """
+    frame = read_frame(equation, dataset, functions=False, fixed=fixed, bounds=bounds)
+    return frame.law({}) if frame.is_named else frame.unnamed_law()
 
 
 def fit_in(dataset: Dataset, skeleton: LawSkeleton) -> Discovery:

@@ -34,7 +34,9 @@ class Named(NamedTuple):
 
 
 def shared_constants(law: Law) -> list[Named]:
-    """Return the constants that stand in several equations, in the order of the text."""
+    """Return the constants that stand in several equations and have no name, in the order of the text."""
+    if law.skeleton.parameters:
+        return []
     owners: dict[int, list[str]] = {}
     for state, links in zip(law.skeleton.states, links_of(law), strict=True):
         for place in {place for place, _ in links if place >= 0}:

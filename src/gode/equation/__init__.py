@@ -3,16 +3,19 @@
 from gode.equation.equation import Equation, equation_of, from_sympy, parse_equation
 from gode.equation.parse import parse_tree
 from gode.equation.parse_system import parse_system
-from gode.equation.skeleton import Skeleton, Term, parse_skeleton
+from gode.equation.skeleton import Found, Parameter, Skeleton, parse_skeleton
 from gode.equation.system import Law, LawSkeleton, Link, System, SystemSkeleton
+from gode.equation.terms import Term
 from gode.equation.tree import Node
 
 __all__ = [
     "Equation",
+    "Found",
     "Law",
     "LawSkeleton",
     "Link",
     "Node",
+    "Parameter",
     "Skeleton",
     "System",
     "SystemSkeleton",

@@ -9,17 +9,9 @@ from typing import TYPE_CHECKING
 from gode.equation.normal import normal_sum, pivot_body
 from gode.equation.parse import numbers_to_constants, parse_tree
 from gode.equation.printer import exact, rounded, to_latex, to_text
-from gode.equation.skeleton import (
-    Skeleton,
-    Term,
-    checked,
-    explicit_terms,
-    has_pivot_one,
-    linear_terms,
-    shortened,
-    term_node,
-)
+from gode.equation.skeleton import Skeleton, checked, shortened
 from gode.equation.sums import from_sum, to_sum
+from gode.equation.terms import Term, explicit_terms, has_pivot_one, linear_terms, term_node
 from gode.equation.tree import Node, add, complexity, has_constant, num, renumber, replace_constants, var
 from gode.errors import EquationError
 

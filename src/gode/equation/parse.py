@@ -9,6 +9,7 @@ import math
 import re
 from typing import NamedTuple, NoReturn
 
+from gode.equation.names import NameRefused, Names
 from gode.equation.operators import FUNCTIONS
 from gode.equation.tree import (
     MINUS_ONE,
@@ -26,14 +27,14 @@ from gode.equation.tree import (
     renumber,
     var,
 )
-from gode.errors import EquationError, shortened
+from gode.errors import EquationError, pointed
 
 MAX_LENGTH = 20_000
 MAX_DEPTH = 60
 MAX_ORDER = 2
 TOKEN = re.compile(
     r"\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|(?P<name>[A-Za-z_]\w*)(?P<primes>['′]*)"
-    r"|(?P<sign>\*\*|[-+*/^(),=]))"
+    r"|(?P<sign>\*\*|[-+*/^(),=?]))"
 )
 
 
@@ -45,11 +46,18 @@ class _Token(NamedTuple):
     stop: int
 
 
-def parse_tree(text: str, *, inputs: tuple[str, ...] = ("F",), states: tuple[str, ...] = (STATE,)) -> Node:
+def parse_tree(
+    text: str,
+    *,
+    inputs: tuple[str, ...] = ("F",),
+    states: tuple[str, ...] = (STATE,),
+    names: Names | None = None,
+) -> Node:
     """Return the tree of an expression, or of `left - right` if `text` holds one `=`.
 
     Args:
         states: the names that may have derivatives.
+        names: where other names are entered, as constants and unknown functions; without it they are refused.
 
     Raises:
         EquationError: with the text and a caret under the place.
@@ -58,14 +66,18 @@ def parse_tree(text: str, *, inputs: tuple[str, ...] = ("F",), states: tuple[str
         raise EquationError(f"an equation must be text, got {type(text).__name__}")
     if len(text) > MAX_LENGTH:
         raise EquationError(f"an equation of {len(text)} characters is too long; the limit is {MAX_LENGTH}")
-    return renumber(_Parser(text, inputs, states).equation())
+    tree = _Parser(text, inputs, states, names).equation()
+    return renumber(tree) if names is None else tree
 
 
 class _Parser:
     """Recursive descent over the tokens of one text."""
 
-    def __init__(self, text: str, inputs: tuple[str, ...], states: tuple[str, ...]) -> None:
+    def __init__(
+        self, text: str, inputs: tuple[str, ...], states: tuple[str, ...], names: Names | None
+    ) -> None:
         self.text = text
+        self.names = names
         self.inputs = inputs
         self.states = states
         self.tokens = self._tokens()
@@ -73,9 +85,7 @@ class _Parser:
         self.depth = 0
 
     def fail(self, reason: str, start: int) -> NoReturn:
-        line = re.sub(r"\s", " ", self.text)
-        low = max(0, start - 60)
-        raise EquationError(f"{shortened(reason)}\n  {line[low : low + 120]}\n  {' ' * (start - low)}^")
+        raise EquationError(pointed(reason, self.text, start))
 
     def _tokens(self) -> list[_Token]:
         tokens = []
@@ -168,6 +178,8 @@ class _Parser:
             return num(value)
         if token.kind == "name":
             return self.name(token)
+        if token.text == "?":
+            return self.anything(token)
         if token.text == "(" and token.kind == "sign":
             node = self.sum()
             self.expect(")", "to close the parenthesis")
@@ -193,14 +205,38 @@ class _Parser:
             return var(name)
         match name:
             case "C":
-                return const(0)
+                return const(0) if self.names is None else self.names.unnamed(self.text, token.start)
             case "t":
                 return var(TIME)
             case "pi":
                 return num(math.pi)
+        if self.names is not None:
+            return self.named(token, self.names)
         columns = [state + "'" * order for state in self.states for order in range(MAX_ORDER + 1)]
         known = ", ".join(["t", *columns, "C", "pi", *self.inputs, *FUNCTIONS, "sqrt", "diff"])
         self.fail(f"{name!r} is unknown; known are {known}", token.start)
+
+    def named(self, token: _Token, names: Names) -> Node:
+        """Return a named constant, or an unknown function of its arguments."""
+        try:
+            if not self.accept("("):
+                return names.constant(token.text, self.text, token.start)
+            arguments = [self.sum()]
+            while self.accept(","):
+                arguments.append(self.sum())
+            self.expect(")", f"to close {token.text}(")
+            return names.function(token.text, arguments, self.text, token.start)
+        except NameRefused as reason:
+            self.fail(str(reason), token.start)
+
+    def anything(self, token: _Token) -> Node:
+        """Return the unknown function ? of all columns."""
+        if self.names is None:
+            self.fail("'?' has no meaning in an equation; remove it", token.start)
+        try:
+            return self.names.function(token.text, [], self.text, token.start)
+        except NameRefused as reason:
+            self.fail(str(reason), token.start)
 
     def state(self, name: str, order: int, start: int) -> Node:
         if order > MAX_ORDER:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from gode.equation.equation import equation_of
+from gode.equation.names import Names
 from gode.equation.parse import TOKEN, parse_tree
 from gode.equation.skeleton import Skeleton, checked
 from gode.equation.system import System, SystemSkeleton, renamed, seen_to_display
@@ -29,7 +30,7 @@ def parse_system(
         EquationError: if a text is no equation, or a state has none or two of them.
     """
     used = _used(texts, inputs)
-    trees = _trees(texts, states, used)
+    trees = read_trees(texts, states, used)
     parts = [checked(Skeleton(tree), text) for tree, text in trees.values()]
     return SystemSkeleton(tuple(trees), tuple(parts), used)
 
@@ -42,7 +43,7 @@ def parse_system_values(
 ) -> System:
     """Return the system a person typed with numbers for all of its constants; see `parse_system`."""
     used = _used(texts, inputs)
-    trees = _trees(texts, states, used)
+    trees = read_trees(texts, states, used)
     for tree, text in trees.values():
         if has_constant(tree):
             raise EquationError(f"{shortened(text)!r} has free constants C; give them values")
@@ -77,26 +78,33 @@ def _words(text: str) -> list[str]:
     return [m["name"] + "'" * len(m["primes"] or "") for m in TOKEN.finditer(text) if m["name"]]
 
 
-def _trees(
-    texts: Sequence[str] | Mapping[str, str], states: Sequence[str], inputs: Sequence[str]
+def read_trees(
+    texts: Sequence[str] | Mapping[str, str],
+    states: Sequence[str],
+    inputs: Sequence[str],
+    names: Names | None = None,
 ) -> dict[str, tuple[Node, str]]:
-    """Return the tree of each state in its own view, and its text, in the order of the states."""
+    """Return the tree of each state in its own view, and its text, in the order of the states.
+
+    Args:
+        names: where names of constants and unknown functions are entered; see `parse_tree`.
+    """
     given = _texts(texts)
     owners = list(texts) if isinstance(texts, Mapping) else [_owner(text, states) for text in given]
-    names = tuple(states) or tuple(dict.fromkeys(owners))
-    for name in names:
+    known = tuple(states) or tuple(dict.fromkeys(owners))
+    for name in known:
         if owners.count(name) != 1:
             raise EquationError(
                 f"the state {name} needs one equation, got {owners.count(name)}; write {name}' = ... once"
             )
-    unknown = [name for name in owners if name not in names]
+    unknown = [name for name in owners if name not in known]
     if unknown:
-        raise EquationError(f"{unknown[0]} is no state; the states are {', '.join(names)}")
+        raise EquationError(f"{unknown[0]} is no state; the states are {', '.join(known)}")
     trees: dict[str, tuple[Node, str]] = {}
-    for own, name in enumerate(names):
+    for own, name in enumerate(known):
         text = given[owners.index(name)]
-        tree = parse_tree(text, inputs=tuple(inputs), states=names)
-        seen = {shown: called for called, shown in seen_to_display(own, names, inputs).items()}
+        tree = parse_tree(text, inputs=tuple(inputs), states=known, names=names)
+        seen = {shown: called for called, shown in seen_to_display(own, known, inputs).items()}
         trees[name] = renamed(tree, seen), text
     return trees
 

@@ -4,67 +4,76 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
 from gode.arrays import Float
 from gode.equation.normal import highest_derivative, normal_tree
 from gode.equation.parse import parse_tree
-from gode.equation.printer import to_text
+from gode.equation.terms import Term, equation_text, explicit_terms, linear_terms, with_owners
 from gode.equation.tree import (
-    MINUS_ONE,
-    ONE,
     STATE,
     TIME,
-    ZERO,
     Node,
-    add,
     burden,
-    by_term,
     complexity,
     const,
     count_constants,
     depends_on,
     derivative_order,
-    has_constant,
-    index,
-    mul,
     num,
     number,
-    power,
     renumber,
+    replace_constants,
     shorten_numbers,
+    sorted_tree,
     unlabelled,
+    var,
     variables,
     walk,
 )
 from gode.errors import EquationError
 
 
-@dataclass(frozen=True)
-class Term:
-    """`multiplier * c[constant] * body`; without a constant of its own if that is None."""
+class Parameter(NamedTuple):
+    """A constant with a name and the bounds of its value."""
 
-    multiplier: float
-    constant: int | None
-    body: Node
+    name: str
+    low: float = -math.inf
+    high: float = math.inf
+
+
+class Found(NamedTuple):
+    """An unknown function of a frame with what was found for it."""
+
+    name: str
+    arguments: tuple[str, ...]  # the columns of which it is a function, as `tree` calls them
+    tree: Node  # its constants are numbered as in the skeleton
 
 
 @dataclass(frozen=True, eq=False)
 class Skeleton:
-    """An ODE `tree = 0` with free constants; equal to every skeleton with the same normal form."""
+    """An ODE `tree = 0` with free constants; equal to every skeleton with the same normal form.
+
+    One with parameters is kept as it was written: constant i is parameters[i] wherever it stands.
+    """
 
     tree: Node
+    parameters: tuple[Parameter, ...] = ()
+    functions: tuple[Found, ...] = ()  # what the unknown functions of a frame became
 
     @cached_property
     def key(self) -> Node:
         """The normal form less labels of constants and rounding of numbers: what makes skeletons equal."""
+        if self.parameters:  # labels from 1 on, which no normal form has
+            return shorten_numbers(sorted_tree(replace_constants(self.tree, lambda i: const(i + 1))))
         return shorten_numbers(self._unlabelled)
 
     @cached_property
     def normal(self) -> Node:
         """The normal form: divided by the highest derivative's coefficient, constants numbered."""
-        return renumber(self._unlabelled)
+        return self.tree if self.parameters else renumber(self._unlabelled)
 
     @cached_property
     def _unlabelled(self) -> Node:
@@ -127,7 +136,7 @@ class Skeleton:
     @cached_property
     def n_constants(self) -> int:
         """The number of free constants of the normal form."""
-        return count_constants(self.normal)
+        return len(self.parameters) or count_constants(self.normal)
 
     @cached_property
     def complexity(self) -> int:
@@ -136,8 +145,8 @@ class Skeleton:
 
     @cached_property
     def burden(self) -> float:
-        """The structural price of the normal form."""
-        return burden(self.normal)
+        """The structural price of the normal form, or of what was found for unknown functions."""
+        return sum(burden(each.tree) for each in self.functions) if self.functions else burden(self.normal)
 
     @cached_property
     def leading(self) -> tuple[Node, ...]:
@@ -147,12 +156,14 @@ class Skeleton:
     @cached_property
     def terms(self) -> tuple[Term, ...]:
         """The normal form as a sum of terms, linear in as many constants as possible."""
-        return linear_terms(self.normal)
+        terms = linear_terms(self.normal)
+        return with_owners(terms) if self.parameters else terms
 
     @cached_property
     def rhs_terms(self) -> tuple[Term, ...] | None:
         """The explicit right-hand side as a sum of terms; None if the highest derivative is not linear."""
-        return explicit_terms(self.normal, self.highest)
+        terms = explicit_terms(self.normal, self.highest)
+        return with_owners(terms) if terms and self.parameters else terms
 
     @property
     def explicit(self) -> bool:
@@ -171,7 +182,18 @@ class Skeleton:
 
     def text(self, names: Mapping[str, str] | None = None) -> str:
         """Return the skeleton as text, with its columns called by other `names`."""
-        return equation_text(self.normal, self.highest, names or {})
+        if not self.parameters:
+            return equation_text(self.normal, self.highest, names or {})
+        return equation_text(self.named_tree, self.highest, names or {})
+
+    @cached_property
+    def named_tree(self) -> Node:
+        """The tree with the names of its constants, as if they were columns."""
+        return self.named(self.tree)
+
+    def named(self, tree: Node) -> Node:
+        """Return a part of the tree with the names of its constants."""
+        return replace_constants(tree, lambda i: var(self.parameters[i].name))
 
     def __str__(self) -> str:
         return self.text()
@@ -202,79 +224,3 @@ def checked(skeleton: Skeleton, text: str) -> Skeleton:
 def shortened(text: str) -> str:
     """Return `text` short enough for a message."""
     return text if len(text) <= 80 else f"{text[:77]}..."
-
-
-def linear_terms(tree: Node) -> tuple[Term, ...]:
-    """Split a sum into terms with at most one multiplying constant each."""
-    args = tree.args if tree.op == "+" else (tree,)
-    return tuple(_term(arg) for arg in args)
-
-
-@by_term
-def _term(node: Node) -> Term:
-    factors = node.args if node.op == "*" else (node,)
-    multiplier = 1.0
-    constant: int | None = None
-    rest = []
-    for factor in factors:
-        if factor.op == "num":
-            multiplier *= number(factor)
-        elif factor.op == "const" and constant is None:
-            constant = index(factor)
-        else:
-            rest.append(factor)
-    return Term(multiplier, constant, mul(*rest))
-
-
-def explicit_terms(tree: Node, highest: str) -> tuple[Term, ...] | None:
-    """Solve `tree = 0` for `highest`, if that enters linearly."""
-    slope: list[Node] = []
-    rest: list[Term] = []
-    for term in linear_terms(tree):
-        factors = term.body.args if term.body.op == "*" else (term.body,)
-        others = [f for f in factors if f.value != highest]
-        if any(depends_on(f, highest) for f in others) or len(factors) - len(others) > 1:
-            return None
-        if len(others) == len(factors):
-            rest.append(term)
-        else:
-            slope.append(term_node(Term(term.multiplier, term.constant, mul(*others))))
-    return _divided(rest, add(*slope)) if add(*slope) != ZERO else None
-
-
-def _divided(rest: list[Term], slope: Node) -> tuple[Term, ...]:
-    """Return the terms of `-rest / slope`; no constant may be duplicated."""
-    if slope.op == "num":
-        return tuple(Term(-t.multiplier / number(slope), t.constant, t.body) for t in rest)
-    inverse = power(slope, MINUS_ONE)
-    if not has_constant(slope):
-        return tuple(Term(-t.multiplier, t.constant, mul(t.body, inverse)) for t in rest)
-    if not rest:
-        return ()
-    return (Term(-1.0, None, mul(add(*map(term_node, rest)), inverse)),)
-
-
-def term_node(term: Term) -> Node:
-    """Return the tree of `term`."""
-    own = ONE if term.constant is None else const(term.constant)
-    return mul(num(term.multiplier), own, term.body)
-
-
-def has_pivot_one(tree: Node, highest: str) -> bool:
-    """Tell whether the residual `tree` is `highest` plus terms without it."""
-    terms = linear_terms(tree)
-    rest = [t for t in terms if t.body.value != highest]
-    alone = len(rest) == len(terms) - 1 and not any(depends_on(t.body, highest) for t in rest)
-    return alone and all(t.constant is None and t.multiplier == 1 for t in terms if t not in rest)
-
-
-def equation_text(tree: Node, highest: str, names: Mapping[str, str]) -> str:
-    """Return a skeleton's normal form as ``u' = ...`` where that is possible, else as ``... = 0``."""
-    if not has_pivot_one(tree, highest):
-        return f"{to_text(tree, names=names)} = 0"
-    rest = [t for t in linear_terms(tree) if t.body.value != highest]
-    # the sign of a free constant is free
-    moved = [
-        Term(t.multiplier if t.constant is not None else -t.multiplier, t.constant, t.body) for t in rest
-    ]
-    return f"{names.get(highest, highest)} = {to_text(add(*map(term_node, moved)), names=names)}"

@@ -15,9 +15,9 @@ import numpy as np
 
 from gode.arrays import Float
 from gode.equation.equation import Equation
-from gode.equation.skeleton import Skeleton
+from gode.equation.skeleton import Found, Parameter, Skeleton
 from gode.equation.sums import to_sum
-from gode.equation.tree import STATE, TIME, Node, unlabelled
+from gode.equation.tree import STATE, TIME, Node, burden, const, replace_constants, unlabelled
 from gode.errors import EquationError
 
 if TYPE_CHECKING:
@@ -73,6 +73,7 @@ class SystemSkeleton:
     parts: tuple[Skeleton, ...]  # one for each state, in its own view
     inputs: tuple[str, ...] = ()
     links: tuple[Link, ...] = ()  # one for each constant of all parts; none if every constant is free
+    parameters: tuple[Parameter, ...] = ()  # names and bounds of the free constants, where they have some
 
     @cached_property
     def key(self) -> tuple[object, ...]:
@@ -82,6 +83,8 @@ class SystemSkeleton:
     @cached_property
     def structure(self) -> object:
         """What tells laws apart: the terms of each equation, whatever their factors."""
+        if self.parameters:
+            return self.key
         return tuple(frozenset(to_sum(unlabelled(part.key))) for part in self.parts)
 
     @property
@@ -127,8 +130,20 @@ class SystemSkeleton:
 
     @cached_property
     def burden(self) -> float:
-        """The structural price of all equations."""
-        return sum(part.burden for part in self.parts)
+        """The structural price of all equations; a function that several share counts once."""
+        found = {each.name: burden(each.tree) for each in self.functions}
+        return sum(found.values()) if found else sum(part.burden for part in self.parts)
+
+    @cached_property
+    def functions(self) -> "tuple[Found, ...]":
+        """What the unknown functions of a frame became, with constants numbered as the free ones."""
+        found: dict[str, Found] = {}
+        for part, first in zip(self.parts, self.offsets, strict=False):
+            for each in part.functions:
+                places = self.places[first:]
+                tree = replace_constants(each.tree, lambda i, p=places: const(int(p[i])))  # type: ignore[misc]
+                found.setdefault(each.name, each._replace(tree=tree))
+        return tuple(found.values())
 
     @cached_property
     def complexity(self) -> int:

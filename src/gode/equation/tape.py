@@ -9,7 +9,7 @@ import numpy as np
 from gode.arrays import Float, Int
 from gode.equation.interpreter import run_tape, workspace
 from gode.equation.operators import ADD, CODES, CONST, LIT, MUL, POW, POWI, SQRT, VAR
-from gode.equation.skeleton import Term
+from gode.equation.terms import Term
 from gode.equation.tree import ONE, TIME, Node, add, by_term, has_constant, index, mul, number, var, walk
 from gode.errors import EquationError
 
@@ -123,7 +123,7 @@ def _program(body: Node, columns: tuple[str, ...]) -> _Program:
     arg: list[int] = []
     literal: list[float] = []
     depth = _emit(body, column, code, arg, literal)
-    inside = [a for op, a in zip(code, arg, strict=True) if op == CONST]
+    inside = dict.fromkeys(a for op, a in zip(code, arg, strict=True) if op == CONST)
     return _Program(tuple(code), tuple(arg), tuple(literal), tuple(inside), depth)
 
 
@@ -139,7 +139,7 @@ def _roles(body: Node) -> tuple[tuple[int, Term], ...]:
     """Return role and neighbour of each constant in a term."""
     found: dict[int, tuple[int, Node]] = {}
     _find_roles(body, found, False)
-    order = [index(node) for node in walk(body) if node.op == "const"]
+    order = dict.fromkeys(index(node) for node in walk(body) if node.op == "const")
     return tuple([(found[i][0], Term(1.0, None, found[i][1])) for i in order])
 
 
@@ -155,6 +155,9 @@ def _find_roles(node: Node, found: dict[int, tuple[int, Node]], wave: bool) -> N
                 found[index(child)] = (ADDEND, ONE if scaled else add(*others))
             else:
                 found[index(child)] = (EXPONENT if node.op == "^" and i == 1 else ADDEND, ONE)
+        elif node.op == "*" and child.op == "^" and child.args[0].op == "const" and child.args[1].op == "num":
+            others = node.args[:i] + node.args[i + 1 :]  # u/C: of the size of u
+            found[index(child.args[0])] = (ADDEND, mul(*(o for o in others if not has_constant(o))))
         elif has_constant(child):
             _find_roles(child, found, node.op in ("sin", "cos"))
 

@@ -226,6 +226,12 @@ def _shortened(node: Node) -> Node:
     return replace_numbers(node, lambda x: float(f"{x:.{KEY_DIGITS}g}"))
 
 
+def sorted_tree(node: Node) -> Node:
+    """Return `node` with the terms of sums and the factors of products in a fixed order."""
+    args = tuple(sorted_tree(arg) for arg in node.args)
+    return node._replace(args=tuple(sorted(args)) if node.op in ("+", "*") else args)
+
+
 def complexity(node: Node) -> int:
     """Return the paper's complexity: one for each number, variable and operation.
 

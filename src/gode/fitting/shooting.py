@@ -13,6 +13,7 @@ from gode.arrays import Bool, Float, Int
 from gode.equation import Law, LawSkeleton
 from gode.equation.system import make_law
 from gode.errors import Failure
+from gode.fitting.bounds import bounds_of, within_bounds
 from gode.fitting.correlated import HUGE, inverse, sandwich
 from gode.fitting.normal import add_normal, damped_step
 from gode.fitting.target import Target, state_places
@@ -152,6 +153,7 @@ class _Shooter:
             (np.append(numbers, -1 - np.flatnonzero(free)), np.append(own, np.arange(end - free.sum(), end)))
             for free, end in zip(self.free, ends, strict=True)
         ]
+        self.low, self.high = bounds_of(skeleton, self.n_free)
         self.far = max(config.far, config.apart / target.noise_share)
         self.n_values = target.dataset.n_observed
 
@@ -160,6 +162,7 @@ class _Shooter:
 
         The error is inf where there is only one guess, which needs no solution to be chosen.
         """
+        constants = np.clip(constants, self.low[: self.k], self.high[: self.k])
         guesses = [start] if start is not None else self.target.starts(self.orders)
         points = [np.concatenate([constants, guess[self.free]]) for guess in guesses]
         best, least = points[0], np.inf
@@ -227,8 +230,9 @@ class _Shooter:
 
     def _step(self, now: _Path, damping: float, share: float) -> tuple[_Path | None, float]:
         """Return a better path, or None, and the next damping."""
+        normal, gradient = within_bounds(now.p, self.low, self.high, now.normal, now.gradient)
         for attempt in range(self.config.attempts):
-            p = now.p + damped_step(now.normal, now.gradient, damping)
+            p = np.clip(now.p + damped_step(normal, gradient, damping), self.low, self.high)
             if np.isfinite(p).all():
                 # The first attempt mostly succeeds, and then its sensitivities are needed.
                 found = self.solve(p, share, slopes=attempt == 0, limit=now.sse)

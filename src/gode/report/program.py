@@ -13,9 +13,9 @@ from gode.discovery import Discovery
 from gode.discovery.shared import links_of
 from gode.equation import Law, Node, Term
 from gode.equation.printer import display_order
-from gode.equation.skeleton import term_node
 from gode.equation.system import renamed
 from gode.equation.tape import compile_tape, evaluate
+from gode.equation.terms import term_node
 from gode.equation.tree import add, mul, num, replace_constants, var, variables
 from gode.errors import DataError
 from gode.report.identifiers import element_names

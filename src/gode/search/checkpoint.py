@@ -133,7 +133,7 @@ def _key(start: Start) -> str:
     words += [float(c).hex() for c in start.equation.constants]
     words += ["at", *(float(v).hex() for run in start.initial for v in run)] if start.initial else []
     skeleton = start.equation.skeleton
-    texts = [to_text(part.normal, exact) for part in skeleton.parts]
+    texts = [to_text(part.named_tree if part.parameters else part.normal, exact) for part in skeleton.parts]
     texts += [str(list(map(tuple, skeleton.links)))] if isinstance(skeleton, SystemSkeleton) else []
     return f"{start.view}{'; '.join(texts)} = 0 from {' '.join(words)}"
 

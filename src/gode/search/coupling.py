@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from gode.data import Dataset
 from gode.equation import Equation, Law, System, SystemSkeleton
+from gode.equation.frame import tied
 from gode.search.archive import Archive, Initial, Key, Stage
 from gode.search.explore import Region
 from gode.search.refine import better_start, good_neighbours
@@ -74,8 +75,14 @@ def share_constants(archive: Archive) -> None:
 
 
 def law_of(dataset: Dataset, equations: Sequence[Equation]) -> System:
-    """Return the law that these equations, one for each state, make."""
-    skeleton = SystemSkeleton(dataset.states, tuple(e.skeleton for e in equations), dataset.inputs)
+    """Return the law that these equations, one for each state, make; constants of one name are one."""
+    parts = tuple(e.skeleton for e in equations)
+    if any(part.parameters for part in parts):
+        named = tied(dataset.states, parts, dataset.inputs)
+        pairs = [pair for e in equations for pair in zip(e.skeleton.parameters, e.constants, strict=True)]
+        values = {parameter.name: value for parameter, value in reversed(pairs)}  # of the first equation
+        return System(named, tuple(values[parameter.name] for parameter in named.parameters))
+    skeleton = SystemSkeleton(dataset.states, parts, dataset.inputs)
     return System(skeleton, tuple(c for e in equations for c in e.constants))
 
 

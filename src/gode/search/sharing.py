@@ -15,7 +15,7 @@ import numpy as np
 from gode.arrays import Float
 from gode.equation import Law, Link, Skeleton, System, SystemSkeleton
 from gode.equation.system import renamed
-from gode.equation.tree import Node, const, num, renumber, replace_constants, unlabelled
+from gode.equation.tree import Node, const, num, renumber, replace_constants, sorted_tree, unlabelled
 from gode.search.moves import labels
 from gode.selection import Candidate
 
@@ -74,13 +74,8 @@ def _factors(skeleton: SystemSkeleton) -> Iterator[_Factor]:
         names = skeleton.names(i)
         for term in part.terms:
             if term.constant is not None:
-                body = _sorted(unlabelled(renamed(term.body, names)))
+                body = sorted_tree(unlabelled(renamed(term.body, names)))
                 yield _Factor(skeleton.offsets[i] + term.constant, i, body, np.sign(term.multiplier))
-
-
-def _sorted(node: Node) -> Node:
-    args = tuple(_sorted(arg) for arg in node.args)
-    return node._replace(args=tuple(sorted(args)) if node.op in ("+", "*") else args)
 
 
 def _chosen(candidate: Candidate, possible: list[Constraint]) -> tuple[list[Constraint], Float]:
