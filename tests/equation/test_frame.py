@@ -50,7 +50,7 @@ def test_a_question_mark_is_a_function_of_all_columns():
     frame = parse_frame("u'' = -9.81*sin(u) + ?")
     assert frame.functions[0].formal == ("t", "u", "u'", "F")
     skeleton = frame.law({"?": parse_tree("C*u'")})
-    assert str(skeleton) == "u'' = -9.81*sin(u) + C_1*u'"
+    assert str(skeleton) == "u'' = C_1*u' - 9.81*sin(u)"
 
 
 def test_a_fixed_constant_is_a_number():

@@ -5,8 +5,9 @@ from gode.data import Dataset, make_run
 from gode.equation.tree import depends_on, symbols
 from gode.fitting import Form
 from gode.fitting.prepare import prepare
-from gode.search.explore import encoded_leaders, make_regions, random_skeletons, spaces_of
+from gode.search.explore import encoded_leaders, make_regions, spaces_of
 from gode.search.interrupts import Interrupts
+from gode.search.sentences import random_skeletons
 from gode.search.settings import Settings
 
 T = np.linspace(0.0, 10.0, 60)

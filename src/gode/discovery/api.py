@@ -2,7 +2,7 @@
 
 from __future__ import annotations  # help() then shows types by their names
 
-from collections.abc import Callable, MutableMapping, Sequence
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Literal
@@ -16,11 +16,16 @@ from gode.data.joining import chosen_interpolation
 from gode.discovery.arguments import Force, Signals, make_dataset
 from gode.discovery.evidence import make_pool
 from gode.discovery.explaining import with_causes, with_error_bars
+from gode.discovery.framing import frame_of
+from gode.discovery.given import fit_known
 from gode.discovery.inputs import with_held_input
 from gode.discovery.notebook import shown_in_notebook
 from gode.discovery.options import Options
 from gode.discovery.orders import better_order
 from gode.discovery.result import Discovery
+from gode.equation.fixing import Bounds
+from gode.equation.parse_frame import split_equations
+from gode.equation.parse_system import written_states
 from gode.errors import DataError, GodeError
 from gode.fitting.prepare import prepare
 from gode.fitting.views import inputs_seen
@@ -29,6 +34,7 @@ from gode.paper import discover_by_paper
 from gode.search.archive import Step
 from gode.search.explore import spaces_of
 from gode.search.interrupts import Interrupts
+from gode.search.known import Texts, make_known
 from gode.search.law import LawSearch
 from gode.search.settings import GRAMMARS, Settings, check_start, plain, words
 from gode.search.threads import one_thread
@@ -55,6 +61,9 @@ def discover(
     effort: str = "normal",
     start: str | None = None,
     without: Sequence[str] = (),
+    frame: Texts | None = None,
+    fixed: Mapping[str, float] | None = None,
+    bounds: Bounds | None = None,
     seed: int = 0,
     n_jobs: int = 1,
     max_seconds: float | None = None,
@@ -80,6 +89,12 @@ def discover(
         effort: quick, normal or thorough.
         start: a guess, such as ``u'' = C*u`` or ``C*u'' + C*u = 0``.
         without: symbols that the equation may not have, such as log or t.
+        frame: what is known of the equation, such as ``u'' = -9.81*sin(u) - f(u')``; of several states, one
+            each, in a list or separated by semicolons. A name with arguments is an unknown function of
+            these, the same wherever it stands, ? one of everything; any other name is a constant to fit. The
+            order is that of the frame.
+        fixed: values of constants in the frame that are known.
+        bounds: the least and the largest value of constants in the frame, None for no bound.
         n_jobs: processes to fit trajectories with, at most one for each core; the answer does not
             depend on it.
         max_seconds: end with the best equation so far after this time. What was found then depends on the
@@ -104,7 +119,10 @@ def discover(
         without=words(without),
         seed=plain(seed),
         max_seconds=max_seconds,
+        known=make_known(frame, fixed, bounds),
     )
+    if frame is not None and names is None and isinstance(u, np.ndarray | list) and np.ndim(u) > 1:
+        names = written_states(split_equations(frame))
     dataset = make_dataset(t, u, velocity, acceleration, force, initial, names=names, interpolation=joined)
     with shown_in_notebook(on_step) as show:
         return discover_in(dataset, options, n_jobs=plain(n_jobs), on_step=show)
@@ -124,16 +142,25 @@ def discover_in(
         memo: what is known of the fits from an earlier, unfinished call; it is filled as the work goes on.
     """
     tasks = options.settings(dataset)
+    if options.known.frame and not frame_of(options.known, dataset).functions:
+        return fit_known(dataset, options.known)
     for settings in tasks:
         check_start(settings, dataset.inputs)
     with one_thread(), Interrupts(options.max_seconds) as interrupts:
         known = {} if memo is None else memo
         search = partial(_search, dataset, interrupts=interrupts, n_jobs=n_jobs, on_step=on_step, memo=known)
         found = better_order(search, tasks, interrupts, options.max_seconds)
-        found = with_causes(found, partial(_second_order, search) if len(tasks) == 1 else None)
+        found = with_causes(found, _other_order(search, tasks))
     if found.timed_out:
         found = replace(found, remarks=(options.told_of_time(interrupts.spent), *found.remarks))
     return found
+
+
+def _other_order(
+    search: Callable[[Settings], Discovery], tasks: Sequence[Settings]
+) -> Callable[[Settings], Discovery | None] | None:
+    """Return the search for an equation of second order, where it was left open."""
+    return partial(_second_order, search) if len(tasks) == 1 and not tasks[0].known.frame else None
 
 
 def _second_order(search: Callable[[Settings], Discovery], settings: Settings) -> Discovery | None:
@@ -169,7 +196,8 @@ def _search(
     prepared = with_held_input(prepare(dataset, settings.order, settings.selection.floor), settings)
     interrupted = False
     n_jobs = processes(n_jobs, dataset)
-    with LawSearch(prepared, settings, spaces, interrupts, memo, on_step, n_jobs) as search:
+    frame = frame_of(settings.known, dataset) if settings.known.frame else None
+    with LawSearch(prepared, settings, spaces, interrupts, memo, on_step, n_jobs, frame) as search:
         try:
             search.run(rng)
         except KeyboardInterrupt:

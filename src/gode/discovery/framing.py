@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from gode.data import Dataset
 from gode.equation.fixing import Bounds
@@ -11,9 +11,8 @@ from gode.equation.frame import Frame
 from gode.equation.parse_frame import parse_frame, split_equations
 from gode.equation.tree import STATE
 from gode.fitting.views import is_plain
+from gode.search.known import Known, Texts
 from gode.search.settings import INPUT
-
-Texts = str | Sequence[str] | Mapping[str, str]
 
 
 def read_frame(
@@ -47,6 +46,13 @@ def read_frame(
         functions=functions,
         fixed=fixed,
         bounds=bounds,
+    )
+
+
+def frame_of(known: Known, dataset: Dataset) -> Frame:
+    """Return the frame that a user gave for these data."""
+    return read_frame(
+        list(known.frame), dataset, functions=True, fixed=dict(known.fixed), bounds=known.limits
     )
 
 

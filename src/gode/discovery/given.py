@@ -12,7 +12,7 @@ from gode.data import Dataset
 from gode.data.joining import chosen_interpolation
 from gode.discovery.arguments import Force, Signals, make_dataset
 from gode.discovery.explaining import with_causes, with_error_bars
-from gode.discovery.framing import Texts, read_frame
+from gode.discovery.framing import read_frame
 from gode.discovery.inputs import with_held_input
 from gode.discovery.result import Discovery
 from gode.equation import (
@@ -33,6 +33,7 @@ from gode.fitting.shooting import start_error
 from gode.fitting.target import Target
 from gode.fitting.views import view
 from gode.search.coupling import best_combinations, law_of
+from gode.search.known import Known, Texts, make_known
 from gode.search.settings import Settings
 from gode.search.threads import one_thread
 from gode.search.workers import Start, Workers
@@ -83,7 +84,13 @@ def fit(
     if not isinstance(equation, str) and names is None and isinstance(u, np.ndarray | list):
         names = written_states(split_equations(equation))
     dataset = make_dataset(t, u, velocity, acceleration, force, initial, names=names, interpolation=joined)
-    return fit_in(dataset, parse_law(equation, dataset, fixed, bounds))
+    return fit_known(dataset, make_known(equation, fixed, bounds))
+
+
+def fit_known(dataset: Dataset, known: Known) -> Discovery:
+    """Fit the constants of an equation that is known to checked data; see `fit`."""
+    skeleton = parse_law(list(known.frame), dataset, dict(known.fixed), known.limits)
+    return fit_in(dataset, skeleton, known)
 
 
 def parse_law(
@@ -100,13 +107,18 @@ def parse_law(
     return frame.law({}) if frame.is_named else frame.unnamed_law()
 
 
-def fit_in(dataset: Dataset, skeleton: LawSkeleton) -> Discovery:
-    """Fit the constants of a skeleton to checked data; see `fit`."""
+def fit_in(dataset: Dataset, skeleton: LawSkeleton, known: Known | None = None) -> Discovery:
+    """Fit the constants of a skeleton to checked data; see `fit`.
+
+    Args:
+        known: what the skeleton was made of, for the record.
+    """
     settings = Settings(
         order=skeleton.order,
         grammar="",
         effort=EffortName.QUICK.value,
         interpolation=dataset.runs[0].interpolation.value,
+        known=known or Known(),
     )
     with one_thread():
         return _best_fit(dataset, skeleton, settings)

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from numbers import Real
 from typing import Literal
 
 from gode.choices import EffortName, Preset
 from gode.data import Dataset
+from gode.discovery.framing import frame_of
 from gode.equation import parse_skeleton
+from gode.equation.frame import order_of
 from gode.errors import ConfigError
 from gode.fitting.views import is_plain
 from gode.paper import paper_grammar
+from gode.search.known import Known
 from gode.search.settings import AUTO, GRAMMARS, SYSTEMS, Settings, whole
 
 LATE = 1.1  # times the limit, above which the remark says that more time was needed
@@ -30,6 +33,7 @@ class Options:
     without: tuple[str, ...] = ()
     seed: int = 0
     max_seconds: float | None = None
+    known: Known = field(default_factory=Known)
 
     def __post_init__(self) -> None:
         limit = self.max_seconds
@@ -54,6 +58,8 @@ class Options:
         Raises:
             ConfigError: if an option has an unknown value.
         """
+        if self.known.frame:
+            return [self._of_frame(dataset)]
         if self.start and len(dataset.states) > 1:
             raise ConfigError("start= guesses the equation of one state; leave it out for several states")
         if self.order != AUTO:
@@ -63,6 +69,18 @@ class Options:
             self._of_order(k, dataset, self.start if k == guess else None, 1 / len(GRAMMARS))
             for k in GRAMMARS
         ]
+
+    def _of_frame(self, dataset: Dataset) -> Settings:
+        """Return the settings of the search for the unknown functions of a frame, which has the order."""
+        if self.preset == Preset.PAPER or self.start:
+            other = "start=" if self.start else "preset='paper'"
+            raise ConfigError(f"frame= and {other} do not go together; leave one of them out")
+        frame = frame_of(self.known, dataset)
+        order = max(order_of(tree) for tree in frame.trees)
+        found = self._of_order(order, dataset, None, 1.0)
+        most = found.constants.max_constants + len(frame.parameters)
+        constants = replace(found.constants, max_constants=most)
+        return replace(found, implicit=False, known=self.known, constants=constants)
 
     def _of_order(self, order: int, dataset: Dataset, start: str | None, share: float) -> Settings:
         by_paper, alone = self.preset == Preset.PAPER, is_plain(dataset)

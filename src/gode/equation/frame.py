@@ -14,10 +14,12 @@ from gode.equation.skeleton import Found, Parameter, Skeleton
 from gode.equation.system import Link, SystemSkeleton
 from gode.equation.tree import (
     ONE,
+    STATE,
     Node,
     add,
     const,
     count_constants,
+    derivative_order,
     index,
     mul,
     power,
@@ -165,3 +167,9 @@ def put_in(node: Node, columns: Mapping[str, Node]) -> Node:
         return columns.get(str(node.value), node)
     args = tuple(put_in(arg, columns) for arg in node.args)
     return add(*args) if node.op == "+" else mul(*args) if node.op == "*" else node._replace(args=args)
+
+
+def order_of(tree: Node) -> int:
+    """Return the order of an equation of a frame in its own view."""
+    own = [str(n.value) for n in walk(tree) if n.op == "var" and str(n.value).rstrip("'") == STATE]
+    return max(map(derivative_order, own), default=0)

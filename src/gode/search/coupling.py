@@ -6,24 +6,15 @@ best laws are changed in one equation at a time: another candidate, a term less,
 
 import heapq
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from gode.data import Dataset
 from gode.equation import Equation, Law, System, SystemSkeleton
 from gode.equation.frame import tied
 from gode.search.archive import Archive, Initial, Key, Stage
-from gode.search.explore import Region
-from gode.search.refine import better_start, good_neighbours
+from gode.search.framed import laws_of_frame, variants_of_frame
+from gode.search.refine import Search, better_start, good_neighbours
 from gode.search.sharing import shared
 from gode.selection import Candidate
-
-
-@dataclass(frozen=True)
-class Search:
-    """The search for the equation of one state: where it looked, and what fits that state alone."""
-
-    regions: Sequence[Region]
-    archive: Archive
 
 
 def couple(searches: Sequence[Search], archive: Archive, seeds: Sequence[Candidate] = ()) -> None:
@@ -36,8 +27,9 @@ def couple(searches: Sequence[Search], archive: Archive, seeds: Sequence[Candida
     tops = [search.archive.leaders() for search in searches]
     if all(tops):
         found = [
-            law_of(archive.prepared.dataset, [tops[s][i].single for s, i in enumerate(chosen)])
+            law
             for chosen in best_combinations([[c.criterion for c in top] for top in tops], look.combinations)
+            for law in laws_of(archive, [tops[s][i].single for s, i in enumerate(chosen)], searches)
         ]
         for seed in seeds:
             archive.solve([seed.equation], Stage.COUPLING, initial_of(seed))
@@ -74,6 +66,15 @@ def share_constants(archive: Archive) -> None:
             archive.solve([law], Stage.SHARING, initial_of(candidate))
 
 
+def laws_of(archive: Archive, equations: Sequence[Equation], searches: Sequence[Search]) -> Iterator[Law]:
+    """Yield the law that these equations make, or those that a frame makes of them."""
+    blank = searches[0].regions[0].blank
+    if blank is None:
+        yield law_of(archive.prepared.dataset, equations)
+    else:
+        yield from laws_of_frame(blank.frame, equations, searches)
+
+
 def law_of(dataset: Dataset, equations: Sequence[Equation]) -> System:
     """Return the law that these equations, one for each state, make; constants of one name are one."""
     parts = tuple(e.skeleton for e in equations)
@@ -103,6 +104,10 @@ def best_combinations(criteria: Sequence[Sequence[float]], n: int) -> Iterator[t
 
 def _variants(leader: Candidate, searches: Sequence[Search], archive: Archive) -> Iterator[Law]:
     """Yield the law with one of its equations changed."""
+    blank = searches[0].regions[0].blank
+    if blank is not None:
+        yield from variants_of_frame(leader, blank.frame, searches, archive)
+        return
     equations, dataset = leader.equation.equations, archive.prepared.dataset
     look = archive.settings.search
     for s, search in enumerate(searches):

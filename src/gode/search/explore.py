@@ -3,27 +3,30 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import islice, zip_longest
 
 import numpy as np
 
 from gode.arrays import Float
 from gode.choices import Preset
 from gode.equation import Node, Skeleton, parse_skeleton
-from gode.equation.tree import STATE, depends_on, is_other
-from gode.errors import EquationError, GrammarError, ModelError
+from gode.equation.tree import STATE, depends_on, is_other, variables
+from gode.errors import GrammarError, ModelError
 from gode.fitting import Form
 from gode.fitting.prepare import Prepared
-from gode.grammar import generate, sample
-from gode.library import sentence_skeleton
 from gode.model import LatentSpace, Listing, load_model, open_space
 from gode.model.terms import terms_for
 from gode.model.views import equation_space
 from gode.search.archive import Archive, Stage
+from gode.search.blank import Blank
+from gode.search.functions import Completed, function_space, function_terms, random_fillings
 from gode.search.interrupts import Interrupts
 from gode.search.latent import search_latent
 from gode.search.moves import Vocabulary
 from gode.search.objective import Objective, ObjectiveConfig
 from gode.search.screen import best_sums
+from gode.search.sentences import random_skeletons
 from gode.search.settings import IMPLICIT, INPUT, Settings
 
 COUNTED = 100  # sentences after which the progress is told
@@ -38,14 +41,46 @@ class Region:
     objective: Objective
     reserve: Vocabulary  # more terms, for sums of few of them
     share: float = 1.0
+    blank: Blank | None = None  # the equation of a frame, if there is one
+
+    def sentences(self, n: int, rng: np.random.Generator) -> Iterator[Skeleton]:
+        """Yield the skeletons of `n` random sentences, or all that the grammar has."""
+        if self.blank is None:
+            yield from self.space.skeletons or random_skeletons(self.space, n, rng)
+        else:
+            yield self.blank.skeleton(frozenset())
+            yield from random_fillings(self.blank, self.functions, n, rng)
+
+    @cached_property
+    def functions(self) -> list[LatentSpace | Listing | None]:
+        """The space of each unknown function of a frame; None where nothing can be drawn."""
+        unknowns = self.blank.unknowns if self.blank else ()
+        return [function_space(self.space, unknown) if unknown.plain else None for unknown in unknowns]
+
+    @property
+    def points(self) -> LatentSpace | Listing | Completed | None:
+        """The space in which to climb, None where there is none."""
+        if self.blank is None:
+            return self.space
+        if len(self.functions) != 1 or self.functions[0] is None:
+            return None
+        return Completed(self.functions[0], self.blank, self.objective.config.order)
 
 
 def make_regions(
-    spaces: Sequence[LatentSpace | Listing], prepared: Prepared, settings: Settings, interrupts: Interrupts
+    spaces: Sequence[LatentSpace | Listing],
+    prepared: Prepared,
+    settings: Settings,
+    interrupts: Interrupts,
+    blank: Blank | None = None,
 ) -> list[Region]:
-    """Return what is searched in each grammar; the second one is implicit and known by residuals only."""
+    """Return what is searched in each grammar; the second one is implicit and known by residuals only.
+
+    Args:
+        blank: the equation whose unknown functions are sought, where a frame is given.
+    """
     config = ObjectiveConfig(
-        order=settings.order,
+        order=settings.order if blank is None else blank.known.order,
         max_constants=settings.constants.max_constants,
         barred=frozenset(settings.without),
     )
@@ -57,10 +92,11 @@ def make_regions(
         objective = Objective(problems, config=config, fit=settings.constants, check=interrupts.check)
         size = settings.budget.vocabulary
         words, more = (
-            make_vocabulary(space, objective, prepared.dataset.inputs, n) for n in (size, look.reserve * size)
+            make_vocabulary(space, objective, prepared.dataset.inputs, n, blank)
+            for n in (size, look.reserve * size)
         )
         share = part * (look.implicit if number else 1.0)
-        regions.append(Region(space, words, objective, more, share))
+        regions.append(Region(space, words, objective, more, share, blank))
     return regions
 
 
@@ -92,9 +128,15 @@ def _space(name: str, settings: Settings, inputs: tuple[str, ...]) -> LatentSpac
 
 
 def make_vocabulary(
-    space: LatentSpace | Listing, objective: Objective, inputs: tuple[str, ...], size: int
+    space: LatentSpace | Listing,
+    objective: Objective,
+    inputs: tuple[str, ...],
+    size: int,
+    blank: Blank | None = None,
 ) -> Vocabulary:
     """Return the terms of the space's grammar that these data allow, the most frequent first."""
+    if blank is not None:
+        return _blank_vocabulary(space, objective, inputs, size, blank)
     single: Iterable[Node] = (next(iter(bodies)) for bodies in space.book.ways if len(bodies) == 1)
     others = tuple(name for name in inputs if is_other(name))
     if others:
@@ -102,6 +144,24 @@ def make_vocabulary(
     absent = {"F"} - set(inputs)
     bodies = [b for b in single if objective.allows(b) and not any(depends_on(b, name) for name in absent)]
     return Vocabulary(tuple(b for b in bodies[:size] if objective.distinguishes(b)), space.grammar.template)
+
+
+def _blank_vocabulary(
+    space: LatentSpace | Listing, objective: Objective, inputs: tuple[str, ...], size: int, blank: Blank
+) -> Vocabulary:
+    """Return the terms that may stand in the unknown functions of an equation, as many of each."""
+    absent, words = {"F"} - set(inputs), []
+    for unknown in blank.unknowns:
+        terms = (
+            term
+            for term in function_terms(space, unknown)
+            if objective.allows(term.args[0])
+            and not variables(term.args[0]) & absent
+            and objective.distinguishes(blank.added(term))
+        )
+        words.append(list(islice(terms, size)))
+    mixed = [term for terms in zip_longest(*words) for term in terms if term is not None]
+    return Vocabulary(tuple(mixed), space.grammar.template, blank)
 
 
 def explore(regions: Sequence[Region], archive: Archive, rng: np.random.Generator) -> None:
@@ -121,16 +181,19 @@ def explore(regions: Sequence[Region], archive: Archive, rng: np.random.Generato
 def _explore(
     region: Region, settings: Settings, rng: np.random.Generator, count: Callable[[Stage], None]
 ) -> None:
-    effort, objective, space = settings.budget, region.objective, region.space
+    effort, objective = settings.budget, region.objective
     library_rng, latent_rng = rng.spawn(2)
-    drawn = random_skeletons(space, round(region.share * effort.library), library_rng)
-    for number, skeleton in enumerate(space.skeletons or drawn):
+    drawn = region.sentences(round(region.share * effort.library), library_rng)
+    for number, skeleton in enumerate(drawn):
         objective.score(skeleton)
         if number % COUNTED == COUNTED - 1:
             count(Stage.LIBRARY)
     count(Stage.LIBRARY)
     score_sums(region, settings)
     count(Stage.SUMS)
+    space = region.points
+    if space is None:
+        return
     starts = [np.zeros(space.dimension)]
     if settings.start:
         starts = [*_encoded_guess(objective, space, settings.start), *starts]
@@ -154,18 +217,7 @@ def score_sums(region: Region, settings: Settings) -> None:
             objective.score(region.reserve.skeleton(bodies))
 
 
-def random_skeletons(space: LatentSpace | Listing, n: int, rng: np.random.Generator) -> Iterator[Skeleton]:
-    """Yield the skeletons of `n` random sentences of the grammar."""
-    limit = max(space.grammar.limit, space.grammar.closing_length(space.grammar.start))
-    for _ in range(n):
-        tokens = generate(space.grammar, sample(space.grammar, rng=rng, max_rules=limit))
-        try:
-            yield sentence_skeleton(space.grammar, tokens)
-        except EquationError:  # a third derivative
-            continue
-
-
-def _encoded_guess(objective: Objective, space: LatentSpace | Listing, text: str) -> list[Float]:
+def _encoded_guess(objective: Objective, space: LatentSpace | Listing | Completed, text: str) -> list[Float]:
     guess = parse_skeleton(text)
     objective.score(guess)
     try:
@@ -174,7 +226,7 @@ def _encoded_guess(objective: Objective, space: LatentSpace | Listing, text: str
         return []
 
 
-def encoded_leaders(objective: Objective, space: LatentSpace | Listing, n: int) -> list[Float]:
+def encoded_leaders(objective: Objective, space: LatentSpace | Listing | Completed, n: int) -> list[Float]:
     """Return the points of the best `n` skeletons that the space can write."""
     points = []
     for scored in objective.leaders(2 * n):

@@ -10,14 +10,16 @@ from types import TracebackType
 
 import numpy as np
 
+from gode.equation.frame import Frame
 from gode.fitting.prepare import Prepared, assemble, retraced
 from gode.fitting.views import along, is_plain, view
 from gode.model import LatentSpace, Listing
 from gode.search.archive import Archive, Stage, Step
-from gode.search.coupling import Search, couple, initial_of, law_of
+from gode.search.blank import Blank
+from gode.search.coupling import couple, initial_of, laws_of
 from gode.search.explore import explore, make_regions, score_sums
 from gode.search.interrupts import Interrupts
-from gode.search.refine import refine
+from gode.search.refine import Search, refine
 from gode.search.settings import Settings
 from gode.search.workers import Start, Workers
 from gode.selection import Candidate
@@ -39,9 +41,11 @@ class LawSearch:
         memo: MutableMapping[Start, Candidate | None],
         on_step: Callable[[Step], None] | None,
         n_jobs: int,
+        frame: Frame | None = None,
     ) -> None:
         self.settings, self.spaces, self.interrupts = settings, spaces, interrupts
         self.memo, self.on_step, self.n_jobs = memo, on_step, n_jobs
+        self.frame = frame
         self.searches: list[Search] = []
         self.archive = self._archive(prepared, n_jobs)
 
@@ -77,7 +81,7 @@ class LawSearch:
         again = retraced(self.prepared, best.single, best.initial) if best else None
         if again is not None:
             self.archive.again()
-            regions = make_regions(self.spaces, again, self.settings, self.interrupts)
+            regions = make_regions(self.spaces, again, self.settings, self.interrupts, self._blank(0))
             self.searches = [Search(regions, self.archive)]
             explore(regions, self.archive, rng)
             refine(regions, self.archive)
@@ -120,13 +124,19 @@ class LawSearch:
         return [float(np.sqrt(max(square, 1e-12) / freedom)) for square in best.mean_squares]
 
     def _view(self, own: int) -> Prepared:
-        return view(self.prepared, own, self.settings.order, self.settings.selection.floor)
+        blank = self._blank(own)
+        order = self.settings.order if blank is None else blank.known.order
+        return view(self.prepared, own, order, self.settings.selection.floor)
+
+    def _blank(self, own: int) -> Blank | None:
+        return None if self.frame is None else Blank(self.frame, own)
 
     def _search_view(self, rng: np.random.Generator, archive: Archive, share: float = 1.0) -> None:
         """Look for the equation of one state with a share of the effort."""
         archive.n_fitted = self.archive.n_fitted
         settings = replace(self.settings, share=share * self.settings.share)
-        regions = make_regions(self.spaces, archive.prepared, settings, self.interrupts)
+        blank = self._blank(len(self.searches))
+        regions = make_regions(self.spaces, archive.prepared, settings, self.interrupts, blank)
         self.searches.append(Search(regions, archive))
         explore(regions, archive, rng)
         refine(regions, archive)
@@ -154,7 +164,8 @@ class LawSearch:
         for own in range(len(self.prepared.dataset.states)):
             if own == len(self.searches):
                 seen = self._view(own)
-                regions = make_regions(self.spaces, seen, self.settings, self.interrupts)
+                blank = self._blank(own)
+                regions = make_regions(self.spaces, seen, self.settings, self.interrupts, blank)
                 self.searches.append(Search(regions, self._archive(seen, 1, f"rescue {own}: ")))
             search = self.searches[own]
             if not search.regions[0].objective.leaders(1):
@@ -162,4 +173,5 @@ class LawSearch:
             search.archive.solve([s.equation for s in search.regions[0].objective.leaders(n)], Stage.BEST)
             equations.append([c.single for c in search.archive.leaders()])
         if all(equations):
-            self.archive.solve([law_of(self.prepared.dataset, [e[0] for e in equations])], Stage.BEST)
+            best = laws_of(self.archive, [e[0] for e in equations], self.searches)
+            self.archive.solve(list(best), Stage.BEST)

@@ -15,8 +15,7 @@ from gode.equation.tree import (
     unlabelled,
     walk,
 )
-
-Bodies = frozenset[Node]
+from gode.search.blank import Blank, Bodies, borrowed_by_name
 
 
 @dataclass(frozen=True)
@@ -25,18 +24,32 @@ class Vocabulary:
 
     bodies: tuple[Node, ...]
     template: str
+    blank: Blank | None = None  # the equation whose unknown functions these are terms of
 
     @cached_property
     def frame(self) -> Node:
-        """The equation without its sentence."""
-        return parse_tree(self.template.replace("{sentence}", "0"))
+        """The equation without its sentence, as far as no constant is in it."""
+        return self.blank.fixed if self.blank else parse_tree(self.template.replace("{sentence}", "0"))
+
+    @cached_property
+    def known(self) -> tuple[Node, ...]:
+        """Further terms of the equation that a constant multiplies."""
+        return self.blank.linear if self.blank else ()
+
+    def written(self, body: Node) -> Node:
+        """Return what a term adds to the equation."""
+        return self.blank.added(body) if self.blank else body
 
     def terms_of(self, skeleton: Skeleton) -> Bodies:
         """Return the bodies of `skeleton` that the sentence writes."""
+        if self.blank:
+            return self.blank.terms_of(skeleton)
         return frozenset(to_sum(unlabelled(skeleton.key))) - frozenset(to_sum(self.frame))
 
     def skeleton(self, bodies: Bodies) -> Skeleton:
         """Return the sum of these terms, each with a free constant."""
+        if self.blank:
+            return self.blank.skeleton(bodies)
         return _sum_of(self.frame, bodies)
 
 
@@ -51,6 +64,8 @@ def borrowed(skeleton: Skeleton, near: Equation, other: Sequence[float]) -> Equa
 
     A term that `near` lacks starts with coefficient zero and its inner constants from `other`.
     """
+    if skeleton.parameters:
+        return borrowed_by_name(skeleton, near, other)
     constants = list(other)
     known = {unlabelled(term.body): term for term in near.skeleton.terms}
     for term in skeleton.terms:

@@ -15,6 +15,7 @@ from gode.data import Columns
 from gode.equation import Equation, Node, Skeleton
 from gode.equation.operators import KINKED
 from gode.equation.tape import compile_tape, evaluate
+from gode.equation.terms import linear_terms
 from gode.equation.tree import TIME, by_term, is_other, symbols, var, variables, walk
 from gode.fitting import ConstantsConfig, Form, Regression, fit_constants
 
@@ -88,7 +89,7 @@ class Objective:
         right = skeleton.order == self.config.order and skeleton.n_constants <= self.config.max_constants
         if not right or any(name not in known for name in skeleton.inputs) or len(skeleton.terms) < 2:
             return False  # a single term is u'' = 0 in disguise
-        if not all(self.allows(t.body) for t in skeleton.terms if t.body.value != skeleton.highest):
+        if not all(self.allows(body) for body in _sought(skeleton)):
             return False
         return self.distinguishes(skeleton.key) and (self.config.time_alone or holds_state(skeleton))
 
@@ -146,6 +147,13 @@ def holds_state(skeleton: Skeleton) -> bool:
     """Tell whether a state, or a derivative below the highest, occurs in the equation."""
     inputs = {name for name in skeleton.inputs if not is_other(name)}
     return not variables(skeleton.key) <= {TIME, skeleton.highest, *inputs}
+
+
+def _sought(skeleton: Skeleton) -> list[Node]:
+    """Return the terms that were not given: those of unknown functions, or all but the highest derivative."""
+    if skeleton.parameters:
+        return [t.body for found in skeleton.functions for t in linear_terms(found.tree)]
+    return [t.body for t in skeleton.terms if t.body.value != skeleton.highest]
 
 
 @by_term

@@ -1,6 +1,7 @@
 """Fit the best skeletons and their neighbours to the trajectory."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,6 +13,14 @@ from gode.search.explore import Region
 from gode.search.moves import borrowed, deletions, neighbours
 from gode.search.objective import Objective
 from gode.selection import Candidate
+
+
+@dataclass(frozen=True)
+class Search:
+    """The search for the equation of one state: where it looked, and what fits that state alone."""
+
+    regions: Sequence[Region]
+    archive: Archive
 
 
 def refine(regions: Sequence[Region], archive: Archive) -> None:

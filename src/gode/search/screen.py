@@ -12,11 +12,12 @@ import numpy as np
 from gode.arrays import Float, Int
 from gode.equation import Node, Term
 from gode.equation.tape import FREQUENCY, compile_scales, compile_tape
-from gode.equation.tree import count_constants, has_constant, renumber, var, variables
+from gode.equation.tree import add, count_constants, has_constant, renumber, var, variables
 from gode.fitting import ConstantsConfig, Form, Regression
 from gode.fitting.starts import term_at_starts
 from gode.fitting.varpro import transform
-from gode.search.moves import Bodies, Vocabulary
+from gode.search.blank import Bodies, projected_out
+from gode.search.moves import Vocabulary
 
 PLAIN = 16  # the most frequent terms without inner constants, of which all sums are formed: 696 of them
 SIZES = (1, 2, 3)  # terms of these sums, to which one term of any kind is added
@@ -29,13 +30,18 @@ def best_sums(vocabulary: Vocabulary, problem: Regression, n: int, config: Const
     target = _target(vocabulary, problem)
     if target is None or n < 1:
         return []
-    rows, owner = _rows(vocabulary.bodies, problem, config)
+    rows, owner = _rows([vocabulary.written(body) for body in vocabulary.bodies], problem, config)
+    if vocabulary.known:
+        rows, target, owner = _without_known(vocabulary, problem, rows, target, owner)
+    if not len(owner):
+        return []
     first = np.flatnonzero(np.diff(owner, prepend=-1))  # where the rows of each term begin
     plain = [int(i) for i in first if not has_constant(vocabulary.bodies[owner[i]])][:PLAIN]
     products, pulls = rows[plain] @ rows.T, rows @ target
     found: dict[Bodies, None] = {}
-    for size in SIZES:
-        sums = np.array(list(combinations(range(len(plain)), size)), np.int64).reshape(-1, size)
+    for size in SIZES if vocabulary.blank is None else (0, *SIZES):
+        chosen_ones = list(combinations(range(len(plain)), size))
+        sums = np.array(chosen_ones, np.int64).reshape(len(chosen_ones), size)
         scores = np.vstack(
             [np.zeros((0, len(first)))]
             + [
@@ -72,13 +78,33 @@ def _gains(sums: Int, plain: Sequence[int], products: Float, pulls: Float) -> Fl
 
 def _target(vocabulary: Vocabulary, problem: Regression) -> Float | None:
     """Return the signal that a sum of terms has to match; None where it depends on constants."""
+    if vocabulary.blank is not None and not vocabulary.blank.is_linear:
+        return None
     if has_constant(vocabulary.frame) or variables(vocabulary.frame) - set(problem.columns.names):
         return None
     if problem.form is Form.RESIDUAL:
         values = _values(vocabulary.frame, problem, ConstantsConfig())[0]
         return values if values.any() else None
-    explicit = vocabulary.frame == var(problem.columns.names[1 + problem.operator.order])
-    return problem.operator.target if explicit else None
+    highest = var(problem.columns.names[1 + problem.operator.order])
+    if vocabulary.frame == highest:
+        return problem.operator.target
+    terms = vocabulary.frame.args if vocabulary.frame.op == "+" else ()
+    if highest not in terms or any(highest.value in variables(term) for term in terms if term != highest):
+        return None
+    rest = _values(add(*(term for term in terms if term != highest)), problem, ConstantsConfig())
+    transform(rest, problem.operator, np.empty(rest.shape[1]))
+    return np.asarray(problem.operator.target + rest[0])
+
+
+def _without_known(
+    vocabulary: Vocabulary, problem: Regression, rows: Float, target: Float, owner: Int
+) -> tuple[Float, Float, Int]:
+    """Return the terms and the target without their parts along the known terms of the equation."""
+    known, _ = _rows(vocabulary.known, problem, ConstantsConfig())
+    rows = projected_out(rows, known)
+    size = np.linalg.norm(rows, axis=1)
+    left = size > INDEPENDENT  # of one: others are known already
+    return rows[left] / size[left, None], projected_out(target[None], known)[0], owner[left]
 
 
 def _rows(bodies: Sequence[Node], problem: Regression, config: ConstantsConfig) -> tuple[Float, Int]:

@@ -14,6 +14,7 @@ from gode.errors import ConfigError
 from gode.fitting import ConstantsConfig
 from gode.fitting.shooting import ShootConfig
 from gode.search import LatentConfig
+from gode.search.known import Known
 from gode.selection import SelectionConfig
 
 T = TypeVar("T")
@@ -90,6 +91,7 @@ class Settings:
     interpolation: str = Interpolation.AUTO.value  # of the samples of an input
     share: float = 1.0  # of the effort: less where other orders were tried, too
     listed: int = 0  # skeletons, where all that the grammar writes were tried
+    known: Known = field(default_factory=Known)
     search: SearchConfig = field(default_factory=SearchConfig)
     latent: LatentConfig = field(default_factory=LatentConfig)
     constants: ConstantsConfig = field(default_factory=lambda: ConstantsConfig(max_constants=8))

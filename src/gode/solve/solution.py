@@ -232,7 +232,7 @@ def in_free_constants(skeleton: LawSkeleton, sensitivities: Float) -> Float:
     own, initial = np.split(sensitivities, [len(skeleton.links)])
     free = np.zeros((k, *own.shape[1:]))
     for slope, (place, factor) in zip(own, skeleton.links, strict=True):
-        with np.errstate(invalid="ignore"):  # sensitivities of what was not reached are NaN
+        with np.errstate(invalid="ignore", over="ignore"):  # of what was not reached they are NaN
             free[place] += factor * slope
     return np.concatenate([free, initial])
 
