@@ -30,6 +30,7 @@ COMMANDS = {
     "discover": "discover",
     "export": "records",
     "fit": "discover",
+    "grammar": "learning",
     "grammars": "models",
     "model": "models",
     "report": "records",

@@ -9,15 +9,15 @@ flat guess.
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import factorial, log, prod
+from math import exp, factorial, log, prod
 
 from gode.equation import Node
 from gode.equation.operators import FUNCTIONS
 from gode.equation.tree import ONE, derivative_order, is_other, number, variables
-from gode.prior.terms import View
+from gode.prior.terms import View, shape
 
 Event = tuple[str, str]  # table, outcome
-TOP, INSIDE = "top", "inside"
+TOP, INSIDE, SHAPE = "top", "inside", "shape"
 CLASSES = ("u", "u'", "t", "F", "v", "v'")
 KINDS = ("variable", "function", "bracket")
 COEFFICIENTS = ("free", "one", "number")
@@ -34,10 +34,27 @@ class Composition:
     """Counts of the events of terms, and the strength of the flat guess in events."""
 
     counts: Mapping[str, Mapping[str, float]]
+    shapes: Mapping[Node, int]
     strength: float
+    copying: float  # probability that a term has a known shape
 
     def log_probability(self, body: Node, view: View) -> float:
         """Return the log probability of a term with its labels, given what the equation may see."""
+        return log(
+            (1 - self.copying) * exp(self._composed(body, view)) + self.copying * self._copied(body, view)
+        )
+
+    def _copied(self, body: Node, view: View) -> float:
+        """Return the probability of a known shape with these columns."""
+        form, _, symmetries = shape(body)
+        chance = symmetries * self.shapes.get(form, 0) / max(sum(self.shapes.values()), 1)
+        for name in variables(body) if chance else ():
+            chance *= self.probability(f"class {SHAPE}", class_of(name), view)
+            chance /= max(view.others, 1) if is_other(name) else 1
+        return chance
+
+    def _composed(self, body: Node, view: View) -> float:
+        """Return the log probability to draw a term choice by choice."""
         total = 0.0
         for table, outcome in term_events(body, TOP, frozenset()):
             if table == "ways":
@@ -60,13 +77,15 @@ class Composition:
         return (counts.get(outcome, 0.0) + self.strength * guess) / (total + self.strength)
 
 
-def learn_composition(bodies: Sequence[Node], strength: float) -> Composition:
+def learn_composition(bodies: Sequence[Node], strength: float, copying: float) -> Composition:
     """Return the model learned from the events of some terms."""
     counts: dict[str, Counter[str]] = {}
     for body in bodies:
         for table, outcome in term_events(body, TOP, frozenset()):
             counts.setdefault(table, Counter())[outcome] += 1
-    return Composition(counts, strength)
+        for name in variables(body):
+            counts.setdefault(f"class {SHAPE}", Counter())[class_of(name)] += 1
+    return Composition(counts, Counter(shape(body)[0] for body in bodies), strength, copying)
 
 
 def term_events(body: Node, place: str, outside: frozenset[str]) -> Iterator[Event]:

@@ -39,8 +39,9 @@ class Smoothing:
     kind: float = 40.0  # equations of its kind that all known equations are worth
     new: float = 50.0  # equations without a known term, before any
     novelty: float = 10.0  # expected number of new terms in the first equation
-    events: float = 10.0  # events that the guess at the composition is worth
-    number: float = 4.0  # equations that the guess at the number of terms is worth
+    events: float = 15.0  # events that the guess at the composition is worth
+    copying: float = 0.4  # probability that a new term has the shape of a known one, with other columns
+    number: float = 20.0  # equations that the guess at the number of terms is worth
 
 
 @dataclass(frozen=True)
@@ -194,7 +195,7 @@ def learn_prior(laws: Sequence[KnownLaw], smoothing: Smoothing | None = None) ->
                 form = pattern(body)[0]
                 counts.terms[(kind, (form, copy))] += 1
                 bodies.add(form)
-    return Prior(counts, learn_composition(sorted(bodies), smoothing.events), smoothing)
+    return Prior(counts, learn_composition(sorted(bodies), smoothing.events, smoothing.copying), smoothing)
 
 
 def visible(n_states: int, n_inputs: int) -> tuple[int, bool]:

@@ -24,7 +24,7 @@ from gode.equation.tree import (
     variables,
 )
 
-MOST_OTHERS = 4  # other states in one term whose labels are exchanged
+MOST_NAMES = 4  # columns in one term whose names are exchanged
 
 
 @dataclass(frozen=True)
@@ -92,11 +92,21 @@ def _loosened(term: Node) -> tuple[Node, ...]:
 def pattern(body: Node) -> tuple[Node, int, int]:
     """Return a term with its other states named in a fixed way, how many they are, and its symmetries."""
     names = sorted({name.rstrip("'") for name in variables(body) if is_other(name)})
-    if not names or len(names) > MOST_OTHERS:
+    return _alike(body, names, [f"v{i + 1}" for i in range(len(names))])
+
+
+@by_term
+def shape(body: Node) -> tuple[Node, int, int]:
+    """Return a term with all its columns named in a fixed way, how many they are, and its symmetries."""
+    names = sorted(variables(body))
+    return _alike(body, names, [f"x{i + 1}" for i in range(len(names))])
+
+
+def _alike(body: Node, names: list[str], new: list[str]) -> tuple[Node, int, int]:
+    """Return the first of all forms with the `new` names, how many they are, and how often it occurs."""
+    if not names or len(names) > MOST_NAMES:
         return body, len(names), 1
-    forms = [
-        _relabelled(body, dict(zip(names, order, strict=True))) for order in permutations(_labels(len(names)))
-    ]
+    forms = [_relabelled(body, dict(zip(names, order, strict=True))) for order in permutations(new)]
     best = min(forms)
     return best, len(names), forms.count(best)
 
@@ -106,16 +116,12 @@ def labellings(n_names: int, symmetries: int, others: int) -> float:
     return max(perm(max(others, n_names), n_names) / symmetries, 1.0)
 
 
-def _labels(n: int) -> list[str]:
-    return [f"v{i + 1}" for i in range(n)]
-
-
 def _relabelled(body: Node, new: dict[str, str]) -> Node:
-    names = {
-        name: new[name.rstrip("'")] + "'" * derivative_order(name)
-        for name in variables(body)
-        if is_other(name)
-    }
+    """Return a term with other names; the new name of a state is that of its derivatives too."""
+    names = {}
+    for name in variables(body):
+        stem = name.rstrip("'")
+        names[name] = new[name] if name in new else new.get(stem, stem) + "'" * derivative_order(name)
     return _sorted(renamed(body, names))
 
 
