@@ -123,3 +123,11 @@ def test_the_view_says_what_can_occur() -> None:
     assert [view.holds(name) for name in ("u", "u'", "v2", "v3", "v1'", "F", "t")] == [
         True, False, True, False, False, False, True,
     ]  # fmt: skip
+
+
+def test_a_law_of_second_order_is_expected_as_a_pair_too() -> None:
+    laws = read_corpus("pendulum: a'' = C*sin(a) + C*a' + C*F", "laws")
+    pair = parse_system(["x' = C*y", "y' = C*sin(x) + C*y + C*F"])
+    other = parse_system(["x' = C*x", "y' = C*cos(x) + C*x + C*F"])
+    prior = learn_prior(laws)
+    assert prior.log_prior(pair) > prior.log_prior(other) + 2

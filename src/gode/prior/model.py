@@ -21,7 +21,7 @@ from gode.equation.system import LawSkeleton, SystemSkeleton
 from gode.equation.tree import ONE, is_other, number, var, variables
 from gode.prior.composition import Composition, learn_composition
 from gode.prior.corpus import KnownLaw
-from gode.prior.terms import Pieces, View, labellings, pattern, ways_of_writing
+from gode.prior.terms import Pieces, View, as_pair, labellings, pattern, ways_of_writing
 
 Kind = tuple[int, bool, bool]  # order, whether there are other states, whether there is a force
 Named = tuple[Node, int]  # the pattern of a term, and which of several equal ones it is
@@ -175,7 +175,10 @@ class Prior:
 
 
 def learn_prior(laws: Sequence[KnownLaw], smoothing: Smoothing | None = None) -> Prior:
-    """Return the prior learned from known laws."""
+    """Return the prior learned from known laws.
+
+    A scalar law of second order counts as a pair of first order, too: people write it in both ways.
+    """
     smoothing = smoothing or Smoothing()
     counts = Counts()
     bodies: set[Node] = set()
@@ -183,19 +186,29 @@ def learn_prior(laws: Sequence[KnownLaw], smoothing: Smoothing | None = None) ->
         others, forced = visible(len(law.skeleton.states), law.n_inputs)
         for part in law.skeleton.parts:
             pieces = ways_of_writing(part)[0]
-            kind = kind_of(View(pieces.order, others, forced))
-            counts.equations[kind] += 1
-            counts.sizes[(kind, len(pieces.terms))] += 1
-            counts.implicit[pieces.order] += bool(pieces.leading)
-            for body in pieces.leading:
-                power, rest = split_lead(body, pieces.order)
-                counts.leads[(pieces.order, power or "odd")] += 1
-                bodies.add(pattern(rest)[0])
-            for body, copy in pieces.terms:
-                form = pattern(body)[0]
-                counts.terms[(kind, (form, copy))] += 1
-                bodies.add(form)
+            bodies |= _count(pieces, View(pieces.order, others, forced), counts)
+            if len(law.skeleton.parts) == 1 and pieces.order == 2 and not pieces.leading:
+                for one in as_pair(pieces):
+                    bodies |= _count(one, View(1, others + 1, forced), counts)
     return Prior(counts, learn_composition(sorted(bodies), smoothing.events, smoothing.copying), smoothing)
+
+
+def _count(pieces: Pieces, view: View, counts: Counts) -> set[Node]:
+    """Count what one equation holds; return the patterns of its terms."""
+    kind = kind_of(view)
+    counts.equations[kind] += 1
+    counts.sizes[(kind, len(pieces.terms))] += 1
+    counts.implicit[pieces.order] += bool(pieces.leading)
+    bodies = set()
+    for body in pieces.leading:
+        power, rest = split_lead(body, pieces.order)
+        counts.leads[(pieces.order, power or "odd")] += 1
+        bodies.add(pattern(rest)[0])
+    for body, copy in pieces.terms:
+        form = pattern(body)[0]
+        counts.terms[(kind, (form, copy))] += 1
+        bodies.add(form)
+    return bodies
 
 
 def visible(n_states: int, n_inputs: int) -> tuple[int, bool]:

@@ -69,6 +69,14 @@ def ways_of_writing(skeleton: Skeleton) -> tuple[Pieces, ...]:
     return (written, Pieces(skeleton.order, (), _numbered(solved)))
 
 
+def as_pair(pieces: Pieces) -> tuple[Pieces, Pieces]:
+    """Return an explicit equation of second order as a pair: x' = y, and that of y, which sees x as v1."""
+    others = {name for body, _ in pieces.terms for name in variables(body) if is_other(name)}
+    names = {name: f"v{int(name[1:]) + 1}" for name in others} | {"u": "v1", "u'": "u"}
+    terms = tuple((_sorted(renamed(body, names)), copy) for body, copy in pieces.terms)
+    return Pieces(1, (), ((var("v1"), 1),)), Pieces(1, (), terms)
+
+
 def _numbered(bodies: list[Node]) -> tuple[tuple[Node, int], ...]:
     """Return the bodies with how often each has occurred; without constants inside, it counts once."""
     counts = Counter(bodies)
