@@ -16,7 +16,14 @@ ROOT = "__init__.py"  # names every public home, lazily, and so stands above the
 
 # Each part, in the order of its layer, with the parts it may import; the first two are open to all.
 LAYERS = (
-    {"errors": set(), "arrays": set(), "choices": set(), "compiling": set(), "__version__": set()},
+    {
+        "errors": set(),
+        "arrays": set(),
+        "choices": set(),
+        "compiling": set(),
+        "markup": set(),
+        "__version__": set(),
+    },
     {"files": {"errors"}, "ranges": {"errors"}},
     {"grammar": set(), "equation": set(), "data": set()},
     {"library": {"grammar", "equation"}, "solve": {"equation", "data"}, "tables": {"data"}},
@@ -41,13 +48,15 @@ LAYERS = (
     {"report": {"*"}, "estimator": {"*"}},
     {"benchmarks": {"*"}},  # its page is written by the report
     {"cli": {"*"}},  # "*": everything below
+    {"studio": {"*"}},  # the page drives the command line
 )
 RANK = {part: rank for rank, parts in enumerate(LAYERS) for part in parts}
 MAY_IMPORT = {part: allowed for parts in LAYERS for part, allowed in parts.items()}
 
-# The one edge that leads up: methods of a result (plot, report, answers, export) open the report when they
-# are called. Only inside a function or for the type checker, so nothing is imported in a circle.
-LAZY_EDGES = {("discovery/result.py", "report")}
+# The edges that lead up: methods of a result (plot, report, answers, export) open the report when they
+# are called, and `gode studio` opens the page, which drives the other commands. Only
+# inside a function or for the type checker, so nothing is imported in a circle.
+LAZY_EDGES = {("discovery/result.py", "report"), ("cli/studio.py", "studio")}
 
 # Each outside library, with the files or folders that may import it.
 DOORS = {
@@ -81,6 +90,8 @@ DOORS = {
     "gplearn": ("benchmarks/peers/gp_learn.py",),
     "pysr": ("benchmarks/peers/py_sr.py",),
     "odeformer": ("benchmarks/peers/ode_former.py",),
+    "starlette": ("studio/",),  # the extra `studio`
+    "uvicorn": ("studio/server.py",),
     "click": ("cli/",),
     "rich": ("cli/",),
 }

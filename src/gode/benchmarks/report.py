@@ -13,7 +13,8 @@ from gode.benchmarks.records import Record, read_records
 from gode.benchmarks.sweeps import PREFIX, curves, sweep_table, sweeps_of
 from gode.benchmarks.tables import TextTable, described, problem_table, run_table, settings, suite_table
 from gode.errors import FileError
-from gode.report.html import Markup, details, html, image, page, paragraph, program, section, table
+from gode.markup import Markup, details, html, paragraph, program, section, table
+from gode.report.html import image, page
 
 COMMANDS = "commands.jsonl"
 PAGE = "report.html"

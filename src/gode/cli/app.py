@@ -35,6 +35,7 @@ COMMANDS = {
     "model": "models",
     "report": "records",
     "simulate": "records",
+    "studio": "studio",
     "train": "models",
 }
 NOT_EXPLAINED = 3  # exit code if the fit is poor, or no equation is supported

@@ -39,4 +39,11 @@ data_options = add_options(
         default="auto",
         help="Interpolation between samples of F.",
     ),
+    click.option(
+        "--edit",
+        metavar="EDIT",
+        multiple=True,
+        help='Change what was read: "crop 0 to 30", "drop od lines 14,17-19", "subtract blank from A1,A2", '
+        '"multiply acc by 9.80665 as m/s2", "hold back 20 %"; may be repeated.',
+    ),
 )

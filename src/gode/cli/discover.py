@@ -77,11 +77,12 @@ result_options = add_options(
     show_default=True,
     help="Processes, at most one for each core; the answer does not depend on it.",
 )
+@click.option("--progress", type=OutPath(), metavar="FILE", help="Keep the progress in a file, as JSON.")
 @result_options
 def discover_command(
     files: tuple[str, ...], order: str | None, n_jobs: int, out: Path | None, as_json: bool, quiet: bool,
     grammar: str | None, without: tuple[str, ...], start: str | None, effort: str, preset: str, seed: int,
-    max_seconds: float | None, **data: object,
+    max_seconds: float | None, progress: Path | None, **data: object,
 ) -> None:  # fmt: skip
     """Find the equation behind the measurements in FILE.
 
@@ -115,7 +116,7 @@ def discover_command(
     if checkpoint and checkpoint.n_recalled:
         known = f"{checkpoint.n_recalled} fits are known"
         _say_all([f"going on from {checkpoint.path}: {known}"], silent=as_json or quiet)
-    seconds, found = _run_search(dataset, options, n_jobs, checkpoint, quiet=quiet)
+    seconds, found = _run_search(dataset, options, n_jobs, checkpoint, progress, quiet=quiet)
     _finish(found, readings, out, seconds=seconds, as_json=as_json, quiet=quiet)
     if checkpoint is not None and not (found.interrupted or found.timed_out):
         checkpoint.remove()
@@ -213,14 +214,21 @@ def _say_all(sentences: Sequence[str], *, silent: bool = False) -> None:
 
 
 def _run_search(
-    dataset: "Dataset", options: "Options", n_jobs: int, checkpoint: "Checkpoint | None", *, quiet: bool
+    dataset: "Dataset",
+    options: "Options",
+    n_jobs: int,
+    checkpoint: "Checkpoint | None",
+    progress: Path | None,
+    *,
+    quiet: bool,
 ) -> "tuple[float, Discovery]":
     """Return what was found, after the seconds that it took."""
-    from gode.cli.running import compiling_ahead, live_progress
+    from gode.cli.running import compiling_ahead, live_progress, told_by
     from gode.discovery.api import discover_in
 
     begin = time.perf_counter()
-    with compiling_ahead(), live_progress(quiet=quiet) as on_step:
+    with compiling_ahead(), live_progress(quiet=quiet) as show:
+        on_step = told_by(show, progress, dataset)
         found = discover_in(dataset, options, n_jobs=n_jobs, on_step=on_step, memo=checkpoint)
     return time.perf_counter() - begin, found
 

@@ -14,7 +14,6 @@ from rich.table import Table
 from rich.text import Text
 
 from gode.cli.app import console, say
-from gode.cli.fitted import fit_table
 from gode.data.columns import channel_names
 from gode.discovery import Constant, Discovery, Finding
 from gode.discovery.inputs import input_words
@@ -22,6 +21,7 @@ from gode.discovery.quality import Verdict
 from gode.discovery.shared import conserved, conserved_words, shared_constants
 from gode.files import make_folder, replacing
 from gode.fitting.noise import noise_words
+from gode.report.fitted import fit_table
 
 RECORD, REPORT, PICTURE, FIT = "record.json", "report.html", "overview.png", "fit.csv"
 SHOWN_TIES = 5

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from math import isfinite, nan
+from pathlib import Path
 
 from rich.live import Live
 from rich.spinner import Spinner
@@ -15,6 +16,7 @@ from rich.text import Text
 
 from gode.cli.app import console
 from gode.compiling import must_compile
+from gode.data import Dataset
 from gode.discovery import Step
 from gode.search.archive import Stage
 from gode.solve.explicit import solve_explicit
@@ -52,6 +54,24 @@ def compiling_ahead() -> Iterator[None]:
             yield
         finally:
             helper.terminate()
+
+
+def told_by(
+    show: Callable[[Step], None] | None, path: Path | None, dataset: Dataset
+) -> Callable[[Step], None] | None:
+    """Return a callback that shows the progress and keeps it in a file, each where it is wanted."""
+    if path is None:
+        return show
+    from gode.cli.progress import ProgressFile
+
+    kept = ProgressFile(path, dataset, lambda step: STAGES[step.stage])
+
+    def tell(step: Step) -> None:
+        kept.update(step)
+        if show is not None:
+            show(step)
+
+    return tell
 
 
 def _cores() -> int:

@@ -78,6 +78,7 @@ class Dataset:
     labels: Mapping[str, str] = field(default_factory=dict)  # column names and units, for display
     names: tuple[str, ...] = ()  # of the runs (wells, patients, files), for display; may be empty
     states: tuple[str, ...] = STATES
+    edits: tuple[str, ...] = ()  # what was changed after reading, for display
 
     @property
     def inputs(self) -> tuple[str, ...]:

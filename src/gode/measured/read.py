@@ -33,6 +33,7 @@ class DataOptions:
     initial: tuple[str, ...] = ()
     hold: bool | None = None
     interpolation: str = "auto"
+    edit: tuple[str, ...] = ()
     called: tuple[str, ...] = ()  # the states in given equations
 
 
@@ -49,13 +50,17 @@ def read_dataset(files: Sequence[str], options: DataOptions) -> "tuple[Dataset, 
 
 def dataset_of(tables: "Sequence[Table]", options: DataOptions) -> "tuple[Dataset, Readings]":
     """Return the runs in some tables; see `read_dataset`."""
+    from gode.tables.edits import edit_runs, edit_table
     from gode.tables.roles import Roles
     from gode.tables.runs import runs_of_tables
 
+    tables = [edit_table(table, options.edit) for table in tables]
     roles = Roles(**{role: getattr(options, role) for role in COLUMNS})
     asked = _ask(tables[0], roles, options)
-    readings = runs_of_tables(tables, asked.roles)
-    return _make_dataset(readings, options, asked), readings
+    readings = edit_runs(runs_of_tables(tables, asked.roles), options.edit)
+    if options.edit:
+        readings = replace(readings, told=(*readings.told, f"edited: {'; '.join(options.edit)}"))
+    return replace(_make_dataset(readings, options, asked), edits=options.edit), readings
 
 
 def _ask(table: "Table", roles: "Roles", options: DataOptions) -> Asked:

@@ -95,6 +95,17 @@ def separations(discovery: Discovery) -> tuple[list[Separation], Separation | No
     return single, Separation(experiments[i], tuple(close[1:]), float(strength[i, j]), table[i][j][1])
 
 
+def separate(discovery: Discovery, pair: Sequence[Candidate]) -> Separation | None:
+    """Return the experiment that best separates two equations, None if none can be simulated."""
+    experiments = list(_experiments(discovery))
+    if not experiments:
+        return None
+    rivals = _Rivals(discovery, pair)
+    found = [rivals.distances(experiment)[0] for experiment in experiments]
+    i = max(range(len(found)), key=lambda k: found[k][0])
+    return Separation(experiments[i], (pair[1],), *found[i])
+
+
 class _Rivals:
     """The near ties with their covariances, to be simulated and compared."""
 

@@ -18,7 +18,8 @@ from gode.errors import EquationError
 from gode.files import make_folder, replacing
 from gode.fitting.noise import noise_words
 from gode.fitting.target import state_places
-from gode.report.html import Markup, bullets, html, page, paragraph, program, section, table
+from gode.markup import Markup, bullets, html, paragraph, program, section, table
+from gode.report.html import page
 from gode.report.mathml import law_mathml, tree_mathml
 from gode.report.naming import Units, axis_label
 from gode.report.sections import (
@@ -64,8 +65,8 @@ def discovery_page(discovery: Discovery, *, title: str) -> str:
     return page(
         title,
         Markup(header),
-        section("In short", bullets(_overview(discovery))),
-        section("Constants", *_constants(discovery.equation), *_initial(discovery)),
+        section("In short", bullets(overview_words(discovery))),
+        section("Constants", *constant_parts(discovery.equation), *initial_parts(discovery)),
         section("Data and solution", *fit_section(discovery)),
         section("What the data cannot decide", *rivals_section(discovery)),
         section("What it means for the system", *answers_section(discovery)),
@@ -90,7 +91,8 @@ def notebook_summary(discovery: Discovery) -> str:
     return f"<div>{''.join(html(part) for part in parts)}</div>"
 
 
-def _overview(discovery: Discovery) -> list[str]:
+def overview_words(discovery: Discovery) -> list[str]:
+    """Return sentences on data, noise and what was tried."""
     dataset = discovery.prepared.dataset
     runs = f"{len(dataset.runs)} runs" if len(dataset.runs) > 1 else "one run"
     spans = ", ".join(dict.fromkeys(f"{run.t[0]:g} to {run.t[-1]:g}" for run in dataset.runs[:5]))
@@ -132,7 +134,8 @@ def _verdict(channel: Channel) -> str:
     return f"the equation leaves residuals of {ratio:.2f} times that, {pattern}"
 
 
-def _constants(finding: Finding) -> list[Markup]:
+def constant_parts(finding: Finding) -> list[Markup]:
+    """Return the constants with their error bars and correlations."""
     if not finding.constants:
         return [paragraph("The equation has no free constants.")]
     shared = shared_constants(finding.law)
@@ -204,7 +207,8 @@ def _shaded(value: float) -> Markup:
     return Markup(f'<span style="{shade}">{value:+.2f}</span>')
 
 
-def _initial(discovery: Discovery) -> list[Markup]:
+def initial_parts(discovery: Discovery) -> list[Markup]:
+    """Return the initial values of each run."""
     best, dataset = discovery.candidates[0], discovery.prepared.dataset
     rows, names = [], start_names(best.equation)
     places = state_places(best.equation.skeleton.orders)

@@ -80,6 +80,7 @@ def record_of(discovery: Discovery) -> dict[str, Json]:
         "labels": encode(dataset.labels),
         "names": encode(dataset.names),
         **({} if plain else {"states": encode(dataset.states)}),
+        **({"edits": encode(dataset.edits)} if dataset.edits else {}),
         "runs": [_run_json(run) for run in dataset.runs],
         "smooths": [encode(smooth) for smooth in discovery.prepared.smooths],
         "candidates": [encode(c) for c in discovery.candidates if id(c) in kept],
@@ -104,7 +105,10 @@ def discovery_of(data: object) -> Discovery:
     runs = tuple(_run(r, states, f"runs[{i}]") for i, r in enumerate(_items(data, "runs")))
     if any(tuple(run.inputs) != tuple(runs[0].inputs) for run in runs):
         raise FileError("runs: all must have the same inputs")
-    dataset = Dataset(runs, labels, _names(data, len(runs)), states)
+    assert isinstance(data, dict)
+    edits = decode(tuple[str, ...], data.get("edits", []), "edits")
+    check_value("record", "remarks", edits, "edits")
+    dataset = Dataset(runs, labels, _names(data, len(runs)), states, edits)
     fitted = condensed(dataset) if settings.preset == Preset.DEFAULT else dataset
     smooths = tuple(
         resampled(_smooth(s, (run, raw), states, f"smooths[{i}]"), run.t)
@@ -123,7 +127,6 @@ def discovery_of(data: object) -> Discovery:
     check_value("record", "n_fitted", n_fitted, "n_fitted")
     interrupted = decode(bool, member(data, "interrupted", "record"), "interrupted")
     supported = decode(bool, member(data, "supported", "record"), "supported")
-    assert isinstance(data, dict)
     timed_out = decode(bool, data.get("timed_out", False), "timed_out")  # older records do not have these
     remarks = decode(tuple[str, ...], data.get("remarks", []), "remarks")
     causes = decode(tuple[str, ...], data.get("causes", []), "causes")

@@ -24,6 +24,7 @@ def python_call(discovery: Discovery) -> str:
     first = "x" if system else "u"
     comment = f"# t, {first}, ...: a list of arrays, one for each run\n" if several else ""
     comment += "# x: an array with a column for each state\n" if system else ""
+    comment += "".join(f"# after this edit: {edit!r}\n" for edit in dataset.edits)
     given = [first if name == "u" else f"{name}={name}" for name in _observed(discovery)]
     given += [f"names={list(dataset.states)!r}"] if system else []
     if dataset.inputs:
@@ -48,6 +49,8 @@ def command(discovery: Discovery) -> str:
         words = ["gode", "fit", "; ".join(texts), "data.csv"]
     for role, column in _columns(discovery).items():
         words += [f"--{role}", column]
+    for edit in discovery.prepared.dataset.edits:
+        words += ["--edit", edit]
     if discovery.settings.interpolation != "auto":
         words += ["--interpolation", discovery.settings.interpolation]
     for values in _known_initial(discovery):

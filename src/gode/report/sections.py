@@ -8,11 +8,12 @@ from gode.discovery import Discovery, Finding
 from gode.discovery.quality import Verdict
 from gode.equation import Equation
 from gode.errors import EquationError
+from gode.markup import Markup, bullets, card, details, html, paragraph, program, table
 from gode.report.answers import answer
 from gode.report.code import code
 from gode.report.experiments import Separation, separations
 from gode.report.figures import data_and_fit, front_picture, phase_portrait, residual_plots
-from gode.report.html import Markup, bullets, card, details, html, paragraph, picture, program, table
+from gode.report.html import picture
 from gode.report.mathml import law_mathml
 from gode.report.panels import chosen_runs
 from gode.report.repeat import command, python_call, settings_rows
@@ -125,6 +126,13 @@ def fit_section(discovery: Discovery) -> list[Markup]:
 
 def residuals_section(discovery: Discovery) -> list[Markup]:
     """Return the residual diagnostics, in words and figures."""
+    drawn = residual_plots(discovery)
+    words = residuals_words(discovery)
+    return [bullets(words), picture(drawn, "residuals", "residuals, autocorrelation, distribution")]
+
+
+def residuals_words(discovery: Discovery) -> list[str]:
+    """Return the residual diagnostics in words."""
     quality = discovery.quality
     words = [sentence for channel in quality.channels for sentence in channel.words]
     if quality.averaged > 1:
@@ -132,8 +140,7 @@ def residuals_section(discovery: Discovery) -> list[Markup]:
             f"The record is dense: fit and residuals are those of means of {quality.averaged} samples, whose "
             f"noise is {quality.averaged**0.5:.3g} times smaller than that of one sample."
         )
-    drawn = residual_plots(discovery)
-    return [bullets(words), picture(drawn, "residuals", "residuals, autocorrelation, distribution")]
+    return words
 
 
 def front_section(discovery: Discovery) -> list[Markup]:

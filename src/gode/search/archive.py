@@ -45,6 +45,7 @@ class Step:
     n_solved: int
     best: str
     left: float = nan  # seconds that the rest may take: 0 if it takes longer than planned, NaN if unknown
+    leaders: Sequence[Candidate] = ()  # fitted to the trajectory so far, the best first
 
 
 @dataclass
@@ -84,7 +85,7 @@ class Archive:
             best = str(order[0].equation) if order else ""
             left = self.pace.left(n_cheap=self.n_fitted, on_trajectory=stage not in SEARCHING)
             left = min(left, self.interrupts.left)
-            self.on_step(Step(stage, self.n_fitted, len(self.candidates), best, left))
+            self.on_step(Step(stage, self.n_fitted, len(self.candidates), best, left, order))
 
     def leaders(self) -> list[Candidate]:
         """Return the candidates, the best first as if all residuals were white: that leads to accuracy."""

@@ -16,6 +16,7 @@ from gode.tables.table import Table, listed
 from gode.tables.times import Times, joined, unrolled
 
 APART = ("time", "run")  # roles that are no signal
+LINE = "#line"  # key of the number of each row in its file; no state can have that name
 OTHER, MAX_OTHERS = "other: ", 5  # columns without a role that are kept as possible inputs
 
 
@@ -117,7 +118,8 @@ def _split(
         if times.form:  # counted from the start of each run
             t = t - np.nanmin(t, initial=np.inf)
         _check_time(table, t, rows, roles)
-        yield name, {"t": t, **{role: values[rows] for role, values in columns.items()}}, turns
+        lines = np.asarray(table.lines[rows], np.float64)
+        yield name, {"t": t, LINE: lines, **{role: values[rows] for role, values in columns.items()}}, turns
 
 
 def _check_time(table: Table, t: Float, rows: Int, roles: Roles) -> None:

@@ -1,0 +1,283 @@
+"""The application: what each address of the studio answers."""
+
+import asyncio
+import json
+import re
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from importlib.resources import files
+from pathlib import Path
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import FormData, UploadFile
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from gode.errors import FileError, GodeError
+from gode.studio import pages
+from gode.studio.calculator import Calculator
+from gode.studio.fields import edit_of
+from gode.studio.form import command_text
+from gode.studio.guard import SANDBOX, Guard, refused
+from gode.studio.queueing import Queue
+from gode.studio.runs import RECORD, Job, Runs, State
+
+UPLOAD = "/runs"
+MAX_UPLOAD = 200_000_000  # bytes, as `gode discover` reads
+OVERHEAD = 1_000_000  # of the form around the files
+MAX_NOTE = 5000
+EQUATION = re.compile(rb'^"equation": ("(?:[^"\\]|\\.)*")', re.MULTILINE)
+TYPES = {
+    ".html": "text/html; charset=utf-8", ".json": "application/json", ".csv": "text/csv; charset=utf-8",
+    ".png": "image/png", ".svg": "image/svg+xml", ".js": "text/javascript; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+}  # fmt: skip
+Handler = Callable[["Studio", Request], Awaitable[Response]]
+
+
+class Studio:
+    """What the handlers of requests share: the runs, the queue, and the processes that read and calculate."""
+
+    def __init__(self, root: Path) -> None:
+        self.runs = Runs(root)
+        self.queue = Queue(self.runs)
+        self.reader = Calculator(root, seconds=60.0)
+        self.solver = Calculator(root, seconds=300.0)
+
+    async def home(self, request: Request) -> Response:
+        """The page to begin."""
+        jobs = await run_in_threadpool(self.runs.all)
+        rows = [(job, _equation(self.runs.root / job.id)) for job in jobs]
+        return HTMLResponse(pages.home(rows, str(self.runs.root.resolve())))
+
+    async def upload(self, request: Request) -> Response:
+        """A file, a pasted table, or an example becomes a draft."""
+        async with request.form(max_files=50, max_fields=20) as form:
+            given = await _given_files(form)
+        job = await run_in_threadpool(self.runs.add, given)
+        return RedirectResponse(f"/runs/{job.id}", 303)
+
+    async def show(self, request: Request) -> Response:
+        """The page of a run, whatever its state."""
+        return await self._page(self._job(request))
+
+    async def _page(self, job: Job, error: str = "", status: int = 200) -> Response:
+        if job.state is State.DRAFT:
+            return HTMLResponse(await self._setup(job, error), status)
+        command = command_text(job.files, job.words)
+        if job.state.is_over:
+            fragment = await self.solver.ask("answer", run=job.id)
+            return HTMLResponse(pages.answer(job, fragment.decode()))
+        page = pages.failed if job.state is State.FAILED else pages.search
+        return HTMLResponse(page(job, command))
+
+    async def _setup(self, job: Job, error: str) -> str:
+        try:
+            seen = json.loads(await self.reader.ask("look", run=job.id))
+        except GodeError as failure:
+            return pages.unreadable(job, str(failure))
+        if not job.form:
+            roles = {f"role.{i}": [role] for i, role in enumerate(seen["roles"])}
+            job = self.runs.save(replace(job, form={**roles, "wells": ["on"] if seen["wells"] else []}))
+        checked = json.loads(await self.reader.ask("check", run=job.id))
+        return pages.setup(job, seen, checked, error)
+
+    async def form(self, request: Request) -> Response:
+        """The choices, kept; what they mean as a command."""
+        job = await self._kept(request)
+        return Response(await self.reader.ask("check", run=job.id), media_type="application/json")
+
+    async def edit(self, request: Request) -> Response:
+        """An edit of the data more, or one less."""
+        job = await self._kept(request)
+        undo = request.query_params.get("undo", "")
+        edits = list(job.edits)
+        if undo.isdecimal():
+            edits[int(undo) : int(undo) + 1] = []
+        else:
+            new = edit_of(request.query_params.get("do", ""), await _values(request))
+            edits += [new] if new else []
+        edited = self.runs.save(replace(job, edits=tuple(edits)))
+        checked = json.loads(await self.reader.ask("check", run=job.id))
+        if "edit" in str(checked["problem"]) and len(edits) > len(job.edits):
+            self.runs.save(job)
+            return await self._page(job, str(checked["problem"]), 400)
+        return RedirectResponse(f"/runs/{edited.id}#data", 303)
+
+    async def start(self, request: Request) -> Response:
+        """The search is queued, if nothing is wrong with the choices."""
+        job = await self._kept(request)
+        checked = json.loads(await self.reader.ask("check", run=job.id))
+        if checked["problem"]:
+            return await self._page(job, str(checked["problem"]), 400)
+        self.queue.add(job, tuple(checked["words"]))
+        return RedirectResponse(f"/runs/{job.id}", 303)
+
+    async def stop(self, request: Request) -> Response:
+        """The search ends with its best."""
+        self.queue.stop(self._job(request))
+        return RedirectResponse(f"/runs/{request.path_params['run']}", 303)
+
+    async def resume(self, request: Request) -> Response:
+        """A search that was stopped or failed goes on from its checkpoint."""
+        job = self._job(request)
+        if job.state in (State.STOPPED, State.FAILED):
+            self.queue.add(job)
+        return RedirectResponse(f"/runs/{job.id}", 303)
+
+    async def again(self, request: Request) -> Response:
+        """A new draft with the same data and choices."""
+        made = await run_in_threadpool(self.runs.copy, self._job(request))
+        return RedirectResponse(f"/runs/{made.id}", 303)
+
+    async def note(self, request: Request) -> Response:
+        """A note on a run."""
+        text = (await _values(request)).get("note", [""])[0]
+        self.runs.save(replace(self._job(request), note=text.strip()[:MAX_NOTE]))
+        return RedirectResponse(f"/runs/{request.path_params['run']}", 303)
+
+    async def delete(self, request: Request) -> Response:
+        """A run and its folder are deleted."""
+        job = self._job(request)
+        if job.state in (State.RUNNING, State.QUEUED):
+            raise FileError("this search still runs; stop it first")
+        await run_in_threadpool(self.runs.remove, job)
+        return RedirectResponse("/", 303)
+
+    async def state(self, request: Request) -> Response:
+        """How far a search is."""
+        job = self._job(request)
+        values = await run_in_threadpool(self.runs.progress, job)
+        ahead = sum(j.state in (State.RUNNING, State.QUEUED) and j.since < job.since for j in self.runs.all())
+        return JSONResponse({**values, "state": job.state.value, "ahead": ahead})
+
+    async def data(self, request: Request) -> Response:
+        """The plots of what was read."""
+        body = await self.reader.ask("drawing", run=self._job(request).id)
+        return Response(body, media_type="application/json")
+
+    async def calculate(self, request: Request) -> Response:
+        """Something about the result: curves for other constants, two rivals side by side."""
+        values = {key: value[0] for key, value in (await _values(request)).items()}
+        job, what = self._job(request), request.path_params["what"]
+        body = await self.solver.ask(
+            what, run=job.id, **{f"with_{key}": value for key, value in values.items()}
+        )
+        return Response(body, media_type="application/json")
+
+    async def file(self, request: Request) -> Response:
+        """A file to take away."""
+        job, name = self._job(request), request.path_params["name"]
+        body = await self.solver.ask("file", run=job.id, name=name)
+        kind = TYPES.get(Path(name).suffix, "text/plain; charset=utf-8")
+        headers = {"Content-Security-Policy": SANDBOX} if name.endswith(".html") else {}
+        if "view" not in request.query_params:
+            headers["Content-Disposition"] = f'attachment; filename="{name}"'
+        return Response(body, media_type=kind, headers=headers)
+
+    async def static(self, request: Request) -> Response:
+        """Style and scripts."""
+        name = request.path_params["name"]
+        try:
+            return Response(pages.static(name), media_type=TYPES[Path(name).suffix])
+        except FileNotFoundError:
+            return refused(404, "There is no such file.")
+
+    def _job(self, request: Request) -> Job:
+        return self.runs.load(request.path_params["run"])
+
+    async def _kept(self, request: Request) -> Job:
+        """Return the draft with what the page sent."""
+        job = self._job(request)
+        if job.state is not State.DRAFT:
+            raise FileError("this search was started already; change its choices from its page")
+        sent = await _values(request)
+        form = {key: value for key, value in sent.items() if not key.startswith(EDITING)}
+        return self.runs.save(replace(job, form=form))
+
+
+EDITING = ("edit", "crop.", "drop.", "subtract.", "multiply.", "hold.")  # inputs of the tools
+
+
+def make_app(root: Path, *, token: str, port: int) -> Starlette:
+    """Return the application that keeps its runs in the folder `root`."""
+    studio = Studio(root)
+
+    @asynccontextmanager
+    async def life(app: Starlette) -> AsyncIterator[None]:
+        studio.queue.begin()
+        warming = asyncio.get_running_loop().create_task(studio.reader.begin())
+        yield
+        warming.cancel()
+        await studio.queue.end()
+        await asyncio.gather(studio.reader.end(), studio.solver.end())
+
+    run = "/runs/{run}"
+    posts = ("form", "start", "stop", "resume", "again", "note", "delete")
+    routes = [
+        Route("/", studio.home),
+        Route(UPLOAD, studio.upload, methods=["POST"]),
+        Route(run, studio.show),
+        Route(f"{run}/edits", studio.edit, methods=["POST"]),
+        *(Route(f"{run}/{name}", getattr(studio, name), methods=["POST"]) for name in posts),
+        Route(f"{run}/state.json", studio.state),
+        Route(f"{run}/data.json", studio.data),
+        Route(f"{run}/calculate/{{what}}", studio.calculate, methods=["POST"]),
+        Route(f"{run}/files/{{name}}", studio.file),
+        Route("/static/{name}", studio.static),
+    ]
+    guard = Middleware(Guard, token=token, port=port, max_upload=MAX_UPLOAD + OVERHEAD, upload_path=UPLOAD)
+    handlers = {GodeError: _told, 404: _missing}
+    return Starlette(routes=routes, middleware=[guard], exception_handlers=handlers, lifespan=life)
+
+
+async def _told(request: Request, error: Exception) -> Response:
+    """Answer with what is wrong: as JSON to a script, else as a page."""
+    if (
+        request.url.path.endswith(".json")
+        or "/calculate/" in request.url.path
+        or request.url.path.endswith("/form")
+    ):
+        return JSONResponse({"problem": str(error)}, 400)
+    return HTMLResponse(pages.shell("A problem", pages.problem(str(error)), pages.BACK), 400)
+
+
+async def _missing(request: Request, error: Exception) -> Response:
+    return HTMLResponse(pages.shell("Nothing here", pages.problem("There is no such page."), pages.BACK), 404)
+
+
+async def _given_files(form: FormData) -> dict[str, bytes]:
+    """Return the files of an upload by their names; a pasted text and an example are files, too."""
+    found: dict[str, bytes] = {}
+    for item in form.getlist("file"):
+        if isinstance(item, UploadFile) and item.filename:
+            found[_new(item.filename, found)] = await item.read()
+    text, example = form.get("text"), form.get("example")
+    if isinstance(example, str) and example in pages.EXAMPLES:
+        return {f"{example}.csv": (files("gode.data.examples") / f"{example}.csv").read_bytes()}
+    if not found and isinstance(text, str) and text.strip():
+        return {"pasted.txt": text.encode()}
+    return found
+
+
+def _new(name: str, found: dict[str, bytes]) -> str:
+    return name if name not in found else f"{len(found)}-{name}"
+
+
+async def _values(request: Request) -> dict[str, list[str]]:
+    form = await request.form(max_files=0, max_fields=30_000)
+    return {key: [v for v in form.getlist(key) if isinstance(v, str)] for key in form}
+
+
+def _equation(folder: Path) -> str:
+    """Return the equation in the record of a run, from its first lines."""
+    try:
+        with (folder / RECORD).open("rb") as file:
+            found = EQUATION.search(file.read(20_000))
+        return str(json.loads(found[1])) if found else ""
+    except (OSError, ValueError):
+        return ""

@@ -1,0 +1,86 @@
+"""The part of the data that was held back: how well the equation foretells what it never saw."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from gode.arrays import Float
+from gode.data import Dataset
+from gode.discovery import Discovery
+from gode.discovery.residuals import Channel
+from gode.discovery.simulate import Scenario, simulate
+from gode.errors import GodeError
+from gode.markup import Markup, paragraph
+from gode.report.embedded import embedded
+from gode.report.naming import axis_label
+from gode.report.series import Spec, line_series, marks, plot
+from gode.studio.reading import read
+from gode.studio.runs import Job
+from gode.tables.edits import without_test
+
+FAR = 2.0  # times the noise, from which the test counts as failed
+
+
+def held_back(found: Discovery, job: Job, folder: Path) -> list[Markup]:
+    """Return how the equation fares on what was held back; nothing if nothing was."""
+    kept = without_test(job.edits)
+    if len(kept) == len(job.edits):
+        return []
+    words = _without_edits(job.words)
+    for edit in kept:
+        words += ["--edit", edit]
+    try:
+        dataset, _, _ = read(folder, replace(job, edits=tuple(kept)), words)
+    except GodeError as error:
+        return [paragraph(f"The part that was held back cannot be read: {error}")]
+    tests = [_tested(found, dataset, channel) for channel in found.quality.channels]
+    rest = np.concatenate([values for _, values in tests])
+    names = [channel.name for channel in found.quality.channels]
+    misfit = float(np.sqrt(np.mean(rest**2))) if len(rest) else np.nan
+    return [paragraph(_words(misfit, len(rest), names)), embedded("held", [spec for spec, _ in tests])]
+
+
+def _tested(found: Discovery, dataset: Dataset, channel: Channel) -> tuple[Spec, Float]:
+    """Return a plot of one channel, and by how many times the noise the forecast is off."""
+    state = channel.name.rstrip("'")
+    place = 3 * dataset.states.index(state) + channel.name.count("'")
+    alone = len(dataset.runs) == 1
+    prepared = replace(found.prepared, dataset=dataset)
+    drawn: list[Spec] = []
+    rests = []
+    for i, run in enumerate(dataset.runs):
+        solved = simulate(found.candidates[0], prepared, Scenario(run.t, run=i)).values[place]
+        late = run.t > found.prepared.dataset.runs[i].t[-1]
+        seen = late & np.isfinite(run.observed[place])
+        rests.append((run.observed[place] - solved)[seen] / (channel.noise or 1.0))
+        names = ("seen", "held back", "equation") if i == 0 else ("", "", "")
+        colours = (0, 2, 1) if alone else (i % 8,) * 3
+        drawn.append(marks(names[0], run.t[~late], run.observed[place][~late], colour=colours[0]))
+        drawn.append(marks(names[1], run.t[late], run.observed[place][late], colour=colours[1]))
+        drawn.append(line_series(names[2], run.t, solved, colour=colours[2]))
+    labels = (axis_label(dataset, name) for name in ("t", channel.name))
+    return plot(f"Held back: {channel.name}", next(labels), next(labels), drawn), np.concatenate(rests)
+
+
+def _words(misfit: float, n: int, names: list[str]) -> str:
+    if not np.isfinite(misfit):
+        return "The equation has no solution along what was held back: it fails this test."
+    verdict = "passes" if misfit <= FAR else "fails"
+    return (
+        f"On {n} values of {', '.join(names)} that the search never saw, the forecast is off by {misfit:.2g} "
+        f"times the noise: it {verdict} this test."
+    )
+
+
+def _without_edits(words: tuple[str, ...]) -> list[str]:
+    out: list[str] = []
+    skip = False
+    for word in words:
+        if skip:
+            skip = False
+        elif word == "--edit":
+            skip = True
+        else:
+            out.append(word)
+    return out

@@ -1,0 +1,238 @@
+"""The pages of the studio: the list of runs, the choices before a search, the search itself, its answer."""
+
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
+
+from gode import __version__
+from gode.markup import Markup, bullets, details, html, paragraph, program, section
+from gode.studio.fields import edit_tools, known_fields, role_table
+from gode.studio.form import Form, first
+from gode.studio.runs import Job, State
+
+EXAMPLES = {"growth": "a growth curve", "pendulum": "a swinging pendulum", "shaker": "a shaken structure"}
+STATES = {
+    State.DRAFT: "being prepared",
+    State.QUEUED: "waiting",
+    State.RUNNING: "searching",
+    State.DONE: "done",
+    State.STOPPED: "stopped with the best so far",
+    State.FAILED: "failed",
+}
+
+BACK = Markup('<p><a class="button" href="/">Back to the runs</a></p>')
+
+
+def shell(title: str, *parts: object, script: str = "") -> str:
+    """Return a page with the head and foot that all have."""
+    body = "\n".join(html(part) for part in parts if part)
+    scripts = "".join(f'<script src="/static/{name}" defer></script>' for name in script.split())
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f'<meta name="color-scheme" content="light dark">\n<title>{html(title)} · gode studio</title>\n'
+        '<link rel="stylesheet" href="/static/studio.css">\n<link rel="icon" href="data:,">\n'
+        f"{scripts}\n</head>\n"
+        '<body>\n<a class="skip" href="#main">To the content</a>\n'
+        '<header class="top"><a href="/">gode studio</a> '
+        '<span class="soft">on this machine only</span></header>\n'
+        f'<main id="main">\n{body}\n</main>\n'
+        f"<footer>gode {html(__version__)}. Nothing leaves this machine.</footer>\n"
+        "</body>\n</html>\n"
+    )
+
+
+def static(name: str) -> bytes:
+    """Return a file that pages use: their style, or a script.
+
+    Raises:
+        FileNotFoundError: if there is none.
+    """
+    places = {
+        "studio.css": ("gode.studio", "static"),
+        "studio.js": ("gode.studio", "static"),
+        "plot.js": ("gode.report", "templates"),
+        "plot.css": ("gode.report", "templates"),
+    }
+    if name not in places:
+        raise FileNotFoundError(name)
+    package, folder = places[name]
+    return (files(package) / folder / name).read_bytes()
+
+
+def home(jobs: Sequence[tuple[Job, str]], folder: str, error: str = "") -> str:
+    """Return the page to begin: drop a file, paste a table, or go back to an earlier run."""
+    tries = " ".join(
+        f'<button name="example" value="{name}">{html(words)}</button>' for name, words in EXAMPLES.items()
+    )
+    upload = Markup(
+        '<form method="post" action="/runs" enctype="multipart/form-data" class="drop" id="drop">\n'
+        '<label for="file"><strong>Drop a file here, or choose one</strong></label>\n'
+        '<input type="file" id="file" name="file" multiple aria-describedby="kinds">\n'
+        '<p class="soft" id="kinds">CSV, TSV, Excel, MATLAB, HDF5 or Parquet, with a column of times. '
+        "Several files are several runs of one system.</p>\n"
+        "<details><summary>Paste a table instead</summary>"
+        '<label for="text">Rows copied from a spreadsheet or a text, with their header</label>'
+        '<textarea id="text" name="text" rows="6" spellcheck="false"></textarea></details>\n'
+        '<p><button class="main" type="submit">Read it</button></p>\n'
+        f'<p class="soft">Or try {tries}.</p>\n</form>'
+    )
+    words = (
+        "Measurements in, the differential equation behind them out: with error bars, with the rivals that "
+        "the data cannot rule out, and with a verdict on whether to trust it."
+    )
+    runs = _runs(jobs) if jobs else paragraph("There are no runs yet.", "soft")
+    kept = f"All runs are folders in {folder}; gode report, simulate and export read them, too."
+    return shell(
+        "Runs", Markup("<h1>Find the equation behind a measurement</h1>"), paragraph(words), problem(error),
+        upload, section("Runs", runs, paragraph(kept, "soft")), script="plot.js studio.js",
+    )  # fmt: skip
+
+
+def _runs(jobs: Sequence[tuple[Job, str]]) -> Markup:
+    rows = []
+    for job, equation in jobs:
+        link = f'<a href="/runs/{job.id}">{html(job.title)}</a>'
+        what = f"<code>{html(equation)}</code>" if equation else html(job.message[:120])
+        note = f'<p class="soft">{html(job.note)}</p>' if job.note else ""
+        when = html(job.made.replace("T", " ")[:16])
+        rows.append(
+            f"<tr><td>{link}{note}</td><td>{html(STATES[job.state])}</td><td>{what}</td><td>{when}</td></tr>"
+        )
+    head = "".join(f'<th scope="col">{name}</th>' for name in ("run", "state", "equation", "made"))
+    return Markup(
+        '<div class="scroll" tabindex="0" role="region" aria-label="Runs">'
+        f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
+    )
+
+
+def problem(sentence: str) -> Markup | str:
+    """Return a sentence on what is wrong; nothing where nothing is."""
+    return Markup(f'<p class="problem" role="alert">{html(sentence)}</p>') if sentence else ""
+
+
+def setup(job: Job, seen: Mapping[str, object], checked: Mapping[str, object], error: str = "") -> str:
+    """Return the page on which columns get their roles, data are edited, and what is known is said."""
+    here = f"/runs/{job.id}"
+    form = job.form
+    told = checked.get("told", [])
+    assert isinstance(told, list)
+    parts = [
+        section("What was read", paragraph(_read_words(job, seen)), role_table(seen, form), _part(form)),
+        section(
+            "The data",
+            Markup(
+                f'<div id="plots" data-src="{here}/data.json" data-select="drop" aria-live="polite"></div>'
+            ),
+            edit_tools(job, seen),
+        ),
+        section("What do you know?", known_fields(form)),
+        section(
+            "The same as a command",
+            Markup(f'<div id="problem" aria-live="polite">{problem(str(checked.get("problem", "")))}</div>'),
+            Markup(f'<div id="told">{bullets(told)}</div>'),
+            Markup(f'<pre id="command" tabindex="0"><code>{html(checked.get("command", ""))}</code></pre>'),
+            details(
+                "In Python",
+                Markup(f'<pre id="python" tabindex="0"><code>{html(checked.get("python", ""))}</code></pre>'),
+            ),
+        ),
+        Markup('<p class="bar"><button class="main" type="submit" id="go">Find the equation</button></p>'),
+    ]
+    body = "\n".join(map(html, parts))
+    page = Markup(
+        f'<form method="post" action="{here}/start" id="setup" data-save="{here}/form">\n{body}\n</form>'
+    )
+    return shell(
+        job.title, Markup(f"<h1>{html(job.title)}</h1>"), problem(error), page, script="plot.js studio.js"
+    )
+
+
+def unreadable(job: Job, sentence: str) -> str:
+    """Return the page about a file that is no table."""
+    return shell(
+        job.title, Markup(f"<h1>{html(job.title)}</h1>"), problem(sentence),
+        Markup('<p><a class="button" href="/">Back, to another file</a></p>'), _delete(job),
+    )  # fmt: skip
+
+
+def _read_words(job: Job, seen: Mapping[str, object]) -> str:
+    notes = seen["notes"]
+    assert isinstance(notes, list)
+    names = seen["names"]
+    assert isinstance(names, list)
+    more = f" and {len(job.files) - 1} more files" if len(job.files) > 1 else ""
+    how = f": {', '.join(map(str, notes))}" if notes else ""
+    return f"{job.files[0]}{more}: {seen['n_rows']} rows, {len(names)} columns{how}."
+
+
+def _part(form: Form) -> Markup:
+    value = html(first(form, "part"))
+    return details(
+        "Another sheet or variable of the file",
+        Markup(f'<label for="part">Its name</label><input id="part" name="part" value="{value}">'),
+    )
+
+
+def search(job: Job, words: str) -> str:
+    """Return the page that shows a search while it runs."""
+    here = f"/runs/{job.id}"
+    live = Markup(
+        f'<div id="live" data-state="{here}/state.json" data-src="{here}/data.json">\n'
+        f'<p id="stage" role="status" aria-live="polite">{html(STATES[job.state])}</p>\n'
+        '<progress id="done" aria-label="Progress of the search" max="1"></progress>\n'
+        '<p class="soft" id="counts"></p>\n<p class="equation-text"><code id="best"></code></p>\n'
+        '<div id="plots"></div>\n<div id="front"></div>\n</div>\n'
+        "<noscript><p>This is the state when the page was loaded; load it again to see more.</p></noscript>\n"
+        + _button(f"{here}/stop", "Stop and keep the best")
+    )
+    return shell(
+        job.title, Markup(f"<h1>{html(job.title)}</h1>"), live,
+        paragraph("You may close this page: the search goes on; the list of runs leads back to it.", "soft"),
+        section("The command", program(words)), script="plot.js studio.js",
+    )  # fmt: skip
+
+
+def failed(job: Job, command: str) -> str:
+    """Return the page about a search that ended without a result."""
+    here = f"/runs/{job.id}"
+    again = Markup(
+        f'<div class="buttons">{_button(f"{here}/resume", "Try again from where it stopped", "main")}'
+        f"{_button(f'{here}/again', 'Change the choices')}</div>"
+    )
+    return shell(
+        job.title, Markup(f"<h1>{html(job.title)}</h1>"), problem(f"It failed: {job.message}"), again,
+        section("The command", program(command)), _delete(job),
+    )  # fmt: skip
+
+
+def answer(job: Job, fragment: str) -> str:
+    """Return the page with the result of a search."""
+    here = f"/runs/{job.id}"
+    stopped = (
+        paragraph("This search was stopped; going on may find a better equation.")
+        if job.state is State.STOPPED
+        else ""
+    )
+    resume = _button(f"{here}/resume", "Go on with the search") if job.state is State.STOPPED else ""
+    again = _button(f"{here}/again", "Change the choices and search again")
+    buttons = Markup(f'<div class="buttons">{resume}{again}</div>')
+    note = Markup(
+        f'<form method="post" action="{here}/note" class="note"><label for="note">Note on this run</label>'
+        f'<textarea id="note" name="note" rows="2">{html(job.note)}</textarea>'
+        "<button>Keep the note</button></form>"
+    )
+    return shell(
+        job.title, Markup(f"<h1>{html(job.title)}</h1>"), stopped, Markup(fragment),
+        section("This run", buttons, note), _delete(job), script="plot.js studio.js",
+    )  # fmt: skip
+
+
+def _delete(job: Job) -> Markup:
+    return details("Delete this run", _button(f"/runs/{job.id}/delete", "Delete it with its files", "risk"))
+
+
+def _button(address: str, words: str, kind: str = "") -> Markup:
+    """Return a button that posts to an address."""
+    return Markup(
+        f'<form method="post" action="{address}"><button class="{kind}">{html(words)}</button></form>'
+    )

@@ -1,0 +1,219 @@
+// The studio's own script: dropping files, choices kept as they are made, the search as it goes, sliders.
+"use strict";
+(() => {
+  const byId = (id) => document.getElementById(id);
+  const post = (url, body) => fetch(url, { method: "POST", body, credentials: "same-origin" });
+  const MOST = 200e6;
+
+  function complain(place, sentence) {
+    const said = document.createElement("p");
+    said.className = "problem";
+    said.setAttribute("role", "alert");
+    said.textContent = sentence;
+    place.replaceChildren(said);
+  }
+
+  // --- the page to begin -------------------------------------------------------------------------
+  const drop = byId("drop");
+  if (drop) {
+    const file = byId("file"), said = document.createElement("div");
+    drop.prepend(said);
+    const tooLarge = () => {
+      const large = [...file.files].some((each) => each.size > MOST);
+      if (large) complain(said, "At most 200 MB are read; send a smaller file: every tenth row, or only the columns needed.");
+      return large;
+    };
+    for (const name of ["dragenter", "dragover"])
+      drop.addEventListener(name, (e) => { e.preventDefault(); drop.classList.add("over"); });
+    for (const name of ["dragleave", "drop"]) drop.addEventListener(name, () => drop.classList.remove("over"));
+    drop.addEventListener("drop", (e) => {
+      e.preventDefault();
+      if (!e.dataTransfer.files.length) return;
+      file.files = e.dataTransfer.files;
+      if (!tooLarge()) drop.submit();
+    });
+    file.addEventListener("change", tooLarge);
+    drop.addEventListener("submit", (e) => { if (tooLarge()) e.preventDefault(); });
+  }
+
+  // --- plots that are fetched --------------------------------------------------------------------
+  async function drawAll(place, options = {}) {
+    const answer = await fetch(place.dataset.src || options.src, { credentials: "same-origin" });
+    const values = await answer.json();
+    if (values.problem) { place.replaceChildren(); return []; }
+    const kept = [...place.children].map((own) => own.plot).filter(Boolean);
+    const same = kept.length === values.plots.length && kept.every((p, i) => p.spec.title === values.plots[i].title);
+    if (!same) place.replaceChildren();
+    return values.plots.map((spec, i) => {
+      if (same) { kept[i].setSeries(spec.series); return kept[i]; }
+      const own = document.createElement("div");
+      place.append(own);
+      own.plot = new window.gode.Plot(own, { link: "t", height: 240, ...spec, select: options.select });
+      return own.plot;
+    });
+  }
+
+  // --- the choices before a search ---------------------------------------------------------------
+  const setup = byId("setup");
+  if (setup) {
+    const plots = byId("plots");
+    const draw = async () => {
+      for (const plot of await drawAll(plots, { select: "Drop points" })) {
+        if (plot.place.dataset.listens) continue;
+        plot.place.dataset.listens = "yes";
+        const dropped = (series, at) => {
+          const lines = at.map((i) => series.lines[i]).sort((a, b) => a - b);
+          if (!lines.length) return;
+          byId("edit").value = `drop ${series.column.includes(",") ? `"${series.column}"` : series.column} lines ${ranges(lines)}`;
+          setup.action = setup.action.replace(/\/start$/, "/edits");
+          setup.submit();
+        };
+        plot.place.addEventListener("plot-point", (e) => {
+          if (plot.selecting && e.detail.series.lines) dropped(e.detail.series, [e.detail.index]);
+        });
+        plot.place.addEventListener("plot-box", (e) => {
+          const b = e.detail;
+          for (const s of plot.series) {
+            if (!s.lines || !s.shown) continue;
+            const at = [];
+            s.x.forEach((x, i) => { if (x >= b.x0 && x <= b.x1 && s.y[i] >= b.y0 && s.y[i] <= b.y1) at.push(i); });
+            if (at.length) { dropped(s, at); return; }
+          }
+        });
+      }
+    };
+    const ranges = (lines) => {
+      const out = [];
+      for (let i = 0; i < lines.length; i++) {
+        let j = i;
+        while (lines[j + 1] === lines[j] + 1) j++;
+        out.push(i === j ? lines[i] : `${lines[i]}-${lines[j]}`);
+        i = j;
+      }
+      return out.join(",");
+    };
+    let turn = 0;
+    const keep = async () => {
+      const mine = ++turn;
+      const answer = await post(setup.dataset.save, new FormData(setup));
+      const values = await answer.json();
+      if (mine !== turn) return;
+      if (values.problem) complain(byId("problem"), values.problem); else byId("problem").replaceChildren();
+      if (values.command) byId("command").firstChild.textContent = values.command;
+      if (values.python) byId("python").firstChild.textContent = values.python;
+      const list = document.createElement("ul");
+      for (const sentence of values.told || []) list.append(Object.assign(document.createElement("li"), { textContent: sentence }));
+      byId("told").replaceChildren(list);
+      await draw();
+    };
+    setup.addEventListener("change", (e) => {
+      if (e.target.name && !/^(edit|crop|drop|subtract|multiply|hold)\b/.test(e.target.name)) keep();
+      if (e.target.name === "part") setTimeout(() => location.reload(), 300);
+    });
+    setup.addEventListener("keydown", (e) => {  // Enter in a field of a tool uses that tool
+      const tool = e.target.closest && e.target.closest(".tool");
+      if (e.key === "Enter" && tool && e.target.tagName === "INPUT") { e.preventDefault(); tool.querySelector("button").click(); }
+    });
+    draw();
+  }
+
+  // --- a search as it goes -----------------------------------------------------------------------
+  const live = byId("live");
+  if (live) {
+    let plots = null, front = null, bestSeen = "";
+    const words = (seconds) => seconds < 90 ? `${Math.round(seconds)} s` : `${Math.round(seconds / 60)} min`;
+    const COLOUR = 1;
+    const look = async () => {
+      const state = await (await fetch(live.dataset.state, { credentials: "same-origin" })).json();
+      if (!["queued", "running"].includes(state.state)) { location.reload(); return; }
+      if (state.state === "queued") {
+        byId("stage").textContent = state.ahead ? `Waiting for ${state.ahead} other search${state.ahead > 1 ? "es" : ""}.` : "About to begin.";
+      } else {
+        const stage = state.words || "Starting the engine; the first search compiles it, which takes a minute";
+        const text = stage[0].toUpperCase() + stage.slice(1) + ".";
+        if (byId("stage").textContent !== text) byId("stage").textContent = text;
+        const left = state.left === null || state.left === undefined ? "" : state.left > 0.5 ? `, about ${words(state.left)} left` : ", longer than planned";
+        byId("counts").textContent = state.seconds === undefined ? "" :
+          `${state.n_fitted} equations tried, ${state.n_solved} solved along the data, ${words(state.seconds)}${left}`;
+        if (state.left !== null && state.left !== undefined) byId("done").value = state.seconds / (state.seconds + state.left + 1e-9);
+        byId("best").textContent = state.best || "";
+        await show(state);
+      }
+      setTimeout(look, 1000);
+    };
+    async function show(state) {
+      if (!plots) plots = await drawAll(byId("plots"), { src: live.dataset.src });
+      if (state.best !== bestSeen && (state.curves || []).length) {
+        bestSeen = state.best;
+        for (const plot of plots) {
+          const data = plot.spec.series.map((s, i) => ({ ...s, colour: i }));
+          const curves = state.curves.filter((c) => c.values[plot.spec.channel]).map((c) => ({
+            kind: "line", name: c.run === 0 ? "best so far" : "", loose: true, colour: state.curves.length > 1 ? c.run : COLOUR, x: c.t, y: c.values[plot.spec.channel] }));
+          plot.setSeries([...data, ...curves]);
+        }
+      }
+      if ((state.front || []).length) {
+        const series = [{ kind: "points", name: "", size: 5, x: state.front.map((p) => p[0]), y: state.front.map((p) => Math.max(p[1], 1e-9)), text: state.front.map((p) => p[2]) }];
+        if (front) front.setSeries(series);
+        else {
+          const own = document.createElement("div");
+          byId("front").append(own);
+          front = new window.gode.Plot(own, { title: "The front so far: accuracy against complexity", x: "complexity", y: "misfit / noise", log: "y", height: 220, series });
+        }
+      }
+    }
+    look().catch(() => setTimeout(() => location.reload(), 3000));
+  }
+
+  // --- the answer: sliders, and two equations side by side -----------------------------------------
+  const sliders = byId("sliders");
+  if (sliders) {
+    const all = [...sliders.querySelectorAll("[data-constant]")];
+    let busy = false, again = false;
+    const tell = (each) => { byId(`value-${each.dataset.constant}`).textContent = String(+(each.value * each.dataset.scale).toPrecision(5)); };
+    const ask = async () => {
+      if (busy) { again = true; return; }
+      busy = true;
+      const body = new FormData();
+      body.set("number", "0");
+      body.set("constants", all.map((each) => each.value).join(" "));
+      const values = await (await post(sliders.dataset.url, body)).json();
+      for (const plot of window.gode.plots) {
+        const curves = values.curves && values.curves[plot.spec.channel];
+        if (!curves) continue;
+        plot.setSeries([...plot.spec.series, ...curves.map((c) => ({ ...c, colour: 6, width: 3, loose: true }))]);
+      }
+      busy = false;
+      if (again) { again = false; ask(); }
+    };
+    for (const each of all)
+      each.addEventListener("input", () => { tell(each); ask(); });
+    byId("sliders-reset").addEventListener("click", () => {
+      for (const each of all) { each.value = each.dataset.best; tell(each); }
+      for (const plot of window.gode.plots) if (plot.spec.channel) plot.setSeries(plot.spec.series);
+    });
+  }
+
+  const compare = byId("compare");
+  if (compare) byId("compare-go").addEventListener("click", async () => {
+    const body = new FormData();
+    for (const key of ["one", "other"]) body.set(key, byId(key).value);
+    byId("experiment").textContent = "Simulating experiments …";
+    const values = await (await post(compare.dataset.url, body)).json();
+    if (values.problem) { byId("experiment").textContent = values.problem; return; }
+    byId("sides").replaceChildren(...values.sides.map((side) => {
+      const card = document.createElement("div");
+      card.className = "card";
+      const shown = new DOMParser().parseFromString(side.formula, "text/html");
+      const formula = document.createElement("p");
+      formula.append(...shown.body.childNodes);
+      const words = document.createElement("p");
+      words.className = "soft";
+      words.textContent = `rms residual ${side.misfit} noise, complexity ${side.complexity}, criterion ${side.criterion}`;
+      card.append(formula, words);
+      return card;
+    }));
+    byId("experiment").textContent = values.words;
+    for (const key of ["one", "other"]) window.gode.show(`c${byId(key).value}`, true);
+  });
+})();

@@ -1,0 +1,204 @@
+"""Edits of what was read: points dropped, columns corrected, runs cropped.
+
+An edit is one line of text, so that a list of them can be kept, undone, recorded and repeated:
+
+    drop od lines 14,17-19            cells of a column, or of all columns, become missing
+    subtract blank from A1,A2         a column or a number
+    multiply acc by 9.80665 as m/s2   a number, with the new unit
+    crop 0.5 to 30                    the times that are kept; either may be left out
+    hold back 20 %                    the last part of each run, as a test of the equation
+"""
+
+import csv
+import math
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from gode.arrays import Bool, Float
+from gode.errors import DataError
+from gode.tables.runs import Readings
+from gode.tables.table import Table
+
+FORMS = (
+    "drop COLUMN lines 14,17-19; subtract COLUMN from COLUMNS; multiply COLUMNS by NUMBER as UNIT; "
+    "crop FIRST to LAST; hold back 20 %"
+)
+DROP = re.compile(r"drop (?:(?P<columns>.+) )?lines (?P<lines>[\d,\s-]+)")
+SUBTRACT = re.compile(r"subtract (?P<what>.+) from (?P<columns>.+)")
+MULTIPLY = re.compile(r"multiply (?P<columns>.+) by (?P<factor>\S+)(?: as (?P<unit>.+))?")
+CROP = re.compile(r"crop (?P<first>\S*?) ?to ?(?P<last>\S*)")
+HOLD_BACK = re.compile(r"hold back (?P<share>\S+?) ?%")
+MAX_EDITS = 1000
+LONGEST = 100_000  # characters of an edit
+
+
+def check_edits(edits: Sequence[str]) -> None:
+    """Refuse what is no edit.
+
+    Raises:
+        DataError: naming the forms that an edit may have.
+    """
+    if len(edits) > MAX_EDITS:
+        raise DataError(f"there are {len(edits)} edits, but at most {MAX_EDITS} are allowed; edit the file")
+    for edit in edits:
+        if len(edit) > LONGEST or not any(
+            form.fullmatch(edit) for form in (DROP, SUBTRACT, MULTIPLY, CROP, HOLD_BACK)
+        ):
+            raise DataError(f"the edit {edit[:60]!r} is not understood; it must be one of: {FORMS}")
+
+
+def edit_table(table: Table, edits: Sequence[str]) -> Table:
+    """Return the table after the edits of its cells, one after the other.
+
+    Raises:
+        DataError: if one cannot be applied, with what is wrong.
+    """
+    check_edits(edits)
+    for edit in edits:
+        for form, change in CHANGES:
+            found = form.fullmatch(edit)
+            if found is not None:
+                table = change(table, found)
+                break
+    return table
+
+
+def edit_runs(readings: Readings, edits: Sequence[str]) -> Readings:
+    """Return the runs after the edits of their times.
+
+    Raises:
+        DataError: if one cannot be applied, or leaves too little.
+    """
+    for edit in edits:
+        crop, held = CROP.fullmatch(edit), HOLD_BACK.fullmatch(edit)
+        if crop is not None:
+            first = _number(crop["first"], edit) if crop["first"] else -math.inf
+            last = _number(crop["last"], edit) if crop["last"] else math.inf
+            if not first < last:
+                raise DataError(f"the edit {edit!r} keeps no time; the first must lie before the last")
+            readings = _kept(readings, edit, partial(_between, first=first, last=last))
+        if held is not None:
+            readings = _kept(readings, edit, partial(_earlier, share=_share(edit)))
+    return readings
+
+
+def without_test(edits: Sequence[str]) -> list[str]:
+    """Return the edits less those that hold a part of the runs back."""
+    return [edit for edit in edits if not HOLD_BACK.fullmatch(edit)]
+
+
+def _drop(table: Table, found: re.Match[str]) -> Table:
+    lines = _lines(found["lines"])
+    rows = np.flatnonzero(np.isin(table.lines, lines))
+    if len(rows) < len(lines):
+        missing = sorted({*lines} - {*table.lines[rows].tolist()})[0]
+        raise DataError(f"{table.source} has no row of numbers in line {missing}; {found[0][:60]!r} drops it")
+    columns = table.names if found["columns"] is None else _columns(table, found["columns"])
+    frame = table.frame.copy()
+    for name in columns:
+        place = table.names.index(name)
+        frame[place] = frame[place].mask(np.isin(np.arange(table.n_rows), rows))
+    return replace(table, frame=frame)
+
+
+def _subtract(table: Table, found: re.Match[str]) -> Table:
+    columns = _columns(table, found["columns"])
+    try:
+        what: Float | float = table.numbers(table.find(found["what"]))
+    except DataError:
+        what = _number(found["what"], found[0])
+    return _changed(table, columns, lambda values: values - what)
+
+
+def _multiply(table: Table, found: re.Match[str]) -> Table:
+    factor = _number(found["factor"], found[0])
+    if factor == 0:
+        raise DataError(f"the edit {found[0]!r} leaves nothing; multiply by another number")
+    columns = _columns(table, found["columns"])
+    made = _changed(table, columns, lambda values: values * factor)
+    unit = found["unit"] or ""
+    units = [unit if name in columns else old for name, old in zip(made.names, made.units, strict=True)]
+    return replace(made, units=tuple(units))
+
+
+CHANGES: tuple[tuple[re.Pattern[str], Callable[[Table, re.Match[str]], Table]], ...] = (
+    (DROP, _drop),
+    (SUBTRACT, _subtract),
+    (MULTIPLY, _multiply),
+)
+
+
+def _changed(table: Table, columns: Sequence[str], change: Callable[[Float], Float]) -> Table:
+    frame = table.frame.copy()
+    for name in columns:
+        with np.errstate(over="ignore", invalid="ignore"):
+            values = change(table.numbers(name))
+        frame[table.names.index(name)] = values
+    return replace(table, frame=frame)
+
+
+def _columns(table: Table, text: str) -> list[str]:
+    if text in table.names:  # a name may hold a comma
+        return [text]
+    words = [word.strip() for word in next(csv.reader([text], skipinitialspace=True), [])]
+    return [table.find(word) for word in words if word]
+
+
+def _lines(text: str) -> list[int]:
+    """Return the numbers in a text such as 14,17-19."""
+    out: list[int] = []
+    for part in text.replace(" ", "").split(","):
+        ends = [int(word) for word in part.split("-") if word.isdecimal()]
+        if not ends or len(ends) > 2 or ends[0] > ends[-1] or ends[-1] - ends[0] > LONGEST * 10:
+            raise DataError(f"the lines {part!r} are not understood; write them as 14,17-19")
+        out += range(ends[0], ends[-1] + 1)
+    return sorted({*out})
+
+
+def _number(text: str, edit: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise DataError(f"{text[:40]!r} is neither a number nor a column that the edit {edit[:60]!r} can use")
+    return value
+
+
+def _share(edit: str) -> float:
+    found = HOLD_BACK.fullmatch(edit)
+    share = _number(found["share"], edit) if found else math.nan
+    if not 0 < share < 100:
+        raise DataError(f"the edit {edit!r} must hold back more than 0 and less than 100 %")
+    return share / 100
+
+
+def _between(t: Float, *, first: float, last: float) -> Bool:
+    return np.asarray((t >= first) & (t <= last))
+
+
+def _earlier(t: Float, *, share: float) -> Bool:
+    seen = t[np.isfinite(t)]
+    return np.asarray(t <= seen[0] + (1 - share) * (seen[-1] - seen[0])) if len(seen) else np.isfinite(t)
+
+
+def _kept(readings: Readings, edit: str, keep: Callable[[Float], Bool]) -> Readings:
+    """Return the readings at the times that are kept."""
+    masks = [keep(run["t"]) for run in readings.runs]
+    empty = [i for i, mask in enumerate(masks) if not mask.any()]
+    if empty:
+        name = f" of {readings.names[empty[0]]}" if readings.names else ""
+        raise DataError(f"the edit {edit!r} keeps no time{name}; keep a longer part")
+    runs = tuple(
+        {key: values[mask] for key, values in run.items()}
+        for run, mask in zip(readings.runs, masks, strict=True)
+    )
+    others = {
+        key: [values[mask] for values, mask in zip(columns, masks, strict=True)]
+        for key, columns in readings.others.items()
+    }
+    return replace(readings, runs=runs, others=others)
