@@ -61,6 +61,7 @@ RANGES: Mapping[str, Mapping[str, Range]] = {
         "n_free": COUNT,
         "independent": COUNT,
     },
+    "Individuals": {"values": CONSTANT, "covariances": COVARIANCE},
     "Run": {"": FINITE, "initial": Range(-LARGE, LARGE, unknown=True)},
     "Smooth": {
         "": FINITE,

@@ -9,7 +9,9 @@ values and the variance of the noise estimated with m - k degrees of freedom, wh
 the last is a prior under which each operation makes an equation e times less probable. m is the effective
 number of independent residuals of the most accurate equation: the number of values if they are white, fewer
 if they are correlated. The equation with the least criterion is named. Each state of a system has a variance
-of its own: the first term is a sum over the states, each with its share of m and of m - k.
+of its own: the first term is a sum over the states, each with its share of m and of m - k. A constant that
+each of n runs has for itself is known from the values of one run: it costs log(m / n) in each of them. Many
+such constants explain much by chance, so that they also cost some standard deviations of that.
 """
 
 from collections.abc import Sequence
@@ -20,7 +22,9 @@ import numpy as np
 from gode.arrays import Float
 from gode.data.runs import lowest_channel
 from gode.equation import Equation, Law
+from gode.equation.system import make_law
 from gode.fitting.correlated import fit_arma
+from gode.fitting.individuals import Individuals
 from gode.fitting.shooting import Shot
 from gode.fitting.target import Target
 
@@ -32,6 +36,7 @@ class SelectionConfig:
     operation_price: float = 2.0  # -2 log probability of an operation; accuracy is flat from 1.5 to 2.5
     level: float = 0.9  # posterior probability that the set of near ties holds
     support: float = 10.0  # least gain over a constant, a line, a random walk: 2 log of the Bayes factor
+    chance: float = 3.0  # standard deviations of what constants of each run explain by chance
     floor: float = 1e-5  # residuals below this share of the signal are rounding
 
 
@@ -50,11 +55,27 @@ class Candidate:
     held: tuple[tuple[int, int], ...] = ()  # unknown initial values (run, place) held at zero
     whole: bool = True  # whether it was fitted to whole records, not to their first part
     by_state: tuple[tuple[float, float], ...] = ()  # of each state: mean square residual, share of the values
+    own: Individuals | None = None  # constants of each run; the equation then has those of the population
+
+    def law_of(self, run: int) -> Law:
+        """Return the law with the constants of one run."""
+        if self.own is None:
+            return self.equation
+        constants = np.array(self.equation.constants)
+        constants[list(self.own.places)] = self.own.values[run]
+        return make_law(self.equation.skeleton, constants)
 
     @property
     def errors(self) -> Float:
         """The standard errors of the constants."""
         return np.sqrt(np.maximum(np.diag(self.covariance), 0.0))
+
+    def errors_of(self, run: int) -> Float:
+        """Return the standard errors of the constants that one run has."""
+        found = self.errors
+        if self.own is not None:
+            found[list(self.own.places)] = self.own.errors[run]
+        return found
 
     @property
     def single(self) -> Equation:
@@ -122,6 +143,7 @@ def judge(shot: Shot, floor: tuple[float, ...], config: SelectionConfig) -> Cand
         n_free=shot.n_free,
         independent=shot.independent,
         by_state=shot.by_state if len(shot.by_state) > 1 else (),
+        own=shot.own,
     )
     return weighed(found, floor, config)
 
@@ -131,9 +153,8 @@ def weighed(
 ) -> Candidate:
     """Return the candidate with its criterion for `m` independent values; by default all are."""
     m = float(c.n_values) if m is None else m
-    return replace(
-        c, criterion=_evidence(c.mean_squares, c.shares, c.n_free, m, floor) + improbability(c, config)
-    )
+    evidence = _evidence(c.mean_squares, c.shares, c.n_free, m, floor) - _saved(c, m, config)
+    return replace(c, criterion=evidence + improbability(c, config))
 
 
 def _evidence(
@@ -144,6 +165,15 @@ def _evidence(
     for square, share, least in zip(mean_squares, shares, floor, strict=True):
         total += share * m * float(np.log(square * m / max(m - k, 0.5) + least**2))
     return float(total + k * np.log(max(m, 2.0)))
+
+
+def _saved(c: Candidate, m: float, config: SelectionConfig) -> float:
+    """Return how much cheaper constants are that are known from one run each, less the price of chance."""
+    if c.own is None:
+        return 0.0
+    number = c.own.values.size
+    cheaper = number * (np.log(max(m, 2.0)) - np.log(max(m / len(c.own.values), 2.0)))
+    return float(cheaper - config.chance * np.sqrt(2 * number) * m / max(m - c.n_free, 0.5))
 
 
 def improbability(c: Candidate, config: SelectionConfig) -> float:
@@ -205,7 +235,8 @@ def _gain_over_walk(best: Candidate, series: Sequence[tuple[Float, Float]], conf
     """
     alone = fit_arma([observed for observed, _ in series], levels=True)
     with_it = fit_arma([residual for _, residual in series], levels=False)
-    cost = (best.n_free - len(series)) * np.log(float(alone.n)) + improbability(best, config)
+    cost = (best.n_free - len(series)) * np.log(float(alone.n)) - _saved(best, float(alone.n), config)
+    cost += improbability(best, config)
     return float(alone.deviance - with_it.deviance - cost)
 
 

@@ -2,7 +2,8 @@ import numpy as np
 
 from gode.discovery import fit
 from gode.discovery.arguments import make_dataset
-from gode.fitting.prepare import prepare, without_drift
+from gode.fitting.cheap import without_drift
+from gode.fitting.prepare import prepare
 
 T = np.linspace(0.0, 10.0, 120)
 

@@ -69,7 +69,7 @@ def test_a_view_of_second_order_has_the_slopes_of_the_other_states():
 
 
 def test_the_solution_of_a_law_smooths_better_than_a_process_of_each_state(epidemic, fitted):
-    smooths = along(epidemic, fitted.equation, fitted.initial)
+    smooths = along(epidemic, [fitted.equation], fitted.initial)
     clean = solve(parse_system_values(SIR), epidemic.dataset.runs[0].t, [2.0, 0.05, 0.0]).values[::3]
     before, after = (np.std(s[0].values[::3] - clean) for s in (epidemic.smooths, smooths))
     assert after < 0.7 * before

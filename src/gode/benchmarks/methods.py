@@ -16,7 +16,8 @@ from gode.discovery.arguments import make_dataset
 from gode.equation import Law, parse_skeleton
 from gode.errors import ConfigError, DataError
 from gode.fitting import ConstantsConfig, Form, fit_constants, residual_problem
-from gode.fitting.prepare import before_drift, prepare
+from gode.fitting.cheap import before_drift
+from gode.fitting.prepare import prepare
 from gode.search.archive import Archive
 from gode.search.explore import explore, make_regions, spaces_of
 from gode.search.interrupts import Interrupts

@@ -21,7 +21,7 @@ data_options = add_options(
         metavar="COLUMN|FORMULA[,...]",
         help="Known input F: a column, or a formula in t; or several.",
     ),
-    click.option("--run", metavar="COLUMN", help="Column that tells several runs apart."),
+    click.option("--run", "--runs", "run", metavar="COLUMN", help="Column that tells several runs apart."),
     click.option(
         "--initial",
         metavar="VALUES",

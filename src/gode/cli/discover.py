@@ -31,6 +31,14 @@ result_options = add_options(
     click.option("--quiet", is_flag=True, help="Print the equation, and nothing else."),
 )
 
+individual_option = add_options(
+    click.option(
+        "--individual",
+        metavar="all|auto|NAME,...",
+        help="Constants that each run has for itself: all, those that need it, or some by name.",
+    ),
+)
+
 
 @main.command("discover")
 @click.argument("files", nargs=-1, required=True, type=click.Path(), metavar="FILE...")
@@ -62,6 +70,7 @@ result_options = add_options(
     show_default=True,
     help="paper: the method as published.",
 )
+@individual_option
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Same seed, same answer.")
 @click.option(
     "--max-seconds",
@@ -82,7 +91,7 @@ result_options = add_options(
 def discover_command(
     files: tuple[str, ...], order: str | None, n_jobs: int, out: Path | None, as_json: bool, quiet: bool,
     grammar: str | None, without: tuple[str, ...], start: str | None, effort: str, preset: str, seed: int,
-    max_seconds: float | None, progress: Path | None, **data: object,
+    max_seconds: float | None, progress: Path | None, individual: str | None, **data: object,
 ) -> None:  # fmt: skip
     """Find the equation behind the measurements in FILE.
 
@@ -101,6 +110,7 @@ def discover_command(
       gode discover fur.csv --states hare,lynx
       gode discover carts.csv --states x1,x2 --order 2 --force motor
       gode discover shaker.csv --acceleration a --u none --order 2 --json
+      gode discover plasma.csv --runs patient --individual all
     """
     dataset, readings = read_dataset(files, DataOptions(**data))  # type: ignore[arg-type]
     from gode.discovery.options import Options  # after the files were read: it is slow to import
@@ -111,6 +121,7 @@ def discover_command(
     options = Options(
         order="auto" if order == "auto" else int(order), grammar=grammar, without=without, start=start,
         effort=effort, preset=preset, seed=seed, max_seconds=max_seconds,
+        individual=individuals_of(individual, dataset),
     )  # fmt: skip
     checkpoint = None if out is None else _checkpoint(dataset, options, out)
     if checkpoint and checkpoint.n_recalled:
@@ -127,10 +138,12 @@ def discover_command(
 @click.argument("equation", metavar="EQUATION...")
 @click.argument("files", nargs=-1, required=True, type=click.Path(), metavar="FILE...")
 @data_options
+@individual_option
 @result_options
 def fit_command(
-    equation: str, files: tuple[str, ...], out: Path | None, as_json: bool, quiet: bool, **data: object
-) -> None:
+    equation: str, files: tuple[str, ...], individual: str | None, out: Path | None,
+    as_json: bool, quiet: bool, **data: object,
+) -> None:  # fmt: skip
     """Fit the constants C of EQUATION to the measurements in FILE.
 
     Each C is a constant of its own; numbers stay as they are. Several states have an equation each, separated
@@ -153,9 +166,20 @@ def fit_command(
     law = parse_law(texts[0] if len(texts) == 1 else texts, dataset)
     _say_all([*readings.told, *check_initial(dataset, str(law.order))], silent=as_json or quiet)
     begin = time.perf_counter()
-    found = fit_in(dataset, law)
+    found = fit_in(dataset, law, individual=individuals_of(individual, dataset))
     _finish(found, readings, out, seconds=time.perf_counter() - begin, as_json=as_json, quiet=quiet)
     _exit(found)
+
+
+def individuals_of(option: str | None, dataset: "Dataset") -> tuple[str, ...]:
+    """Return the constants that each run has for itself: all, auto, or their names.
+
+    Raises:
+        ConfigError, DataError: if they cannot be asked for.
+    """
+    from gode.discovery.individual import individuals_asked
+
+    return individuals_asked(None if option is None else option.split(","), dataset)
 
 
 def split_equations(first: str, others: tuple[str, ...]) -> tuple[list[str], tuple[str, ...]]:

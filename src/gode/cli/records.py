@@ -51,13 +51,17 @@ def report_command(record: str, out: Path | None) -> None:
     required=True,
     help="Language of the program; linear for the matrices near an equilibrium, as JSON.",
 )
-@click.option("--run", type=click.IntRange(0), default=0, help="Run of the record to start from, from 0.")
+@click.option(
+    "--run",
+    metavar="NUMBER|NAME",
+    help="Run of the record to start from, from 0; of runs with their own constants the mean without it.",
+)
 @click.option("--near", type=float, help="For linear: near which u the equilibrium lies.")
 @click.option("--force", type=float, help="For linear: the constant input.  [default: 0]")
 @click.option("--step", type=float, help="For linear: sample time of a discrete model, the input held.")
 @click.option("--out", type=OutPath(), help="File; by default the terminal.")
 def export_command(
-    record: str, language: str, run: int, out: Path | None,
+    record: str, language: str, run: str | None, out: Path | None,
     near: float | None, force: float | None, step: float | None,
 ) -> None:  # fmt: skip
     """Write the equation of RECORD as a program that simulates it, or as a linear model.
@@ -72,7 +76,7 @@ def export_command(
 
 
 def _exported(
-    record: str, language: str, run: int, near: float | None, force: float | None, step: float | None
+    record: str, language: str, run: str | None, near: float | None, force: float | None, step: float | None
 ) -> str:
     from gode.report.code import code
 
@@ -104,11 +108,11 @@ def _exported(
     metavar="FORMULA[,...]",
     help="The known input as a formula in t; several as heat=1,rain=sin(t).",
 )
-@click.option("--run", type=click.IntRange(0), default=0, help="Run of the record, from 0.")
+@click.option("--run", metavar="NUMBER|NAME", default="0", help="Run of the record, from 0, or its name.")
 @click.option("--out", type=OutPath(), help="CSV file; by default the terminal.")
 def simulate_command(
     source: str, start: float | None, stop: float | None, points: int,
-    initial: str | None, force: str | None, run: int, out: Path | None,
+    initial: str | None, force: str | None, run: str, out: Path | None,
 ) -> None:  # fmt: skip
     """Solve the equation of a RECORD, or an EQUATION, as CSV.
 
@@ -163,17 +167,15 @@ def _solve_record(
     points: int,
     initial: list[float] | None,
     force: str | None,
-    run: int,
+    run: str,
 ) -> "Solution":
-    runs = found.prepared.dataset.runs
-    if run >= len(runs):
-        raise ConfigError(f"--run {run}: the record has {len(runs)} runs, numbered from 0")
-    t: Float = runs[run].t
+    number = found.prepared.dataset.number_of(run)
+    t: Float = found.prepared.dataset.runs[number].t
     if start is not None and start != t[0] and initial is None:
         raise ConfigError(f"the initial values are known at t = {t[0]:g}; give --initial for another start")
     times = _times(t[0] if start is None else start, t[-1] if stop is None else stop, points)
     forces = None if force is None else _forces(force, found.prepared.dataset.inputs)
-    return found.simulate(times, initial, forces, run=run)
+    return found.simulate(times, initial, forces, run=number)
 
 
 def _solve_equation(

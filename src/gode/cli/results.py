@@ -24,7 +24,9 @@ from gode.fitting.noise import noise_words
 from gode.report.fitted import fit_table
 
 RECORD, REPORT, PICTURE, FIT = "record.json", "report.html", "overview.png", "fit.csv"
+RUNS = "runs.csv"  # the constants of each run, where these have their own
 SHOWN_TIES = 5
+SHOWN_RUNS = 20
 STYLES = {Verdict.GOOD: "green", Verdict.PATTERN: "yellow", Verdict.POOR: "bold red"}
 SHOWN_FRONT = 10
 
@@ -40,11 +42,10 @@ def print_discovery(found: Discovery, *, seconds: float | None) -> None:
         say(f"Fitted{spent}:")
     if not found.supported:
         say(f"{found.quality.words} The best guess, which is not a finding, was", style="bold red")
-    say("\n" + "\n".join(f"  {line}" for line in found.equation.lines()) + "\n", style="bold")
-    if found.equation.constants:
-        say("with, at 95 % confidence,")
-    for constant in found.equation.constants:
-        say(f"  {_interval(constant)}")
+    if found.individuality.constants:
+        _print_individuals(found)
+    else:
+        _print_constants(found)
     _print_shared(found)
     say("\n" + " ".join([_quality(found), *_data_words(found)]))
     for remark in found.remarks:
@@ -56,6 +57,35 @@ def print_discovery(found: Discovery, *, seconds: float | None) -> None:
     if len(found.candidates) > 1:
         _print_front(found)
         _print_ties(found)
+
+
+def _print_constants(found: Discovery) -> None:
+    """Print the equation and its constants."""
+    say("\n" + "\n".join(f"  {line}" for line in found.equation.lines()) + "\n", style="bold")
+    if found.equation.constants:
+        say("with, at 95 % confidence,")
+    for constant in found.equation.constants:
+        say(f"  {_interval(constant)}")
+
+
+def _print_individuals(found: Discovery) -> None:
+    """Print the law, mean and spread of the constants that each run has for itself, and these of each run."""
+    own = found.individuality
+    say("\n" + "\n".join(f"  {line}" for line in own.lines) + "\n", style="bold")
+    say("where each run has its own constants; over the population, at 95 % confidence,")
+    for sentence in own.told():
+        say(f"  {sentence}")
+    table = Table(box=SIMPLE_HEAD, title="constants of each run ± 1.96 standard errors", title_justify="left")
+    table.add_column("run", overflow="fold")
+    for constant in own.constants:
+        table.add_column(constant.name, justify="right")
+    dataset = found.prepared.dataset
+    for i, (values, errors) in enumerate(zip(own.values[:SHOWN_RUNS], own.errors, strict=False)):
+        cells = [f"{v:.4g} ± {1.96 * e:.2g}" for v, e in zip(values, errors, strict=True)]
+        table.add_row(Text(dataset.name_of(i)), *cells)
+    console().print(table)
+    if len(own.values) > SHOWN_RUNS:
+        say(f"and {len(own.values) - SHOWN_RUNS} runs more; --out writes all of them")
 
 
 def _print_shared(found: Discovery) -> None:
@@ -87,6 +117,7 @@ def _json_values(found: Discovery, notes: Sequence[str], files: Sequence[Path]) 
         "order": found.settings.order,
         "constants": [c._asdict() for c in found.equation.constants],
         "initial": best.initial.tolist(),
+        **_individuals_json(found),
         "complexity": best.complexity,
         "rms_over_noise": found.quality.misfit,
         "verdict": found.quality.verdict.value,
@@ -110,6 +141,15 @@ def _json_values(found: Discovery, notes: Sequence[str], files: Sequence[Path]) 
         "data": [*notes, *_data_words(found)],
         "files": [str(path) for path in files],
     }
+
+
+def _individuals_json(found: Discovery) -> dict[str, object]:
+    """Return the constants of each run and of the population, if runs have their own."""
+    own, dataset = found.individuality, found.prepared.dataset
+    if not own.constants:
+        return {}
+    names = [dataset.name_of(i) for i in range(len(dataset.runs))]
+    return {"law": own.lines, "individuals": own.rows(names), "population": own.summary()}
 
 
 def _one_line(finding: Finding) -> str:
@@ -209,7 +249,12 @@ def save_results(found: Discovery, out: Path) -> list[Path]:
             draft.write_text(fit_table(found), encoding="utf-8")
     except KeyboardInterrupt:
         raise KeyboardInterrupt(when) from None
-    return [out / RECORD, out / PICTURE, out / REPORT, out / FIT]
+    written = [out / RECORD, out / PICTURE, out / REPORT, out / FIT]
+    if found.individuality.constants:
+        with replacing(out / RUNS) as draft:
+            found.individuals.to_csv(draft, lineterminator="\n")
+        written.append(out / RUNS)
+    return written
 
 
 @contextmanager

@@ -40,6 +40,11 @@ class Columns:
         """The name of each row."""
         return ("t", *channel_names(self.states), *self.inputs)
 
+    def of_run(self, i: int) -> "Columns":
+        """Return one run alone."""
+        low, high = self.starts[i : i + 2]
+        return replace(self, matrix=self.matrix[:, low:high], starts=np.array([0, high - low]))
+
     def row_of_input(self, name: str) -> int:
         """Return the index of the row of an input."""
         return 1 + 3 * len(self.states) + self.inputs.index(name)

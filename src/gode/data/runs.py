@@ -5,14 +5,16 @@ inputs are samples at its times, a formula in t, a callable, or samples with tim
 `interpolation` says how samples are interpolated. Initial values may be known, in part or not at all.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from numbers import Integral
 
 import numpy as np
 
 from gode.arrays import Bool, Float
 from gode.data.columns import STATES, channel_names
 from gode.data.joining import Interpolation, Samples
+from gode.errors import DataError
 
 Input = str | Callable[[float], float] | Float | Samples
 CHANNELS = channel_names(STATES)
@@ -88,6 +90,30 @@ class Dataset:
     def name_of(self, run: int) -> str:
         """Return the name of a run, or its number."""
         return self.names[run] if self.names else f"run {run}"
+
+    def number_of(self, run: object) -> int:
+        """Return the number of a run that is given by its number or its name.
+
+        Raises:
+            DataError: if there is no such run.
+        """
+        if isinstance(run, str) and run in self.names:
+            return self.names.index(run)
+        number = int(run) if isinstance(run, str) and run.isdecimal() else run
+        if isinstance(number, Integral) and not isinstance(number, bool) and int(number) in self._numbers:
+            return int(number)
+        several = f", or one of the names {', '.join(self.names[:5])}" if self.names else ""
+        more = ", ..." if len(self.names) > 5 else ""
+        raise DataError(f"run must be a number from 0 to {len(self.runs) - 1}{several}{more}, got {run!r}")
+
+    @property
+    def _numbers(self) -> range:
+        return range(len(self.runs))
+
+    def of_runs(self, chosen: Sequence[int]) -> "Dataset":
+        """Return some of the runs alone."""
+        names = tuple(self.names[i] for i in chosen) if self.names else ()
+        return replace(self, runs=tuple(self.runs[i] for i in chosen), names=names)
 
     @property
     def n_observed(self) -> int:

@@ -18,6 +18,7 @@ from gode.discovery.evidence import make_pool
 from gode.discovery.explaining import with_causes, with_error_bars
 from gode.discovery.framing import frame_of
 from gode.discovery.given import fit_known
+from gode.discovery.individual import Individual, check_names, individuals_asked
 from gode.discovery.inputs import with_held_input
 from gode.discovery.notebook import shown_in_notebook
 from gode.discovery.options import Options
@@ -64,6 +65,7 @@ def discover(
     frame: Texts | None = None,
     fixed: Mapping[str, float] | None = None,
     bounds: Bounds | None = None,
+    individual: Individual = False,
     seed: int = 0,
     n_jobs: int = 1,
     max_seconds: float | None = None,
@@ -95,6 +97,8 @@ def discover(
             order is that of the frame.
         fixed: values of constants in the frame that are known.
         bounds: the least and the largest value of constants in the frame, None for no bound.
+        individual: True if each of several runs has constants of its own, "auto" to let the criterion decide
+            constant by constant, or names of constants of the frame. The law is the same for all.
         n_jobs: processes to fit trajectories with, at most one for each core; the answer does not
             depend on it.
         max_seconds: end with the best equation so far after this time. What was found then depends on the
@@ -124,6 +128,7 @@ def discover(
     if frame is not None and names is None and isinstance(u, np.ndarray | list) and np.ndim(u) > 1:
         names = written_states(split_equations(frame))
     dataset = make_dataset(t, u, velocity, acceleration, force, initial, names=names, interpolation=joined)
+    options = replace(options, individual=individuals_asked(individual, dataset))
     with shown_in_notebook(on_step) as show:
         return discover_in(dataset, options, n_jobs=plain(n_jobs), on_step=show)
 
@@ -142,8 +147,10 @@ def discover_in(
         memo: what is known of the fits from an earlier, unfinished call; it is filled as the work goes on.
     """
     tasks = options.settings(dataset)
-    if options.known.frame and not frame_of(options.known, dataset).functions:
-        return fit_known(dataset, options.known)
+    given = frame_of(options.known, dataset) if options.known.frame else None
+    check_names(options.individual, given.parameters if given else ())
+    if given is not None and not given.functions:
+        return fit_known(dataset, options.known, individual=options.individual)
     for settings in tasks:
         check_start(settings, dataset.inputs)
     with one_thread(), Interrupts(options.max_seconds) as interrupts:
@@ -193,7 +200,8 @@ def _search(
         return _by_paper(dataset, spaces[0], settings, interrupts, on_step)
     rng = np.random.default_rng(settings.seed)
     settings = replace(settings, listed=len(spaces[0].skeletons))
-    prepared = with_held_input(prepare(dataset, settings.order, settings.selection.floor), settings)
+    floor, own = settings.selection.floor, bool(settings.individual)
+    prepared = with_held_input(prepare(dataset, settings.order, floor, individual=own), settings)
     interrupted = False
     n_jobs = processes(n_jobs, dataset)
     frame = frame_of(settings.known, dataset) if settings.known.frame else None

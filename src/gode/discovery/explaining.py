@@ -3,13 +3,18 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from gode.arrays import Float
 from gode.choices import Preset
 from gode.discovery.causes import CLEARLY, LEFT, NO_REMEDY, delayed_state, helpful_columns, likely_causes
 from gode.discovery.quality import Quality, Verdict
 from gode.discovery.result import Discovery
+from gode.equation.system import make_law
+from gode.fitting.group import joint_covariance, uncertainty
+from gode.fitting.individuals import Individuals, population_of
 from gode.fitting.prepare import Prepared
-from gode.fitting.shooting import joint_covariance
+from gode.fitting.target import Target
 from gode.fitting.views import is_plain
 from gode.search.settings import Settings
 from gode.search.zero_starts import fitted_target
@@ -70,6 +75,24 @@ def with_error_bars(order: Sequence[Candidate], prepared: Prepared, settings: Se
 
 def _with_bars(candidate: Candidate, prepared: Prepared, settings: Settings) -> Candidate:
     target = fitted_target(candidate, prepared)
-    joint, _ = joint_covariance(candidate.equation, candidate.initial, target, config=settings.shooting)
     k = len(candidate.equation.constants)
+    if candidate.own is not None:
+        return _with_population(candidate, candidate.own, target, settings)
+    joint, _ = joint_covariance(candidate.equation, candidate.initial, target, config=settings.shooting)
     return replace(candidate, covariance=joint[:k, :k])
+
+
+def _with_population(candidate: Candidate, own: Individuals, target: Target, settings: Settings) -> Candidate:
+    """Return the candidate with error bars of each run, and the law of the population's mean."""
+    law, places = candidate.equation, list(own.places)
+    found = uncertainty(law, own, candidate.initial, target, config=settings.shooting)
+    if found is None:
+        return candidate
+    own = replace(own, covariances=np.array([c[np.ix_(places, places)] for c in found.runs]))
+    everyone = population_of(own.values, own.covariances)
+    constants, covariance = np.array(law.constants), np.zeros_like(candidate.covariance)
+    shared = [i for i in range(len(constants)) if i not in places]
+    constants[places] = everyone.mean
+    covariance[np.ix_(shared, shared)] = found.shared
+    covariance[np.ix_(places, places)] = everyone.covariance
+    return replace(candidate, equation=make_law(law.skeleton, constants), covariance=covariance, own=own)

@@ -3,6 +3,9 @@
 from __future__ import annotations  # help() then shows types by their names
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -13,6 +16,7 @@ from gode.data.joining import chosen_interpolation
 from gode.discovery.arguments import Force, Signals, make_dataset
 from gode.discovery.explaining import with_causes, with_error_bars
 from gode.discovery.framing import read_frame
+from gode.discovery.individual import Individual, check_enough, individuals_asked
 from gode.discovery.inputs import with_held_input
 from gode.discovery.result import Discovery
 from gode.equation import (
@@ -27,11 +31,13 @@ from gode.equation.parse_frame import split_equations
 from gode.equation.parse_system import written_states
 from gode.errors import DataError
 from gode.fitting import ConstantsConfig, fit_constants
+from gode.fitting.individuals import CHOSEN
 from gode.fitting.prepare import Prepared, prepare
 from gode.fitting.resolved import is_resolved
 from gode.fitting.shooting import start_error
 from gode.fitting.target import Target
 from gode.fitting.views import view
+from gode.search.common import with_common
 from gode.search.coupling import best_combinations, law_of
 from gode.search.known import Known, Texts, make_known
 from gode.search.settings import Settings
@@ -64,6 +70,7 @@ def fit(
     interpolation: str = "auto",
     fixed: Mapping[str, float] | None = None,
     bounds: Bounds | None = None,
+    individual: Individual = False,
 ) -> Discovery:
     """Fit the constants of an equation to measurements, on the trajectory; see `discover` for the data.
 
@@ -74,6 +81,8 @@ def fit(
     Args:
         fixed: values of named constants that are known.
         bounds: the least and the largest value of named constants, None for no bound.
+        individual: True if each of several runs has constants of its own, "auto" to let the criterion decide,
+            or the names of those that differ.
 
     Example:
         >>> g = fit("C*u'' + C*u' + C*u = F", t, u, force=f)  # doctest: +SKIP
@@ -84,13 +93,14 @@ def fit(
     if not isinstance(equation, str) and names is None and isinstance(u, np.ndarray | list):
         names = written_states(split_equations(equation))
     dataset = make_dataset(t, u, velocity, acceleration, force, initial, names=names, interpolation=joined)
-    return fit_known(dataset, make_known(equation, fixed, bounds))
+    asked = individuals_asked(individual, dataset)
+    return fit_known(dataset, make_known(equation, fixed, bounds), individual=asked)
 
 
-def fit_known(dataset: Dataset, known: Known) -> Discovery:
+def fit_known(dataset: Dataset, known: Known, *, individual: tuple[str, ...] = ()) -> Discovery:
     """Fit the constants of an equation that is known to checked data; see `fit`."""
     skeleton = parse_law(list(known.frame), dataset, dict(known.fixed), known.limits)
-    return fit_in(dataset, skeleton, known)
+    return fit_in(dataset, skeleton, known, individual=individual)
 
 
 def parse_law(
@@ -107,7 +117,13 @@ def parse_law(
     return frame.law({}) if frame.is_named else frame.unnamed_law()
 
 
-def fit_in(dataset: Dataset, skeleton: LawSkeleton, known: Known | None = None) -> Discovery:
+def fit_in(
+    dataset: Dataset,
+    skeleton: LawSkeleton,
+    known: Known | None = None,
+    *,
+    individual: tuple[str, ...] = (),
+) -> Discovery:
     """Fit the constants of a skeleton to checked data; see `fit`.
 
     Args:
@@ -119,6 +135,7 @@ def fit_in(dataset: Dataset, skeleton: LawSkeleton, known: Known | None = None) 
         effort=EffortName.QUICK.value,
         interpolation=dataset.runs[0].interpolation.value,
         known=known or Known(),
+        individual=individual,
     )
     with one_thread():
         return _best_fit(dataset, skeleton, settings)
@@ -126,7 +143,9 @@ def fit_in(dataset: Dataset, skeleton: LawSkeleton, known: Known | None = None) 
 
 def _best_fit(dataset: Dataset, skeleton: LawSkeleton, settings: Settings) -> Discovery:
     """Return the best trajectory fit from many minima of the cheap problems."""
-    prepared = prepare(dataset, settings.order, settings.selection.floor)
+    check_enough(dataset, skeleton, settings.individual)
+    own = bool(settings.individual)
+    prepared = prepare(dataset, settings.order, settings.selection.floor, individual=own)
     if isinstance(skeleton, SystemSkeleton):
         starts: Sequence[Law] = _starts_of_system(skeleton, prepared, settings)
     else:
@@ -134,9 +153,15 @@ def _best_fit(dataset: Dataset, skeleton: LawSkeleton, settings: Settings) -> Di
             prepared = with_held_input(prepared, settings, skeleton)
         starts = _starts(skeleton, prepared, settings)
     workers = Workers(prepared, settings)
-    best = _fitted(workers, [Start(equation, patient=True) for equation in starts])
+    begins = [Start(equation, patient=True) for equation in starts]
+    if prepared.each and isinstance(skeleton, Skeleton):
+        begins = [_start_of_each(skeleton, prepared, settings), *begins[:1]]
+    best = _fitted(workers, begins)
     if prepared.target is not prepared.whole:
         best = _fitted(workers, [Start(c.equation, whole=True, patient=True) for c in best])
+    if best and settings.individual == CHOSEN:
+        fit = partial(workers.fit, strict=False)
+        best = [with_common(best[0], fit, prepared.floor, settings.selection)]
     if not best:
         raise DataError(f"{skeleton} cannot be fitted to these data: its solution diverges")
     return with_causes(Discovery(with_error_bars(best, prepared, settings), prepared, settings, 1))
@@ -157,6 +182,22 @@ def _starts(skeleton: Skeleton, prepared: Prepared, settings: Settings) -> list[
         failure = next((fit.failure for fit in cheap if fit.failure), "its solution diverges")
         raise DataError(f"{skeleton} cannot be fitted to these data: {failure}")
     return [equation for _, equation in tried]
+
+
+def _start_of_each(skeleton: Skeleton, prepared: Prepared, settings: Settings) -> Start:
+    """Return the start from the best cheap fit of each run, from the median of all where a run has none."""
+    table = []
+    for i in range(len(prepared.target.dataset.runs)):
+        problems = tuple(each[i] for each in prepared.each)
+        alone = replace(prepared, problems=problems, target=prepared.target.of_run(i))
+        with suppress(DataError):
+            table.append(_starts(skeleton, alone, settings)[0].constants)
+            continue
+        table.append((np.nan,) * skeleton.n_constants)
+    known = np.array(table)
+    centre = np.nanmedian(known, axis=0) if np.isfinite(known).any() else np.ones(skeleton.n_constants)
+    rows = np.where(np.isfinite(known), known, centre).tolist()
+    return Start(Equation(skeleton, tuple(centre.tolist())), patient=True, each=tuple(map(tuple, rows)))
 
 
 def _starts_of_system(skeleton: SystemSkeleton, prepared: Prepared, settings: Settings) -> list[Law]:

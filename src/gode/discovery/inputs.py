@@ -15,9 +15,11 @@ from scipy.interpolate import CubicSpline
 from gode.data import Dataset, Interpolation, Samples
 from gode.equation import Skeleton, parse_skeleton
 from gode.fitting import fit_constants
+from gode.fitting.group import shoot_law
+from gode.fitting.individuals import own_places
 from gode.fitting.long_records import condensed
 from gode.fitting.prepare import Prepared, assemble
-from gode.fitting.shooting import Shot, shoot
+from gode.fitting.shooting import Shot
 from gode.search.settings import Settings
 
 LAGS = "u'' = C + C*u' + C*u + C*F"
@@ -52,7 +54,8 @@ def with_held_input(prepared: Prepared, settings: Settings, given: Skeleton | No
     gain = np.inf if spline is None else np.log(spline.sse / max(steps.sse, 1e-300))
     if steps.independent * gain < SURE:
         return prepared
-    return assemble(dataset, condensed(dataset), prepared.smooths, settings.order, settings.selection.floor)
+    floor, own = settings.selection.floor, bool(settings.individual)
+    return assemble(dataset, condensed(dataset), prepared.smooths, settings.order, floor, individual=own)
 
 
 def input_words(dataset: Dataset, settings: Settings) -> list[str]:
@@ -106,6 +109,7 @@ def _closest(dataset: Dataset, prepared: Prepared, settings: Settings, given: Sk
                 continue
             start = fit_constants(skeleton, here.problems[0], config=settings.constants).equation
             if start is not None:
-                shots.append(shoot(skeleton, start.constants, here.target, config=settings.shooting))
+                own = own_places(skeleton, settings.individual)
+                shots.append(shoot_law(skeleton, start.constants, here.target, own, config=settings.shooting))
     solved = [shot for shot in shots if shot.equation is not None]
     return min(solved, key=lambda shot: shot.sse, default=None)

@@ -31,6 +31,7 @@ class Options:
     effort: str = EffortName.NORMAL.value
     start: str | None = None
     without: tuple[str, ...] = ()
+    individual: tuple[str, ...] = ()
     seed: int = 0
     max_seconds: float | None = None
     known: Known = field(default_factory=Known)
@@ -44,6 +45,9 @@ class Options:
             raise ConfigError(f"order must be 1, 2 or '{AUTO}', got {self.order!r}")
         if self.order == AUTO and self.preset == Preset.PAPER:
             raise ConfigError(f"order='{AUTO}' is not part of the paper's method; give order=1 or order=2")
+
+        if self.individual and self.preset == Preset.PAPER:
+            raise ConfigError("individual= is not part of the paper's method; use preset='default'")
 
     def told_of_time(self, seconds: float) -> str:
         """Return the remark on a search that its time limit ended."""
@@ -97,6 +101,7 @@ class Options:
             effort=self.effort,
             start=start,
             without=self.without,
+            individual=self.individual,
             seed=self.seed,
             interpolation=dataset.runs[0].interpolation.value,
             share=share,

@@ -8,7 +8,7 @@ import numpy as np
 from gode.arrays import Float
 from gode.discovery.result import Discovery
 from gode.errors import DataError
-from gode.fitting.shooting import shoot
+from gode.fitting.group import shoot_law
 from gode.search.interrupts import Interrupts
 from gode.search.settings import Settings
 from gode.selection import Candidate, Pool, judge, rank
@@ -85,6 +85,12 @@ def _on_all(one: Discovery, other: Discovery) -> Candidate | None:
     best, settings = one.candidates[0], one.settings
     fixed = replace(settings.shooting, max_iterations=0, horizons=())
     target = other.prepared.whole
-    shot = shoot(best.equation.skeleton, best.equation.constants, target, config=fixed, start=best.initial)
+    constants: Sequence[float] | Float = best.equation.constants
+    own: Sequence[int] = ()
+    if best.own is not None:
+        constants = np.array([best.law_of(i).constants for i in range(len(best.initial))])
+        own = best.own.places
+    skeleton = best.equation.skeleton
+    shot = shoot_law(skeleton, constants, target, own, config=fixed, start=best.initial)
     judged = judge(shot, other.prepared.floor, settings.selection)
     return None if judged is None else replace(judged, n_free=best.n_free)

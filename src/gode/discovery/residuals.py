@@ -21,6 +21,7 @@ SHARE = 0.1  # of the spread: residuals beyond both are no noise, however white
 TINY = 1e-300
 EPS = float(np.finfo(np.float64).eps)
 MAX_SHAPIRO = 5000
+SHORT = 0.1  # fitted numbers per value above which the fit itself correlates the residuals
 CONSTANT = NoiseModel(1.0, 0.0)  # of one kind: the same for all samples
 
 
@@ -139,12 +140,19 @@ class Channel:
         whole = sum(float(r @ r) for r in rows) or 1.0
         return np.array([sum(float(r[k:] @ r[:-k]) for r in rows) / whole for k in range(1, lags + 1)])
 
+    @property
+    def _from_fit(self) -> float:
+        """The negative correlation of neighbours that the fit alone may leave, where it has many numbers."""
+        short = self.n_free > SHORT * self.n
+        return -min(self.n_free / max(self.n - self.n_free, 1.0), 0.9) if short else 0.0
+
     @cached_property
     def whiteness(self) -> float:
         """The probability of so much autocorrelation in white noise (Ljung and Box)."""
         r = self.autocorrelation
         if self.n <= len(r) + 1:
             return 1.0
+        r = np.where(r < 0, np.minimum(r - self._from_fit, 0.0), r)
         weights = self.n * (self.n + 2) / (self.n - np.arange(1, len(r) + 1))
         return float(chdtrc(len(r), np.sum(weights * r**2)))
 
@@ -159,6 +167,8 @@ class Channel:
             return 1.0 if n < 5 else 0.0  # all on one side
         mean = 2 * above * (n - above) / n * (n - len(signs)) / (n - 1)
         variance = mean * (mean - 1) / (n - 1)
+        if changes > mean and self._from_fit:  # a negative correlation changes the sign more often
+            mean = min(mean * 2 / np.pi * np.arccos(self._from_fit), changes)
         return float(2 * ndtr(-abs(changes - mean) / np.sqrt(max(variance, 1e-12))))
 
     @property

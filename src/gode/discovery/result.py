@@ -15,6 +15,8 @@ from numpy.typing import ArrayLike
 
 from gode.arrays import Float
 from gode.discovery.finding import Finding
+from gode.discovery.newcomer import predict_new
+from gode.discovery.population import Individuality
 from gode.discovery.quality import UNSUPPORTED, Quality, misfit_of, quality_of
 from gode.discovery.rivals import with_weights
 from gode.discovery.simulate import Forces, Prediction, Scenario, Start, make_scenario, predict, simulate
@@ -106,13 +108,39 @@ class Discovery:
             "why": why + (", front" if on_front and why != "front" else ""),
         }
 
+    @cached_property
+    def individuality(self) -> Individuality:
+        """Which constants each run has for itself, by letters, and the population that they come from."""
+        return Individuality(self.candidates[0])
+
+    @cached_property
+    def individuals(self) -> pd.DataFrame:
+        """The constants that each run has for itself, with standard errors, a row for each run.
+
+        They are called as in `individuality.lines`; without such constants the table has no columns.
+        """
+        dataset, own = self.prepared.dataset, self.individuality
+        names = [dataset.name_of(i) for i in range(len(dataset.runs))]
+        rows = own.rows(names) if own.constants else [{"run": name} for name in names]
+        return pd.DataFrame(rows).set_index("run")
+
+    @cached_property
+    def population(self) -> pd.DataFrame:
+        """Mean of each of these constants with its standard error, and their standard deviation.
+
+        The deviation is that of the individuals: the errors of their estimates are taken out.
+        """
+        columns = ["constant", "mean", "error", "spread"]
+        rows = self.individuality.summary() if self.individuality.constants else []
+        return pd.DataFrame(rows, columns=columns).set_index("constant")
+
     def simulate(
         self,
         t: ArrayLike | None = None,
         initial: Start | None = None,
         force: Forces | None = None,
         *,
-        run: int = 0,
+        run: int | str = 0,
     ) -> Solution:
         """Solve the equation found; by default over a run of the data, from its initial values.
 
@@ -122,6 +150,7 @@ class Discovery:
                 their order, or by their names.
             force: the known input, if not that of the run: formula, callable, samples at `t`, or a pair; of
                 several inputs by their names.
+            run: number or name; where runs have constants of their own, those of this one are taken.
 
         Raises:
             DataError: if new times need a force that is not given.
@@ -135,7 +164,7 @@ class Discovery:
         initial: Start | None = None,
         force: Forces | None = None,
         *,
-        run: int = 0,
+        run: int | str = 0,
         level: float = 0.95,
     ) -> Prediction:
         """Return the solution at `t`, also beyond the data, with a band of uncertainty; see `simulate`.
@@ -152,8 +181,29 @@ class Discovery:
             self.candidates[0], self._rivals, self.prepared, scenario, self.settings.shooting, level
         )
 
+    def predict_new(
+        self,
+        t: ArrayLike,
+        initial: Start | None = None,
+        force: Forces | None = None,
+        *,
+        seen: tuple[ArrayLike, object] | None = None,
+        level: float = 0.95,
+    ) -> Prediction:
+        """Return the solution of a new individual, from mean and spread of the population.
+
+        Args:
+            initial: values at t[0], or at the first time seen; by default those of the population.
+            seen: times and values of the first points of the individual, which narrow the band.
+
+        Raises:
+            DataError: if the times or the points are not usable.
+        """
+        config = self.settings.shooting
+        return predict_new(self.candidates[0], self.prepared, config, t, initial, force, seen, level)
+
     def _scenario(
-        self, t: ArrayLike | None, initial: Start | None, force: Forces | None, run: int
+        self, t: ArrayLike | None, initial: Start | None, force: Forces | None, run: int | str
     ) -> Scenario:
         orders = self.candidates[0].equation.skeleton.orders
         return make_scenario(self.prepared, t, initial, force, run, orders)
@@ -200,8 +250,13 @@ class Discovery:
 
         return linearise(self, u, force=force)
 
-    def export(self, language: str, *, run: int = 0) -> str:
-        """Return a program that simulates the equation, in python, c, julia, matlab or modelica."""
+    def export(self, language: str, *, run: int | str | None = None) -> str:
+        """Return a program that simulates the equation, in python, c, julia, matlab or modelica.
+
+        Args:
+            run: number or name of the run to simulate; where runs have constants of their own, the mean of
+                the population is taken without it.
+        """
         from gode.report.code import code
 
         return code(self, language, run=run)

@@ -41,7 +41,7 @@ def shared_constants(law: Law) -> list[Named]:
     for state, links in zip(law.skeleton.states, links_of(law), strict=True):
         for place in {place for place, _ in links if place >= 0}:
             owners.setdefault(place, []).append(state)
-    letters = _letters(law)
+    letters = letters_for(law)
     return [
         Named(next(letters), place, abs(law.constants[place]), tuple(states))
         for place, states in sorted(owners.items())
@@ -49,9 +49,13 @@ def shared_constants(law: Law) -> list[Named]:
     ]
 
 
-def named_lines(law: Law, digits: int = 4) -> list[str]:
-    """Return the equation of each state as text, with a letter for each constant that equations share."""
-    named = {each.place: each for each in shared_constants(law)}
+def named_lines(law: Law, digits: int = 4, named: Mapping[int, Named] | None = None) -> list[str]:
+    """Return the equation of each state as text, with a letter for each constant that equations share.
+
+    Args:
+        named: other constants to write as letters, by their places.
+    """
+    named = {each.place: each for each in shared_constants(law)} if named is None else named
     out = []
     for i, (part, links) in enumerate(zip(law.skeleton.parts, links_of(law), strict=True)):
         nodes = [_written(law, named, *link) for link in links]
@@ -141,7 +145,8 @@ def links_of(law: Law) -> list[list[tuple[int, float]]]:
     return out
 
 
-def _letters(law: Law) -> Iterator[str]:
+def letters_for(law: Law) -> Iterator[str]:
+    """Yield letters that stand for nothing else in the law."""
     taken = {*law.skeleton.states, *law.skeleton.inputs, "u", "t", "F"}
     taken |= {name for i in range(len(law.skeleton.parts)) for name in law.skeleton.names(i)}
     yield from (letter for letter in LETTERS if letter not in taken)

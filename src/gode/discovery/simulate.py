@@ -13,10 +13,10 @@ from gode.data import Interpolation, Run, Samples, Smooth
 from gode.data.numbers import as_numbers
 from gode.discovery.states import initial_of
 from gode.errors import ConfigError, DataError, Failure
+from gode.fitting.group import joint_covariance, uncertainty
 from gode.fitting.prepare import Prepared
-from gode.fitting.shooting import STEPS, ShootConfig, joint_covariance
+from gode.fitting.shooting import STEPS, ShootConfig
 from gode.fitting.target import state_places
-from gode.search.settings import plain, whole
 from gode.search.zero_starts import fitted_target
 from gode.selection import Candidate
 from gode.solve import Signal, Solution, SolveConfig, solve
@@ -88,7 +88,7 @@ def make_scenario(
     t: ArrayLike | None,
     initial: Start | None,
     force: Forces | None,
-    run: int,
+    run: int | str,
     orders: Sequence[int],
 ) -> Scenario:
     """Return a checked scenario of a law of these orders; by default the times of the run.
@@ -96,10 +96,8 @@ def make_scenario(
     Raises:
         DataError: for a run that does not exist, or times that are not usable.
     """
-    runs = prepared.dataset.runs
-    if not 0 <= whole(plain(run)) < len(runs):
-        raise DataError(f"run must be a number from 0 to {len(runs) - 1}, got {run!r}")
-    data = runs[run]
+    number = prepared.dataset.number_of(run)
+    data = prepared.dataset.runs[number]
     times = data.t if t is None else np.atleast_1d(as_numbers(t, "t"))
     if times.ndim != 1 or not len(times) or not np.all(np.isfinite(times)) or np.any(np.diff(times) <= 0):
         raise DataError("t must hold finite, increasing times; sort them and drop repeats")
@@ -110,11 +108,11 @@ def make_scenario(
         )
     if isinstance(force, Mapping) and not force:
         raise DataError("force is an empty mapping; name the known inputs, or leave it out")
-    start = None if initial is None else _start(initial, prepared.dataset.states, orders)
-    return Scenario(times, start, force, plain(run))
+    start = None if initial is None else make_start(initial, prepared.dataset.states, orders)
+    return Scenario(times, start, force, number)
 
 
-def _start(initial: Start, states: Sequence[str], orders: Sequence[int]) -> Sequence[float]:
+def make_start(initial: Start, states: Sequence[str], orders: Sequence[int]) -> Sequence[float]:
     """Return the state vector at the start: one state after the other, with slopes where they are needed."""
     if len(states) == 1 and not isinstance(initial, Mapping):
         return initial  # type: ignore[return-value]  # the solver checks it
@@ -148,7 +146,7 @@ def simulate(
     if len(times) < 2:  # the solver needs a span
         times = np.append(times, times[-1] + 1e-6 * (data.t[-1] - data.t[0]))
     solved = solve(
-        candidate.equation,
+        candidate.law_of(scenario.run),
         times,
         initial,
         inputs=_inputs(data, times, scenario),
@@ -189,24 +187,42 @@ def predict(
     Raises:
         ConfigError: if the level is no probability.
     """
-    if isinstance(level, bool) or not isinstance(level, Real) or not 0 < level < 1:
-        raise ConfigError(f"level must lie between 0 and 1, got {level!r}")
+    check_level(level)
     best = simulate(named, prepared, scenario, sensitivities=True)
-    target = fitted_target(named, prepared)
-    joint = joint_covariance(named.equation, named.initial, target, config=config)
+    joint = covariance_in(named, prepared, config, scenario.run)
     u, du = best.values[::3], best.values[1::3]
     error = np.array([propagated_error(joint, scenario, best, 3 * s) for s in range(len(u))])
     spread = _spread(rivals, prepared, scenario, u)
     width = NormalDist().inv_cdf(0.5 + level / 2) * np.hypot(error, spread)
     rows = [u, du, error, spread, u - width, u + width]
-    bands = rows if len(u) > 1 else [row[0] for row in rows]
-    return Prediction(best.t, *bands, level, best.failure, best.states)
+    u, du, error, spread, lower, upper = rows if len(u) > 1 else [row[0] for row in rows]
+    return Prediction(best.t, u, du, error, spread, lower, upper, level, best.failure, best.states)
+
+
+def check_level(level: float) -> None:
+    """Raise ConfigError if the level is no probability."""
+    if isinstance(level, bool) or not isinstance(level, Real) or not 0 < level < 1:
+        raise ConfigError(f"level must lie between 0 and 1, got {level!r}")
+
+
+def covariance_in(
+    candidate: Candidate, prepared: Prepared, config: ShootConfig, run: int = 0
+) -> tuple[Float, Bool]:
+    """Return the covariance of the constants that a run has and of initial values, as `joint_covariance`."""
+    target, law = fitted_target(candidate, prepared), candidate.equation
+    if candidate.own is None:
+        return joint_covariance(law, candidate.initial, target, config=config)
+    found = uncertainty(law, candidate.own, candidate.initial, target, config=config)
+    if found is not None:
+        return found.of_run(run)
+    k = len(law.constants)
+    return np.zeros((k, k)), np.zeros(candidate.initial.shape, bool)
 
 
 def propagated_error(joint: tuple[Float, Bool], scenario: Scenario, solved: Solution, channel: int) -> Float:
     """Return the standard deviation of a channel (n,) that comes from the fitted numbers.
 
-    `joint` is what `joint_covariance` says; initial values given by the scenario are exact.
+    `joint` is what `covariance_in` says; initial values given by the scenario are exact.
     """
     covariance, free = joint
     k = len(covariance) - int(free.sum())

@@ -14,7 +14,8 @@ from gode.equation import Law, LawSkeleton
 from gode.equation.system import make_law
 from gode.errors import Failure
 from gode.fitting.bounds import bounds_of, within_bounds
-from gode.fitting.correlated import HUGE, inverse, sandwich
+from gode.fitting.correlated import HUGE, inverse
+from gode.fitting.individuals import Individuals
 from gode.fitting.normal import add_normal, damped_step
 from gode.fitting.target import Target, state_places
 from gode.fitting.whiteness import worth
@@ -61,11 +62,12 @@ class Shot:
     independent: float = 0.0  # effective number of independent residuals
     failure: Failure | None = None
     by_state: tuple[tuple[float, float], ...] = ()  # of each: mean squared residual, share of the values
+    own: Individuals | None = None  # constants that each run has for itself
 
 
 def shoot(
     skeleton: LawSkeleton,
-    constants: Sequence[float],
+    constants: Sequence[float] | Float,
     target: Target,
     *,
     config: ShootConfig,
@@ -76,21 +78,22 @@ def shoot(
     Args:
         start: (runs, sum of orders) initial values to start from; by default the smoothed ones.
     """
-    shooter = _Shooter(skeleton, target, config)
+    shooter = Shooter(skeleton, target, config)
     first, _ = shooter.first(np.asarray(constants, np.float64), start)
-    found = shooter.minimise(first, 1.0)
-    if found is None or (config.growing and found.sse > shooter.far**2 * shooter.n_values):
-        found = min((p for p in (shooter.grow(first), found) if p), key=lambda p: p.sse, default=None)
-    if found is not None:
-        return shooter.shot(found)
+    found = shooter.fit(first)
+    return failed(skeleton, shooter.n_values, shooter.n_free) if found is None else shooter.shot(found)
+
+
+def failed(skeleton: LawSkeleton, n_values: int, n_free: int) -> Shot:
+    """Return the result of a fit without a solution."""
     nothing = np.zeros((skeleton.n_constants, skeleton.n_constants))
-    empty, n_values, n_free = np.zeros((0, 0)), shooter.n_values, shooter.n_free
+    empty = np.zeros((0, 0))
     return Shot(skeleton, None, empty, np.inf, n_values, n_free, nothing, 0.0, Failure.DIVERGED)
 
 
 def start_error(equation: Law, target: Target, *, config: ShootConfig) -> float:
     """Return the squared error of a trajectory before anything is fitted; inf where there is no solution."""
-    shooter = _Shooter(equation.skeleton, target, config)
+    shooter = Shooter(equation.skeleton, target, config)
     p, sse = shooter.first(np.asarray(equation.constants, np.float64), None)
     if np.isfinite(sse):
         return sse
@@ -98,26 +101,8 @@ def start_error(equation: Law, target: Target, *, config: ShootConfig) -> float:
     return np.inf if found is None else found.sse
 
 
-def joint_covariance(
-    equation: Law, initial: Float, target: Target, *, config: ShootConfig
-) -> tuple[Float, Bool]:
-    """Return the covariance of the constants and then the fitted initial values of every run.
-
-    The correlation of the residuals enters it.
-
-    Also returns which initial values (runs, sum of orders) were fitted. Where the equation has no solution,
-    the covariance is zero.
-    """
-    shooter = _Shooter(equation.skeleton, target, config)
-    p, _ = shooter.first(np.array(equation.constants, np.float64), initial)
-    now = shooter.solve(p, 1.0, slopes=True)
-    if now is None:
-        return np.zeros((len(p), len(p))), shooter.free
-    return sandwich(shooter.residuals(now), shooter.jacobian(now), shooter.cuts()), shooter.free
-
-
 @dataclass(frozen=True)
-class _Path:
+class Path:
     """The solution from one point of the parameter space, and how it compares with the data."""
 
     p: Float  # constants, then the free initial values of each run
@@ -127,7 +112,7 @@ class _Path:
     gradient: Float
 
 
-class _Shooter:
+class Shooter:
     """One skeleton on one target."""
 
     def __init__(self, skeleton: LawSkeleton, target: Target, config: ShootConfig) -> None:
@@ -172,13 +157,20 @@ class _Shooter:
                 best, least = p, found.sse
         return best, least
 
+    def fit(self, first: Float) -> "Path | None":
+        """Return the path of least squares from a first point, grown from parts if the whole diverges."""
+        found = self.minimise(first, 1.0)
+        if found is None or (self.config.growing and found.sse > self.far**2 * self.n_values):
+            found = min((p for p in (self.grow(first), found) if p), key=lambda p: p.sse, default=None)
+        return found
+
     def initial(self, p: Float) -> Float:
         """Return the initial values (runs, sum of orders) at `p`."""
         values = self.known.copy()
         values[self.free] = p[self.k :]
         return values
 
-    def solve(self, p: Float, share: float, *, slopes: bool, limit: float = HUGE**2) -> _Path | None:
+    def solve(self, p: Float, share: float, *, slopes: bool, limit: float = HUGE**2) -> Path | None:
         """Return the solution over the first `share` of the record; None without one, or above `limit`."""
         initial, constants = self.initial(p), self.skeleton.numbers(p[: self.k])
         total, solved = 0.0, []
@@ -199,9 +191,9 @@ class _Shooter:
             if slopes and not add_normal(out, sens, *data, place, normal, gradient):
                 return None
             solved.append((out, sens))
-        return _Path(p, total, solved, normal, gradient)
+        return Path(p, total, solved, normal, gradient)
 
-    def minimise(self, p: Float, share: float) -> _Path | None:
+    def minimise(self, p: Float, share: float) -> Path | None:
         """Return the path of least squares near `p` by Levenberg-Marquardt, None if `p` has no solution."""
         now, damping = self.solve(p, share, slopes=True), self.config.damping
         if now is None:
@@ -216,7 +208,7 @@ class _Shooter:
                 break
         return now
 
-    def grow(self, p: Float) -> _Path | None:
+    def grow(self, p: Float) -> Path | None:
         """Return the path of least squares, from fits to ever longer parts of the record."""
         shares = self.config.horizons
         if self.config.growing and shares:
@@ -228,7 +220,7 @@ class _Shooter:
                 p = part.p
         return self.minimise(p, 1.0)
 
-    def _step(self, now: _Path, damping: float, share: float) -> tuple[_Path | None, float]:
+    def _step(self, now: Path, damping: float, share: float) -> tuple[Path | None, float]:
         """Return a better path, or None, and the next damping."""
         normal, gradient = within_bounds(now.p, self.low, self.high, now.normal, now.gradient)
         for attempt in range(self.config.attempts):
@@ -243,7 +235,7 @@ class _Shooter:
             damping *= self.config.stiffening
         return None, damping
 
-    def residuals(self, path: _Path) -> Float:
+    def residuals(self, path: Path) -> Float:
         """Return the weighted residuals, channel after channel of each run."""
         rows = []
         for (out, _), (observed, weights) in zip(path.runs, self.target.samples, strict=True):
@@ -251,7 +243,7 @@ class _Shooter:
             rows.append(((observed[:n].T - out) * weights[:n].T)[weights[:n].T > 0])
         return np.concatenate(rows)
 
-    def jacobian(self, path: _Path) -> Float:
+    def jacobian(self, path: Path) -> Float:
         """Return the derivatives (free, n) of the solution, in the order and the units of the residuals."""
         columns = []
         for (_, sens), (_, weights), (_, place) in zip(
@@ -263,7 +255,7 @@ class _Shooter:
             columns.append(wide)
         return np.hstack(columns)
 
-    def shot(self, path: _Path) -> Shot:
+    def shot(self, path: Path) -> Shot:
         """Return the result at the minimum, with the covariance of the constants.
 
         It is wider by the number of values over the number of independent ones.
@@ -274,10 +266,10 @@ class _Shooter:
         with np.errstate(over="ignore", invalid="ignore"):
             found = inverse(path.normal) * (path.sse / freedom * self.n_values / independent)
         found = np.nan_to_num(found, nan=HUGE, posinf=HUGE, neginf=-HUGE)[: self.k, : self.k]
-        rest = self.n_values, self.n_free, found, independent, None, self._by_state(path)
+        rest = self.n_values, self.n_free, found, independent, None, self.by_state(path)
         return Shot(self.skeleton, equation, self.initial(path.p), path.sse, *rest)
 
-    def _by_state(self, path: _Path) -> tuple[tuple[float, float], ...]:
+    def by_state(self, path: Path) -> tuple[tuple[float, float], ...]:
         """Return the mean squared residual of each state and its share of the values."""
         squares, counts = np.zeros(len(self.orders)), np.zeros(len(self.orders))
         for (out, _), (observed, weights) in zip(path.runs, self.target.samples, strict=True):

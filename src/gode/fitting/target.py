@@ -1,7 +1,7 @@
 """What a trajectory is compared with."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -35,6 +35,15 @@ class Target:
             out.append(other)
         places = state_places(orders)
         return [start[:, places] for start in (out if max(orders) > 1 else out[:1])]
+
+    def of_run(self, i: int) -> "Target":
+        """Return one run alone, with the weights of all."""
+        return replace(
+            self,
+            dataset=self.dataset.of_runs([i]),
+            guides=(self.guides[i],),
+            profiles=self.profiles[i : i + 1],
+        )
 
     @cached_property
     def samples(self) -> list[tuple[Float, Float]]:

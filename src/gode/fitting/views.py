@@ -19,7 +19,7 @@ from gode.fitting.prepare import Prepared, assemble
 from gode.solve import solve
 
 
-def view(prepared: Prepared, own: int, order: int, floor: float) -> Prepared:
+def view(prepared: Prepared, own: int, order: int, floor: float, *, individual: bool = False) -> Prepared:
     """Return the data as the equation of state number `own` sees them; a scalar record as it is."""
     dataset = prepared.dataset
     if is_plain(dataset):
@@ -27,7 +27,8 @@ def view(prepared: Prepared, own: int, order: int, floor: float) -> Prepared:
     fitted = prepared.whole.dataset
     runs = [_seen(run, s, own, order) for run, s in zip(fitted.runs, prepared.smooths, strict=True)]
     seen = Dataset(tuple(runs), names=dataset.names)
-    found = assemble(seen, seen, tuple(s.state(own) for s in prepared.smooths), order, floor)
+    smooths = tuple(s.state(own) for s in prepared.smooths)
+    found = assemble(seen, seen, smooths, order, floor, individual=individual)
     return replace(found, whole=found.target)  # whole records are for all equations together
 
 
@@ -58,17 +59,19 @@ def _seen(run: Run, smooth: Smooth, own: int, order: int) -> Run:
 
 
 def along(
-    prepared: Prepared, law: Law, initial: Float, sizes: Sequence[float] = ()
+    prepared: Prepared, laws: Sequence[Law], initial: Float, sizes: Sequence[float] = ()
 ) -> tuple[Smooth, ...] | None:
     """Return the runs smoothed by the solution of a law, None if it has none along all of them.
 
     A law near the truth is a better smoother than any that knows nothing of the others.
 
     Args:
+        laws: of each run: one law, whose constants may be those of the run.
         sizes: of the residuals of each state, in units of the noise: what the noise then was.
     """
     smooths = []
-    for run, smooth, start in zip(prepared.whole.dataset.runs, prepared.smooths, initial, strict=True):
+    rows = zip(prepared.whole.dataset.runs, prepared.smooths, laws, initial, strict=True)
+    for run, smooth, law, start in rows:
         highest = [3 * s + k for s, k in enumerate(law.skeleton.orders)]
         path = solve(law, run.t, start, inputs=dict(run.signals), guide=smooth.values[highest])
         if path.failure is not None:

@@ -18,13 +18,14 @@ LANGUAGES: Mapping[str, Language] = {
 OTHER_NAMES = {"py": "python", "jl": "julia", "octave": "matlab", "m": "matlab", "mo": "modelica"}
 
 
-def code(discovery: Discovery, language: str, *, run: int = 0) -> str:
+def code(discovery: Discovery, language: str, *, run: int | str | None = None) -> str:
     """Return a program that simulates the equation found, over one run of the data.
 
     Constants are named, with their standard errors as comments. A known input is included as a formula or a
     table; the caller may replace it by a function of time or by samples. Steps end where a held input jumps.
     An equation that cannot be solved for its highest derivative is exported as a residual, to languages with
-    a solver for it (Julia, MATLAB, Modelica).
+    a solver for it (Julia, MATLAB, Modelica). Without a run, constants that each has for itself are those of
+    the population's mean.
 
     Raises:
         ConfigError: for a language that is not known.

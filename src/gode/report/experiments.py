@@ -14,11 +14,9 @@ from gode.arrays import Bool, Float
 from gode.data import Samples
 from gode.data.runs import Input, Run
 from gode.discovery import Discovery
-from gode.discovery.simulate import Scenario, propagated_error, simulate
-from gode.fitting.shooting import joint_covariance
+from gode.discovery.simulate import Scenario, covariance_in, propagated_error, simulate
 from gode.report.equilibria import extent, extents
 from gode.report.naming import Units
-from gode.search.zero_starts import fitted_target
 from gode.selection import Candidate, ties
 from gode.solve import Signal
 
@@ -112,10 +110,7 @@ class _Rivals:
     def __init__(self, discovery: Discovery, close: Sequence[Candidate]) -> None:
         self.prepared, self.close = discovery.prepared, close
         config = discovery.settings.shooting
-        self.joint = [
-            joint_covariance(c.equation, c.initial, fitted_target(c, self.prepared), config=config)
-            for c in close
-        ]
+        self.joint = [covariance_in(c, self.prepared, config) for c in close]
         self.channels = _first_of_each_state(discovery.noise)
         self.noise = discovery.noise[self.channels, None]
         low, high = extents(discovery)

@@ -95,3 +95,11 @@ def _unit(dataset: Dataset, column: str) -> str:
 def _with(value: Value | float, unit: str) -> str:
     text = f"{value:.4g}" if isinstance(value, float) else str(value)
     return f"{text} {unit}" if unit else text
+
+
+def figures(value: float, error: float) -> str:
+    """Return `value` to the second digit of its error."""
+    if not 0 < error < np.inf or abs(value) >= 1e6:
+        return f"{value:.6g}"
+    places = int(1 - np.floor(np.log10(error)))
+    return f"{value:.{max(places, 0)}f}" if places <= 9 else f"{value:.{places}g}"

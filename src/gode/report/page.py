@@ -20,8 +20,9 @@ from gode.fitting.noise import noise_words
 from gode.fitting.target import state_places
 from gode.markup import Markup, bullets, html, paragraph, program, section, table
 from gode.report.html import page
+from gode.report.individuals import individuals_section
 from gode.report.mathml import law_mathml, tree_mathml
-from gode.report.naming import Units, axis_label
+from gode.report.naming import Units, axis_label, figures
 from gode.report.sections import (
     MAX_ROWS,
     answers_section,
@@ -66,7 +67,7 @@ def discovery_page(discovery: Discovery, *, title: str) -> str:
         title,
         Markup(header),
         section("In short", bullets(overview_words(discovery))),
-        section("Constants", *constant_parts(discovery.equation), *initial_parts(discovery)),
+        section("Constants", *all_constants(discovery), *initial_parts(discovery)),
         section("Data and solution", *fit_section(discovery)),
         section("What the data cannot decide", *rivals_section(discovery)),
         section("What it means for the system", *answers_section(discovery)),
@@ -134,6 +135,13 @@ def _verdict(channel: Channel) -> str:
     return f"the equation leaves residuals of {ratio:.2f} times that, {pattern}"
 
 
+def all_constants(discovery: Discovery) -> list[Markup]:
+    """Return the constants: of each run where runs have their own, and of the population."""
+    own = individuals_section(discovery) if discovery.individuality.constants else []
+    head = [Markup("<h3>The law of the mean</h3>")] if own else []
+    return [*own, *head, *constant_parts(discovery.equation)]
+
+
 def constant_parts(finding: Finding) -> list[Markup]:
     """Return the constants with their error bars and correlations."""
     if not finding.constants:
@@ -148,23 +156,15 @@ def _constant_table(finding: Finding) -> Markup:
     rows = [
         (
             _place(c.place, finding.law),
-            _figures(c.value, c.error),
+            figures(c.value, c.error),
             f"{c.error:.2g}" if np.isfinite(c.error) else "unknown",
-            " to ".join(_figures(c.value + side * 1.96 * c.error, c.error) for side in (-1, 1))
+            " to ".join(figures(c.value + side * 1.96 * c.error, c.error) for side in (-1, 1))
             if np.isfinite(c.error)
             else "",
         )
         for c in finding.constants
     ]
     return table(("of", "value", "standard error", "95 % interval"), rows)
-
-
-def _figures(value: float, error: float) -> str:
-    """Return `value` to the second digit of its error."""
-    if not 0 < error < np.inf or abs(value) >= 1e6:
-        return f"{value:.6g}"
-    places = int(1 - np.floor(np.log10(error)))
-    return f"{value:.{max(places, 0)}f}" if places <= 9 else f"{value:.{places}g}"
 
 
 def _place(place: str, law: Law) -> object:

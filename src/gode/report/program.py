@@ -1,7 +1,7 @@
 """The contents of an exported program, and text pieces that all languages share."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from string import Template
 from typing import NamedTuple
@@ -11,13 +11,13 @@ import numpy as np
 from gode.arrays import Float
 from gode.discovery import Discovery
 from gode.discovery.shared import links_of
+from gode.discovery.simulate import Scenario, simulate
 from gode.equation import Law, Node, Term
 from gode.equation.printer import display_order
 from gode.equation.system import renamed
 from gode.equation.tape import compile_tape, evaluate
 from gode.equation.terms import term_node
 from gode.equation.tree import add, mul, num, replace_constants, var, variables
-from gode.errors import DataError
 from gode.report.identifiers import element_names
 from gode.solve import Interpolation, Signal
 from gode.solve.program import used_inputs
@@ -117,25 +117,26 @@ class Program:
         return np.unique(np.concatenate([np.empty(0), *(known.jumps for known in self.inputs)]))
 
 
-def make_program(discovery: Discovery, run: int) -> Program:
-    """Return the contents of a program that simulates one run.
+def make_program(discovery: Discovery, chosen: int | str | None) -> Program:
+    """Return the contents of a program that simulates one run, or the mean of runs with their own constants.
 
     Raises:
         DataError: if there is no such run.
     """
-    runs = discovery.prepared.dataset.runs
-    if not 0 <= run < len(runs):
-        raise DataError(f"run must be a number from 0 to {len(runs) - 1}, got {run}")
-    best, data = discovery.candidates[0], runs[run]
-    law, orders = best.equation, best.equation.skeleton.orders
+    best, dataset = discovery.candidates[0], discovery.prepared.dataset
+    run = 0 if chosen is None else dataset.number_of(chosen)
+    if chosen is None:
+        best = replace(best, own=None)
+    data, law, errors = dataset.runs[run], best.law_of(run), best.errors_of(run)
+    orders = law.skeleton.orders
     explicit = _is_explicit(law)
-    residuals, parameters = _named(law, best.errors, explicit=False)
+    residuals, parameters = _named(law, errors, explicit=False)
     sides: Sequence[Node | None] = [None] * len(orders)
     if explicit:
-        sides, parameters = _named(law, best.errors, explicit=True)
+        sides, parameters = _named(law, errors, explicit=True)
     states = zip(law.states, orders, sides, residuals, strict=True)
     parts = tuple(Part(*each) for each in states)
-    solved = discovery.simulate(run=run)
+    solved = simulate(best, discovery.prepared, Scenario(data.t, run=run))
     rows = [3 * s + k + 1 for s, order in enumerate(orders) for k in range(order)]
     return Program(
         title="; ".join(law.lines(6)),

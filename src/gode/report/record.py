@@ -120,7 +120,8 @@ def discovery_of(data: object) -> Discovery:
         _candidate(c, settings.order, dataset, f"candidates[{i}]")
         for i, c in enumerate(_items(data, "candidates"))
     ]
-    prepared = assemble(dataset, fitted, smooths, settings.order, settings.selection.floor)
+    floor, own = settings.selection.floor, bool(settings.individual)
+    prepared = assemble(dataset, fitted, smooths, settings.order, floor, individual=own)
     older = [isinstance(c, dict) and "held" not in c for c in _items(data, "candidates")]
     candidates = [_as_fitted(c, prepared) if old else c for c, old in zip(candidates, older, strict=True)]
     n_fitted = decode(int, member(data, "n_fitted", "record"), "n_fitted")

@@ -9,6 +9,7 @@ import numpy as np
 from gode.choices import Preset
 from gode.data import Dataset
 from gode.discovery import Discovery
+from gode.fitting.individuals import ALL, CHOSEN
 from gode.paper import paper_grammar
 from gode.search.settings import AUTO
 
@@ -36,6 +37,7 @@ def python_call(discovery: Discovery) -> str:
     if not discovery.settings.grammar:
         texts = str(discovery.candidates[0].equation.skeleton).splitlines()
         head = f"d = gode.fit({texts if system else texts[0]!r}, t"
+        given += [f"individual={_individual(discovery)!r}"] if discovery.settings.individual else []
         return f"import gode\n\n{comment}{', '.join([head, *given])})"
     options = [f"{name}={value!r}" for name, value in _options(discovery).items()]
     return f"import gode\n\n{comment}{', '.join(['d = gode.discover(t', *given, *options])})"
@@ -55,7 +57,11 @@ def command(discovery: Discovery) -> str:
         words += ["--interpolation", discovery.settings.interpolation]
     for values in _known_initial(discovery):
         words += ["--initial", ",".join(f"{x:.15g}" for x in np.ravel(values))]
+    if discovery.settings.individual:
+        words += ["--individual", ",".join(discovery.settings.individual)]
     for name, value in _options(discovery).items() if discovery.settings.grammar else ():
+        if name == "individual":
+            continue
         for each in value if isinstance(value, list) else [value]:
             words += [f"--{name}", str(each)]
     return " ".join(shlex.quote(word) for word in words)
@@ -152,6 +158,12 @@ def _known_initial(discovery: Discovery) -> list[list[float] | list[list[float]]
     return [row[0] if len(row) == 1 else row for row in rows]
 
 
+def _individual(discovery: Discovery) -> bool | str | list[str]:
+    """Return which constants each run has for itself, as an argument."""
+    asked = discovery.settings.individual
+    return True if asked == ALL else asked[0] if asked == CHOSEN else list(asked)
+
+
 def _options(discovery: Discovery) -> dict[str, object]:
     """Return the options of `discover` that differ from its defaults."""
     settings = discovery.settings
@@ -162,6 +174,8 @@ def _options(discovery: Discovery) -> dict[str, object]:
         del values["grammar"]
     if settings.share < 1:
         values["order"] = AUTO
+    if settings.individual:
+        values["individual"] = _individual(discovery)
     if "without" in values:
         values["without"] = list(values["without"])
     return values

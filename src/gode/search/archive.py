@@ -1,6 +1,6 @@
 """Archive: the equations fitted to the trajectory so far. It survives an interruption."""
 
-from collections.abc import Callable, Iterable, MutableMapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from math import nan
@@ -91,17 +91,24 @@ class Archive:
         """Return the candidates, the best first as if all residuals were white: that leads to accuracy."""
         return in_order([c for c in self.candidates.values() if c is not None])
 
-    def solve(self, several: Iterable[Law], stage: Stage, initial: Initial = ()) -> None:
+    def solve(
+        self,
+        several: Iterable[Law],
+        stage: Stage,
+        initial: Initial = (),
+        each: Mapping[Key, Initial] | None = None,
+    ) -> None:
         """Fit equations to the trajectory from their constants, each skeleton once.
 
         Args:
             initial: (runs, sum of orders) values to start from; by default the smoothed ones.
+            each: constants of each run to start from, where these have their own.
         """
         fresh: dict[Key, Law] = {}
         for equation in several:
             if equation.skeleton.key not in self.candidates:
                 fresh.setdefault(equation.skeleton.key, equation)
-        self._solve_into(self.candidates, list(fresh.values()), stage, initial)
+        self._solve_into(self.candidates, list(fresh.values()), stage, initial, each)
 
     def improve(self, several: Iterable[Law], stage: Stage) -> None:
         """Complete the fit of equations, also where it is far from the data; keep what gets better."""
@@ -156,8 +163,14 @@ class Archive:
         several: Sequence[Law],
         stage: Stage,
         initial: Initial = (),
+        each: Mapping[Key, Initial] | None = None,
     ) -> None:
-        starts = [Start(law, self.whole, view=self.view, initial=initial) for law in several]
+        runs = len(self.target.dataset.runs)
+        rows = {key: own for key, own in (each or {}).items() if len(own) == runs}
+        starts = [
+            Start(law, self.whole, view=self.view, initial=initial, each=rows.get(law.skeleton.key, ()))
+            for law in several
+        ]
         found.update({s.equation.skeleton.key: self.memo[s] for s in starts if s in self.memo})
         for start, candidate in self.workers.fits([s for s in starts if s not in self.memo]):
             self.memo[start] = candidate

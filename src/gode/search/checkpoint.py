@@ -20,6 +20,7 @@ from gode.equation.printer import exact, to_text
 from gode.equation.system import make_law
 from gode.errors import FileError, GodeError
 from gode.files import replacing
+from gode.fitting.individuals import Individuals
 from gode.fitting.prepare import input_values
 from gode.search.workers import Start
 from gode.selection import Candidate
@@ -101,12 +102,29 @@ def candidate_of(data: object, order: int, dataset: Dataset, where: str) -> Cand
     k, dimension = len(found.equation.constants), sum(found.equation.skeleton.orders)
     if found.equation.order != order:
         raise FileError(f"{where}.equation is of order {found.equation.order}, but {order} was sought")
-    shapes = {"initial": (len(dataset.runs), dimension), "covariance": (k, k)}
+    n_runs = len(dataset.runs)
+    if found.own is not None:
+        n_runs = _check_own(found.own, k, dataset, whole=found.whole, where=where)
+    shapes = {"initial": (n_runs, dimension), "covariance": (k, k)}
     for name, shape in shapes.items():
         values: Float = getattr(found, name)
         if values.shape != shape:
             raise FileError(f"{where}.{name} has the shape {values.shape}, but {shape} is expected")
     return found
+
+
+def _check_own(own: Individuals, k: int, dataset: Dataset, *, whole: bool, where: str) -> int:
+    """Check the constants of each run, and return the number of runs: all, or those that were screened."""
+    n, q = len(own.values), len(own.places)
+    if (
+        own.values.shape != (n, q)
+        or own.covariances.shape != (n, q, q)
+        or (n != len(dataset.runs) if whole else n > len(dataset.runs))
+    ):
+        raise FileError(f"{where}.own has constants of {n} runs, but there are {len(dataset.runs)}")
+    if len(set(own.places)) != q or not all(0 <= place < k for place in own.places):
+        raise FileError(f"{where}.own.places must be numbers from 0 to {k - 1}, each once")
+    return n
 
 
 def _fingerprint(dataset: Dataset, options: Mapping[str, object]) -> str:
@@ -132,6 +150,8 @@ def _key(start: Start) -> str:
     words = ["whole"] * start.whole + ["patient"] * start.patient
     words += [float(c).hex() for c in start.equation.constants]
     words += ["at", *(float(v).hex() for run in start.initial for v in run)] if start.initial else []
+    words += ["each", *(float(v).hex() for run in start.each for v in run)] if start.each else []
+    words += ["own", *map(str, start.own)] if start.own is not None else []
     skeleton = start.equation.skeleton
     texts = [to_text(part.named_tree if part.parameters else part.normal, exact) for part in skeleton.parts]
     texts += [str(list(map(tuple, skeleton.links)))] if isinstance(skeleton, SystemSkeleton) else []

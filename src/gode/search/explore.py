@@ -79,9 +79,12 @@ def make_regions(
     Args:
         blank: the equation whose unknown functions are sought, where a frame is given.
     """
+    most = settings.constants.max_constants
+    if prepared.each:
+        most = min(most, _affordable(prepared, settings.order))
     config = ObjectiveConfig(
         order=settings.order if blank is None else blank.known.order,
-        max_constants=settings.constants.max_constants,
+        max_constants=most,
         barred=frozenset(settings.without),
     )
     residual = [p for p in prepared.problems if p.form is Form.RESIDUAL]
@@ -89,7 +92,10 @@ def make_regions(
     regions = []
     for number, space in enumerate(spaces):
         problems = residual if number else prepared.problems
-        objective = Objective(problems, config=config, fit=settings.constants, check=interrupts.check)
+        each = [own for own in prepared.each if own[0].form is Form.RESIDUAL or not number]
+        objective = Objective(
+            problems, config=config, fit=settings.constants, check=interrupts.check, each=each
+        )
         size = settings.budget.vocabulary
         words, more = (
             make_vocabulary(space, objective, prepared.dataset.inputs, n, blank)
@@ -98,6 +104,13 @@ def make_regions(
         share = part * (look.implicit if number else 1.0)
         regions.append(Region(space, words, objective, more, share, blank))
     return regions
+
+
+def _affordable(prepared: Prepared, order: int) -> int:
+    """Return the largest number of constants that the values of half of the runs can tell."""
+    dataset = prepared.target.dataset
+    counts = [dataset.of_runs([i]).n_observed for i in range(len(dataset.runs))]
+    return max(int(np.median(counts)) - order - 1, 1)
 
 
 def spaces_of(settings: Settings, inputs: tuple[str, ...]) -> list[LatentSpace | Listing]:
@@ -212,8 +225,11 @@ def _explore(
 def score_sums(region: Region, settings: Settings) -> None:
     """Score the best sums of few terms."""
     objective = region.objective
-    for problem in (p for p in objective.problems if p.form is objective.problems[0].form):
-        for bodies in best_sums(region.reserve, problem, settings.budget.sums, objective.fit):
+    for number, problem in enumerate(objective.problems):
+        if problem.form is not objective.problems[0].form:
+            continue
+        each = objective.each[number] if objective.each else ()
+        for bodies in best_sums(region.reserve, problem, settings.budget.sums, objective.fit, each):
             objective.score(region.reserve.skeleton(bodies))
 
 

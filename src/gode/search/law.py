@@ -16,6 +16,7 @@ from gode.fitting.views import along, is_plain, view
 from gode.model import LatentSpace, Listing
 from gode.search.archive import Archive, Stage, Step
 from gode.search.blank import Blank
+from gode.search.common import share_over_runs
 from gode.search.coupling import couple, initial_of, laws_of
 from gode.search.explore import explore, make_regions, score_sums
 from gode.search.interrupts import Interrupts
@@ -73,6 +74,7 @@ class LawSearch:
             self._search_alone(rng)
         else:
             self._search_together(rng)
+        share_over_runs(self.archive)
 
     def _search_alone(self, rng: np.random.Generator) -> None:
         """Look for the equation of the only state; once more where only accelerations were measured."""
@@ -104,11 +106,13 @@ class LawSearch:
         """Smooth the data by the solution of the best law so far; return whether that has one."""
         best = next(iter(self.archive.leaders()), None)
         prepared = self.prepared
-        smooths = along(prepared, best.equation, best.initial, self._sizes(best)) if best else None
+        laws = [best.law_of(i) for i in range(len(prepared.dataset.runs))] if best else []
+        smooths = along(prepared, laws, best.initial, self._sizes(best)) if best else None
         if best is None or smooths is None:
             return False
         order, floor = self.settings.order, self.settings.selection.floor
-        again = assemble(prepared.dataset, prepared.whole.dataset, smooths, order, floor)
+        own = bool(self.settings.individual)
+        again = assemble(prepared.dataset, prepared.whole.dataset, smooths, order, floor, individual=own)
         self.archive.workers.close()
         new = self._archive(again, self.n_jobs, name)
         new.n_fitted = self.archive.n_fitted
@@ -126,7 +130,8 @@ class LawSearch:
     def _view(self, own: int) -> Prepared:
         blank = self._blank(own)
         order = self.settings.order if blank is None else blank.known.order
-        return view(self.prepared, own, order, self.settings.selection.floor)
+        floor, individual = self.settings.selection.floor, bool(self.settings.individual)
+        return view(self.prepared, own, order, floor, individual=individual)
 
     def _blank(self, own: int) -> Blank | None:
         return None if self.frame is None else Blank(self.frame, own)

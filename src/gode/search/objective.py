@@ -5,7 +5,7 @@ number of constants are kept, because the cheap fit and the trajectory disagree 
 """
 
 import heapq
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import count
 
@@ -18,7 +18,9 @@ from gode.equation.tape import compile_tape, evaluate
 from gode.equation.terms import linear_terms
 from gode.equation.tree import TIME, by_term, is_other, symbols, var, variables, walk
 from gode.fitting import ConstantsConfig, Form, Regression, fit_constants
+from gode.fitting.each import fit_each
 
+Rows = tuple[tuple[float, ...], ...]  # values of each run
 VANISHING = 1e-6  # terms with the highest derivative whose sum is a smaller share of them cancel
 
 
@@ -42,6 +44,7 @@ class Scored:
     skeleton: Skeleton
     equation: Equation
     score: float
+    rows: Rows = ()  # constants of each run, where these have their own
 
 
 class Objective:
@@ -54,8 +57,10 @@ class Objective:
         config: ObjectiveConfig,
         fit: ConstantsConfig,
         check: Callable[[], None] | None = None,  # called before each fit; may raise to end the search
+        each: Sequence[Sequence[Regression]] = (),  # the problems of each run, if it has its own constants
     ) -> None:
         self.problems = tuple(problems)
+        self.each = tuple(tuple(runs) for runs in each)
         self.check = check
         self.config = config
         self.fit = fit
@@ -119,6 +124,9 @@ class Objective:
     def _fitted(self, skeleton: Skeleton) -> float:
         scores = []
         for number, (problem, floor) in enumerate(zip(self.problems, self.floors, strict=True)):
+            if self.each:
+                scores.append(self._fitted_each(skeleton, number))
+                continue
             found = fit_constants(skeleton, problem, config=self.fit)
             leverage = _leverage(found.equation, problem) if found.equation is not None else np.inf
             if found.equation is None or not np.isfinite(leverage):
@@ -128,6 +136,20 @@ class Objective:
             scores.append(score)
             self._keep(number, Scored(skeleton, found.equation, score))
         return min(scores[:1])
+
+    def _fitted_each(self, skeleton: Skeleton, number: int) -> float:
+        """Return the score on one problem with constants of each run."""
+        found = fit_each(skeleton, self.each[number], config=self.fit)
+        leverage = np.inf if found is None else _leverage(found.equation, self.problems[number])
+        if found is None or not np.isfinite(leverage):
+            return np.inf
+        variance = (found.loss * leverage) ** 2 + self.floors[number]
+        n, runs = self.problems[number].columns.n_points, len(self.each[number])
+        k, price = runs * skeleton.n_constants, self.config.operation_price * skeleton.burden
+        freedom = max(n - k, 0.5)
+        score = float(n * np.log(variance * n / freedom) + k * np.log(max(n / runs, 2.0)) + price)
+        self._keep(number, Scored(skeleton, found.equation, score, found.rows))
+        return score
 
     def _criterion(self, skeleton: Skeleton, variance: float, columns: Columns) -> float:
         n = columns.n_points

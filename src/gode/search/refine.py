@@ -7,12 +7,16 @@ import numpy as np
 
 from gode.equation import Equation, Skeleton
 from gode.fitting import fit_constants
+from gode.fitting.each import fit_each
+from gode.fitting.group import start_errors
 from gode.fitting.shooting import start_error
 from gode.search.archive import Archive, Key, Stage
 from gode.search.explore import Region
 from gode.search.moves import borrowed, deletions, neighbours
-from gode.search.objective import Objective
+from gode.search.objective import Objective, Rows
 from gode.selection import Candidate
+
+WIDER = 3  # times as many go to the trajectory where each run has constants of its own: smoothing is poorer
 
 
 @dataclass(frozen=True)
@@ -38,10 +42,12 @@ def refine(regions: Sequence[Region], archive: Archive) -> None:
 def _solve_best(regions: Sequence[Region], archive: Archive) -> None:
     """Fit the best of every size by the cheap score to the trajectory."""
     for number, region in enumerate(regions):
-        chosen = region.objective.best(max(round(region.share * archive.settings.budget.per_size), 1))
+        wanted = archive.settings.budget.per_size * (WIDER if region.objective.each else 1)
+        chosen = region.objective.best(max(round(region.share * wanted), 1))
         for scored in chosen:
             archive.homes.setdefault(scored.skeleton.key, number)
-        archive.solve([scored.equation for scored in chosen], Stage.TRAJECTORIES)
+        rows: dict[Key, Rows] = {scored.skeleton.key: scored.rows for scored in chosen}
+        archive.solve([scored.equation for scored in chosen], Stage.TRAJECTORIES, each=rows)
 
 
 def _spread_out(regions: Sequence[Region], archive: Archive, rounds: int, limit: int) -> None:
@@ -60,12 +66,18 @@ def _expand(leader: Candidate, regions: Sequence[Region], archive: Archive, limi
     """Fit to the trajectory the neighbours of a good equation that the cheap score likes, and its parts."""
     skeleton = leader.single.skeleton
     home = archive.homes[skeleton.key]
-    chosen = []
+    objective = regions[home].objective
+    chosen: list[Equation] = []
+    rows: dict[Key, Rows] = {}
     for near in good_neighbours(skeleton, regions[home], archive, limit):
         if near.key not in archive.candidates:
             archive.homes.setdefault(near.key, home)
-            chosen.append(better_start(near, leader.single, regions[home].objective, archive))
-    archive.solve(chosen, Stage.NEIGHBOURS)
+            if objective.each:
+                rows[near.key] = better_rows(near, leader, objective, archive)
+                chosen.append(Equation(near, tuple(np.median(rows[near.key], axis=0).tolist())))
+            else:
+                chosen.append(better_start(near, leader.single, objective, archive))
+    archive.solve(chosen, Stage.NEIGHBOURS, each=rows)
 
 
 def good_neighbours(skeleton: Skeleton, region: Region, archive: Archive, limit: int) -> list[Skeleton]:
@@ -80,6 +92,19 @@ def good_neighbours(skeleton: Skeleton, region: Region, archive: Archive, limit:
     archive.n_fitted += objective.n_fitted - before
     best = [others[i] for score, i in sorted(scores)[:limit] if np.isfinite(score)]
     return [*(part for part in parts if objective.admits(part)), *best]
+
+
+def better_rows(near: Skeleton, leader: Candidate, objective: Objective, archive: Archive) -> Rows:
+    """Return the better start of each run for a neighbour: its cheap fit, or the constants of the leader."""
+    cheap = fit_each(near, objective.each[0], config=objective.fit)
+    other = cheap.equation.constants if cheap else [1.0] * near.n_constants
+    laws = [leader.law_of(i).equations[0] for i in range(len(leader.initial))]
+    table = np.array([borrowed(near, law, other).constants for law in laws])
+    if cheap is not None and len(cheap.table) == len(table):  # only some of many runs have a cheap fit
+        config, target = archive.settings.shooting, archive.target
+        one, two = (start_errors(near, each, target, config=config) for each in (cheap.table, table))
+        table = np.where((one < two)[:, None], cheap.table, table)
+    return tuple(map(tuple, table.tolist()))
 
 
 def better_start(near: Skeleton, leader: Equation, objective: Objective, archive: Archive) -> Equation:

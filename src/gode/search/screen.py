@@ -22,33 +22,40 @@ from gode.search.moves import Vocabulary
 PLAIN = 16  # the most frequent terms without inner constants, of which all sums are formed: 696 of them
 SIZES = (1, 2, 3)  # terms of these sums, to which one term of any kind is added
 CHUNK = 100  # sums at a time, to bound memory
+MOST_RUNS = 12  # whose sums of squares are added up, where the runs have constants of their own
 INDEPENDENT = 1e-6  # a term whose residual on the others is smaller than this share is linearly dependent
 
 
-def best_sums(vocabulary: Vocabulary, problem: Regression, n: int, config: ConstantsConfig) -> list[Bodies]:
-    """Return the `n` sums of each size that leave the least squares, the best first."""
-    target = _target(vocabulary, problem)
-    if target is None or n < 1:
+def best_sums(
+    vocabulary: Vocabulary,
+    problem: Regression,
+    n: int,
+    config: ConstantsConfig,
+    each: Sequence[Regression] = (),
+) -> list[Bodies]:
+    """Return the `n` sums of each size that leave the least squares, the best first.
+
+    Args:
+        each: the problem of each run, where the runs have constants of their own.
+    """
+    if _target(vocabulary, problem) is None or n < 1:
         return []
-    rows, owner = _rows([vocabulary.written(body) for body in vocabulary.bodies], problem, config)
+    some = np.unique(np.linspace(0, len(each) - 1, MOST_RUNS).astype(int)) if each else ()
+    parts = [each[i] for i in some] or [problem]
+    tables, owner = _rows([vocabulary.written(body) for body in vocabulary.bodies], parts, config)
+    targets = [target for own in parts if (target := _target(vocabulary, own)) is not None]
     if vocabulary.known:
-        rows, target, owner = _without_known(vocabulary, problem, rows, target, owner)
+        tables, targets, owner = _without_known(vocabulary, parts, tables, targets, owner)
     if not len(owner):
         return []
     first = np.flatnonzero(np.diff(owner, prepend=-1))  # where the rows of each term begin
     plain = [int(i) for i in first if not has_constant(vocabulary.bodies[owner[i]])][:PLAIN]
-    products, pulls = rows[plain] @ rows.T, rows @ target
+    products = [_Products(rows, target, plain) for rows, target in zip(tables, targets, strict=True)]
     found: dict[Bodies, None] = {}
     for size in SIZES if vocabulary.blank is None else (0, *SIZES):
         chosen_ones = list(combinations(range(len(plain)), size))
         sums = np.array(chosen_ones, np.int64).reshape(len(chosen_ones), size)
-        scores = np.vstack(
-            [np.zeros((0, len(first)))]
-            + [
-                np.maximum.reduceat(_gains(sums[low : low + CHUNK], plain, products, pulls), first, axis=1)
-                for low in range(0, len(sums), CHUNK)
-            ]
-        )
+        scores = np.sum([table.scores(sums, first) for table in products], axis=0)
         wanted = len(found) + n
         for place in np.argsort(-scores, axis=None, kind="stable"):
             which, last = divmod(int(place), len(first))
@@ -58,6 +65,24 @@ def best_sums(vocabulary: Vocabulary, problem: Regression, n: int, config: Const
             if len(found) == wanted:
                 break
     return list(found)
+
+
+class _Products:
+    """The inner products of all terms with each other and with the target, of all runs or of one."""
+
+    def __init__(self, rows: Float, target: Float, plain: Sequence[int]) -> None:
+        self.plain = plain
+        self.products, self.pulls = rows[plain] @ rows.T, rows @ target
+
+    def scores(self, sums: Int, first: Int) -> Float:
+        """Return the sum of squares that each sum explains together with each term (sums, terms)."""
+        parts = [
+            np.maximum.reduceat(
+                _gains(sums[low : low + CHUNK], self.plain, self.products, self.pulls), first, axis=1
+            )
+            for low in range(0, len(sums), CHUNK)
+        ]
+        return np.vstack([np.zeros((0, len(first))), *parts])
 
 
 def _gains(sums: Int, plain: Sequence[int], products: Float, pulls: Float) -> Float:
@@ -97,29 +122,48 @@ def _target(vocabulary: Vocabulary, problem: Regression) -> Float | None:
 
 
 def _without_known(
-    vocabulary: Vocabulary, problem: Regression, rows: Float, target: Float, owner: Int
-) -> tuple[Float, Float, Int]:
-    """Return the terms and the target without their parts along the known terms of the equation."""
-    known, _ = _rows(vocabulary.known, problem, ConstantsConfig())
-    rows = projected_out(rows, known)
-    size = np.linalg.norm(rows, axis=1)
-    left = size > INDEPENDENT  # of one: others are known already
-    return rows[left] / size[left, None], projected_out(target[None], known)[0], owner[left]
+    vocabulary: Vocabulary,
+    problems: Sequence[Regression],
+    tables: Sequence[Float],
+    targets: Sequence[Float],
+    owner: Int,
+) -> tuple[list[Float], list[Float], Int]:
+    """Return the terms and the targets without their parts along the known terms of the equation."""
+    found, rests, left = [], [], []
+    for problem, table, target in zip(problems, tables, targets, strict=True):
+        (known,), _ = _rows(vocabulary.known, [problem], ConstantsConfig())
+        rows = projected_out(table, known)
+        size = np.linalg.norm(rows, axis=1)
+        left.append(size > INDEPENDENT)  # of one: others are known already
+        found.append(np.where(left[-1][:, None], rows, 0.0) / np.where(left[-1], size, 1.0)[:, None])
+        rests.append(projected_out(target[None], known)[0])
+    kept = np.any(left, axis=0)
+    return [rows[kept] for rows in found], rests, owner[kept]
 
 
-def _rows(bodies: Sequence[Node], problem: Regression, config: ConstantsConfig) -> tuple[Float, Int]:
-    """Return the normalised terms (rows, n), a row per start of their constants, and the term of each."""
-    rows, owner = [np.zeros((0, problem.columns.n_points))], []
+def _rows(
+    bodies: Sequence[Node], problems: Sequence[Regression], config: ConstantsConfig
+) -> tuple[list[Float], Int]:
+    """Return the normalised terms (rows, n) along each problem, and the term of each row.
+
+    A term has a row per start of its constants; one that is defined along none of the problems is left out,
+    and is zero along those where it is not.
+    """
+    tables, owner = [[np.zeros((0, p.columns.n_points))] for p in problems], []
     for k, body in enumerate(bodies):
-        own = _values(body, problem, config)
-        if problem.operator.order > 0:
-            transform(own, problem.operator, np.empty(own.shape[1]))
-        with np.errstate(over="ignore"):  # such terms are not usable
-            size = np.linalg.norm(own, axis=1)
-        usable = np.isfinite(size) & (size > 0)
-        rows.append(own[usable] / size[usable, None])
-        owner += [k] * int(usable.sum())
-    return np.vstack(rows), np.array(owner, np.int64)
+        found = [_values(body, problem, config) for problem in problems]
+        sizes = []
+        for own, problem in zip(found, problems, strict=True):
+            if problem.operator.order > 0:
+                transform(own, problem.operator, np.empty(own.shape[1]))
+            with np.errstate(over="ignore"):  # such terms are not usable
+                sizes.append(np.linalg.norm(own, axis=1))
+        usable = np.isfinite(sizes) & (np.array(sizes) > 0)
+        kept = usable.any(axis=0)
+        for table, own, size, fine in zip(tables, found, sizes, usable, strict=True):
+            table.append(np.where(fine[kept, None], own[kept], 0.0) / np.where(fine, size, 1.0)[kept, None])
+        owner += [k] * int(kept.sum())
+    return [np.vstack(table) for table in tables], np.array(owner, np.int64)
 
 
 def _values(body: Node, problem: Regression, config: ConstantsConfig) -> Float:

@@ -90,6 +90,7 @@ class Settings:
     seed: int = 0
     interpolation: str = Interpolation.AUTO.value  # of the samples of an input
     share: float = 1.0  # of the effort: less where other orders were tried, too
+    individual: tuple[str, ...] = ()  # constants that each run has for itself: all, auto, or their names
     listed: int = 0  # skeletons, where all that the grammar writes were tried
     known: Known = field(default_factory=Known)
     search: SearchConfig = field(default_factory=SearchConfig)

@@ -21,9 +21,11 @@ from gode.arrays import Bool, Float
 from gode.data import Dataset
 from gode.equation import Law
 from gode.errors import ConfigError
+from gode.fitting.group import shoot_law
+from gode.fitting.individuals import own_places
 from gode.fitting.prepare import Prepared
 from gode.fitting.resolved import is_resolved
-from gode.fitting.shooting import ShootConfig, shoot
+from gode.fitting.shooting import ShootConfig
 from gode.fitting.target import Target
 from gode.search.settings import Settings, whole
 from gode.search.zero_starts import may_be_zero, with_zeros
@@ -65,6 +67,9 @@ def _may_start_others() -> bool:
     return known and not multiprocessing.current_process().daemon
 
 
+Rows = tuple[tuple[float, ...], ...]  # values of each run
+
+
 class Start(NamedTuple):
     """Where a fit to the trajectory starts: the equation with its constants, and what it is fitted to."""
 
@@ -72,7 +77,9 @@ class Start(NamedTuple):
     whole: bool = False  # fit whole records, not their first part
     patient: bool = False  # complete the fit, even where it is far from the data
     view: str = ""  # which view of the data, where there are several states
-    initial: tuple[tuple[float, ...], ...] = ()  # initial values to start from; by default smoothed ones
+    initial: Rows = ()  # initial values to start from; by default smoothed ones
+    each: Rows = ()  # constants of each run to start from, where these have constants of their own
+    own: tuple[int, ...] | None = None  # which constants each run has for itself; by default as was asked for
 
 
 class Workers:
@@ -131,10 +138,14 @@ class Workers:
             config = replace(config, rough=config.tolerance, growing=len(equation.equations) > 1)
         target = self.prepared.whole if start.whole else self.prepared.target
         initial = np.array(start.initial) if start.initial else None
-        found = self._fitted(equation, target, config, start.whole, initial)
+        own = start.own
+        if own is None:
+            own = own_places(equation.skeleton, self.settings.individual)
+        constants = np.array(start.each or start.equation.constants)
+        found = self._fitted(equation, constants, own, target, config, start.whole, initial)
         if found is None or not strict:
             return found
-        if not is_resolved(found.equation, self.prepared.columns):
+        if not self._is_resolved(found):
             return None
         return found if found.rms > config.far else self._from_zero(found, target, config)
 
@@ -146,15 +157,19 @@ class Workers:
         orders = found.equation.skeleton.orders
         if orders not in self.doubtful:
             self.doubtful[orders] = may_be_zero(self.prepared, orders, self.settings.search.zero_within)
-        doubtful = self.doubtful[orders]
+        rows = [self.prepared.number_of(i, whole=found.whole) for i in range(len(found.initial))]
+        doubtful = self.doubtful[orders][rows]
         zero = np.zeros_like(doubtful)
         for i in np.flatnonzero(doubtful.any(axis=0)):
             more = zero.copy()
             more[:, i] = doubtful[:, i]
             there = with_zeros(target, orders, more)
-            other = self._fitted(found.equation, there, config, found.whole, found.initial)
+            own = () if found.own is None else found.own.places
+            other = self._fitted(
+                found.equation, _constants(found), own, there, config, found.whole, found.initial
+            )
             better = other is not None and other.criterion < found.criterion
-            if other is not None and better and is_resolved(other.equation, self.prepared.columns):
+            if other is not None and better and self._is_resolved(other):
                 held = tuple((int(run), int(k)) for run, k in np.argwhere(more))
                 found, zero = replace(other, held=held), more
         return found
@@ -162,14 +177,26 @@ class Workers:
     def _fitted(
         self,
         equation: Law,
+        constants: Float,
+        own: tuple[int, ...],
         target: Target,
         config: ShootConfig,
         whole: bool,
         initial: Float | None = None,
     ) -> Candidate | None:
-        shot = shoot(equation.skeleton, equation.constants, target, config=config, start=initial)
+        shot = shoot_law(equation.skeleton, constants, target, own, config=config, start=initial)
         found = judge(shot, self.prepared.floor, self.settings.selection)
         return None if found is None else replace(found, whole=whole)
+
+    def _is_resolved(self, found: Candidate) -> bool:
+        """Tell whether the samples show what the law does between them, in every run."""
+        columns = self.prepared.columns
+        if found.own is None:
+            return is_resolved(found.equation, columns)
+        return all(
+            is_resolved(found.law_of(i), columns.of_run(self.prepared.number_of(i, whole=found.whole)))
+            for i in range(len(found.own.values))
+        )
 
     def _spread(self, starts: Sequence[Start]) -> Iterator[Candidate | None]:
         if self._pool is None:
@@ -178,6 +205,13 @@ class Workers:
             self._pool = ProcessPoolExecutor(self.n_jobs, context, initializer=_begin, initargs=(plain,))
         with _without_main():
             return self._pool.map(_work, starts)
+
+
+def _constants(found: Candidate) -> Float:
+    """Return the constants of a fit, of each run where these have their own."""
+    if found.own is None:
+        return np.array(found.equation.constants)
+    return np.array([found.law_of(i).constants for i in range(len(found.own.values))])
 
 
 @contextmanager

@@ -1,0 +1,104 @@
+"""The individuals behind a law: the constants of each run by letter, and the population of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from gode.arrays import Float
+from gode.discovery.finding import Finding
+from gode.discovery.shared import Named, letters_for, named_lines, shared_constants
+from gode.fitting.individuals import Population, population_of
+from gode.selection import Candidate
+
+
+@dataclass(frozen=True)
+class Own:
+    """A constant that each run has for itself: its letter, its place among the free ones, and its sign."""
+
+    name: str
+    place: int
+    sign: float  # by which the letter stands for the constant, so that it is mostly positive
+
+
+@dataclass(frozen=True)
+class Individuality:
+    """Which constants of a law belong to the runs, what they are, and how they spread."""
+
+    candidate: Candidate
+
+    @cached_property
+    def constants(self) -> tuple[Own, ...]:
+        """The constants that each run has for itself, in the order of the text."""
+        law, own = self.candidate.equation, self.candidate.own
+        if own is None:
+            return ()
+        if law.skeleton.parameters:
+            return tuple(Own(law.skeleton.parameters[i].name, i, 1.0) for i in own.places)
+        taken = {each.name for each in shared_constants(law)}
+        letters = (letter for letter in letters_for(law) if letter not in taken)
+        return tuple(Own(next(letters), i, float(np.sign(law.constants[i]) or 1.0)) for i in own.places)
+
+    @property
+    def lines(self) -> list[str]:
+        """The equation of each state with a letter for each constant of the runs."""
+        law = self.candidate.equation
+        if law.skeleton.parameters:
+            return Finding(self.candidate).named_lines()
+        named = {each.place: each for each in shared_constants(law)}
+        named |= {c.place: Named(c.name, c.place, abs(law.constants[c.place]), ()) for c in self.constants}
+        return named_lines(law, named=named)
+
+    @property
+    def values(self) -> Float:
+        """The constants (runs, letters)."""
+        assert self.candidate.own is not None
+        return np.asarray(self.candidate.own.values * self._signs)
+
+    @property
+    def errors(self) -> Float:
+        """Their standard errors (runs, letters)."""
+        assert self.candidate.own is not None
+        return self.candidate.own.errors
+
+    @cached_property
+    def population(self) -> Population:
+        """Mean and spread of the constants over the runs."""
+        own = self.candidate.own
+        assert own is not None
+        return population_of(self.values, own.covariances * np.outer(self._signs, self._signs))
+
+    @property
+    def _signs(self) -> Float:
+        return np.array([c.sign for c in self.constants])
+
+    def rows(self, names: list[str]) -> list[dict[str, object]]:
+        """Return a row for each run: its name, each constant and its standard error."""
+        out = []
+        for name, values, errors in zip(names, self.values.tolist(), self.errors.tolist(), strict=True):
+            row: dict[str, object] = {"run": name}
+            for own, value, error in zip(self.constants, values, errors, strict=True):
+                row |= {own.name: value, f"{own.name} error": error}
+            out.append(row)
+        return out
+
+    def summary(self) -> list[dict[str, object]]:
+        """Return a row for each constant: mean with standard error, and standard deviation of the runs."""
+        everyone = self.population
+        return [
+            {"constant": own.name, "mean": float(mean), "error": float(error), "spread": float(deviation)}
+            for own, mean, error, deviation in zip(
+                self.constants, everyone.mean, everyone.errors, everyone.deviations, strict=True
+            )
+        ]
+
+    def told(self) -> list[str]:
+        """Return mean and spread of each constant in words, at 95 % confidence."""
+        everyone = self.population
+        rows = zip(self.constants, everyone.mean, everyone.errors, everyone.deviations, strict=True)
+        return [
+            f"{own.name} = {mean:.4g} ± {1.96 * error:.2g} on average, {deviation:.2g} between runs"
+            for own, mean, error, deviation in rows
+        ]

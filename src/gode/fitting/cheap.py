@@ -1,0 +1,135 @@
+"""The cheap problems that smoothed records pose: of all runs together, and of each run by itself."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from gode.arrays import Float
+from gode.data import Columns, Dataset, join_runs
+from gode.data.columns import split_at_jumps
+from gode.data.runs import cycles, held_inputs
+from gode.equation.tree import is_other
+from gode.fitting.long_records import SCREENED, SHORTEST
+from gode.fitting.problem import Regression, integral_problem, residual_problem
+
+TRUSTED = 0.2  # drift of integrated accelerations, in swings of u, that is borne with
+SLOW = 5  # degree of the drift that is no swing
+FEWEST = 50  # points that are kept whatever the drift
+CYCLES = 1.5  # of a piece with its own initial values
+FEWEST_IN_PIECE = 10  # points
+COARSE = 10  # points a cycle, below which integrals over the samples are poor
+
+
+def cheap_problems(dataset: Dataset, columns: Columns, order: int, noise: Float) -> tuple[Regression, ...]:
+    """Return the cheap problems of this order; of accelerations alone, also without their drift."""
+    found = problems_of(dataset, before_drift(dataset, columns, noise), order)
+    if is_blind(dataset):
+        found += (residual_problem(_windows(without_drift(dataset, columns))),)
+    return found
+
+
+def problems_of_each(
+    dataset: Dataset, columns: Columns, order: int, noise: Float, together: tuple[Regression, ...]
+) -> tuple[tuple[Regression, ...], ...]:
+    """Return, for each of the problems of all runs `together`, that of each run by itself."""
+    forms = [problem.form for problem in together]
+    runs = []
+    for i in range(len(dataset.runs)):
+        own = cheap_problems(dataset.of_runs([i]), columns.of_run(i), order, noise)
+        runs.append(sorted(own, key=lambda problem: forms.index(problem.form)))
+    return tuple(zip(*runs, strict=True))
+
+
+def problems_of(dataset: Dataset, columns: Columns, order: int) -> tuple[Regression, ...]:
+    """Return the cheap problems: the integral form if u was observed, and the residual."""
+    residual = residual_problem(_windows(columns))
+    if not all(np.isfinite(run.observed[0]).any() for run in dataset.runs):
+        return (residual,)
+    known = [run.initial[:order] for run in dataset.runs]
+    short = columns.n_points <= SCREENED
+    initial = known if short and np.all(np.isfinite(known)) else None
+    held = held_inputs(dataset)
+    pair = tuple(_pieces(dataset, _windows(each)) for each in (_observed(dataset, columns), columns))
+    seen, smoothed = (split_at_jumps(each, held) for each in pair)
+    integral = integral_problem(seen, order, initial=initial, columns=smoothed)
+    fast = any(run.n_points < COARSE * cycles(run) for run in dataset.runs)
+    return (residual, integral) if fast else (integral, residual)
+
+
+def before_drift(dataset: Dataset, columns: Columns, noise: Float) -> Columns:
+    """Return the columns, or where only accelerations were measured their part before u drifts away.
+
+    Twice integrated, white noise of the accelerations grows like t^1.5; the part ends where that reaches a
+    share of the swings of u about its own drift.
+    """
+    if not is_blind(dataset):
+        return columns
+    pieces = []
+    for run, low, high in zip(dataset.runs, columns.starts[:-1], columns.starts[1:], strict=True):
+        t, u = run.t - run.t[0], columns.matrix[1, low:high]
+        swing = np.std(u - _drift(t, u)(t))
+        drift = noise[2] * np.sqrt(np.median(np.diff(t)) / 3) * t**1.5
+        n = max(int(np.searchsorted(drift, TRUSTED * swing)), min(len(t), FEWEST))
+        pieces.append(replace(columns, matrix=columns.matrix[:, low : low + n], starts=np.array([0, n])))
+    return join_runs(pieces)
+
+
+def without_drift(dataset: Dataset, columns: Columns) -> Columns:
+    """Return all of the columns with u and u' about their own drift: many bodies swing about a place."""
+    matrix = columns.matrix.copy()
+    for run, low, high in zip(dataset.runs, columns.starts[:-1], columns.starts[1:], strict=True):
+        drift = _drift(run.t, matrix[1, low:high])
+        matrix[1, low:high] -= drift(run.t)
+        matrix[2, low:high] -= drift.deriv()(run.t)
+    return replace(columns, matrix=matrix)
+
+
+def _drift(t: Float, u: Float) -> np.polynomial.Polynomial:
+    found, _ = np.polynomial.Polynomial.fit(t, u, min(SLOW, len(t) // 2), full=True)  # and no warning
+    return found
+
+
+def is_blind(dataset: Dataset) -> bool:
+    """Tell whether of some state nothing but accelerations was measured."""
+    lower = [
+        np.isfinite(run.observed.reshape(-1, 3, run.n_points)[:, :2]).any(axis=(1, 2)) for run in dataset.runs
+    ]
+    return not np.any(lower, axis=0).all()
+
+
+def _windows(columns: Columns) -> Columns:
+    """Return the columns, or evenly spread windows of long ones, each a run of its own."""
+    lengths = np.diff(columns.starts)
+    if columns.n_points <= 1.5 * max(SCREENED, SHORTEST * len(lengths)):
+        return columns
+    number = max(6 // len(lengths), 1)
+    size = max(SCREENED // (number * len(lengths)), SHORTEST)
+    pieces, starts = [], [0]
+    for low, n in zip(columns.starts[:-1], lengths, strict=True):
+        wide = min(size, int(n))
+        for begin in np.unique(np.linspace(0, n - wide, number).astype(int)):
+            pieces.append(columns.matrix[:, low + begin : low + begin + wide])
+            starts.append(starts[-1] + wide)
+    return replace(columns, matrix=np.hstack(pieces), starts=np.array(starts))
+
+
+def _pieces(dataset: Dataset, columns: Columns) -> Columns:
+    """Return the columns cut into pieces of a cycle or two, each a run, where there are other states.
+
+    A piece has initial values of its own: over many cycles the errors of smoothed states add up.
+    """
+    if not any(is_other(name) for name in dataset.inputs):
+        return columns
+    starts = [columns.starts[:1]]
+    for run, low, high in zip(dataset.runs, columns.starts[:-1], columns.starts[1:], strict=True):
+        n = int(np.clip(round(cycles(run) / CYCLES), 1, (high - low) / FEWEST_IN_PIECE))
+        starts.append(np.linspace(low, high, n + 1).astype(np.int64)[1:])
+    return replace(columns, starts=np.concatenate(starts))
+
+
+def _observed(dataset: Dataset, columns: Columns) -> Columns:
+    """Return the columns with the measured u instead of the smoothed one, where there is one."""
+    u = np.concatenate([run.observed[0] for run in dataset.runs])
+    matrix = columns.matrix.copy()
+    matrix[1] = np.where(np.isfinite(u), u, matrix[1])
+    return replace(columns, matrix=matrix)
