@@ -149,7 +149,7 @@ def _runs_that_differ(best: Candidate, prepared: Prepared, settings: Settings) -
     if after < CLEARLY * before:
         yield (
             f"the runs differ: with constants of its own for each run the misfit would be "
-            f"{100 * after / before:.0f} % of what it is; look at them one by one"
+            f"{100 * after / before:.0f} % of what it is: --individual all"
         )
 
 

@@ -29,7 +29,8 @@ def with_causes(
     Args:
         second_order: finds an equation of second order behind the same data, if that can be tried.
     """
-    if _is_cut_short(found) or not is_plain(found.prepared.dataset):
+    own = found.candidates[0].own is not None  # what is tried has one set of constants for all runs
+    if own or _is_cut_short(found) or not is_plain(found.prepared.dataset):
         return found
     misfit = found.quality.misfit
     causes = list(likely_causes(found.candidates[0], found.prepared, found.settings, misfit))
@@ -48,7 +49,8 @@ def with_causes(
 
 def with_helpful_columns(found: Discovery, others: Mapping[str, Sequence[Float]]) -> Discovery:
     """Return the discovery; if it is not good, with the columns, one array a run, that would help it."""
-    if not others or _is_cut_short(found) or found.quality.misfit <= LEFT:
+    own = found.candidates[0].own is not None
+    if not others or own or _is_cut_short(found) or found.quality.misfit <= LEFT:
         return found
     helpful = tuple(helpful_columns(found.candidates[0], found.prepared, found.settings, others))
     kept = tuple(cause for cause in found.causes if not helpful or cause != NO_REMEDY)

@@ -11,7 +11,8 @@ from gode.equation.printer import to_text
 from gode.equation.system import state_seen
 from gode.equation.tree import STATE, TIME, depends_on, variables, walk
 from gode.fitting import fit_constants
-from gode.fitting.shooting import Shot, shoot
+from gode.fitting.group import shoot_law
+from gode.fitting.shooting import Shot
 from gode.fitting.views import view
 from gode.report.equilibria import Equilibrium, extent, extents, find_equilibria
 from gode.report.naming import Units
@@ -58,6 +59,8 @@ def _equilibria(discovery: Discovery) -> tuple[list[Equilibrium] | list[Rest], l
         notes = [] if apart else [CONTINUUM]
     if not found and not notes:
         notes.append("There is no equilibrium within or near the observed range.")
+    if found and best.own is not None:
+        notes.append("Equilibria are those of the mean of the population.")
     if found and _uses_inputs(best.equation):
         notes.append("Equilibria are those without the force.")
     if found and any(node.op in ("sign", "abs") for part in parts for node in walk(part.normal)):
@@ -131,9 +134,10 @@ def _fitted(skeleton: LawSkeleton, discovery: Discovery) -> Shot | None:
     """Return the best fit of a skeleton to the same target as the equation found."""
     settings = discovery.settings
     target = fitted_target(discovery.candidates[0], discovery.prepared)
+    own = range(skeleton.n_constants) if discovery.candidates[0].own is not None else ()
     best: Shot | None = None
     for constants in _starts(skeleton, discovery):
-        shot = shoot(skeleton, constants, target, config=settings.shooting)
+        shot = shoot_law(skeleton, constants, target, own, config=settings.shooting)
         if best is None or shot.sse < best.sse:
             best = shot
     return best
