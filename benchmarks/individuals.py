@@ -1,8 +1,8 @@
 """One law behind many short runs, each with its own constants: how often it is found, and are the bars right?
 
 A dozen logistic curves of eight points, each with its own growth rate r and capacity K, and noise of 5 % of
-the spread of each curve. For each seed the law is sought on all runs together with constants of each run, and on
-single runs alone. With --speed, the time for a thousand runs of fifty points.
+the spread of each curve. For each seed the law is sought on all runs together with constants of each run, and
+on single runs alone. With --speed, the time for a thousand runs of fifty points.
 
     python benchmarks/individuals.py --seeds 10
     python benchmarks/individuals.py --speed

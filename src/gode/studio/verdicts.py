@@ -10,7 +10,7 @@ from gode.discovery.quality import Verdict
 from gode.equation.system import make_law
 from gode.markup import Markup, bullets, details, html, paragraph, section
 from gode.report.embedded import copyable, embedded, formula, rival_boxes
-from gode.report.page import constant_parts, initial_parts, overview_words
+from gode.report.page import all_constants, initial_parts, overview_words
 from gode.report.plots import Plots
 from gode.report.repeat import python_call
 from gode.report.response import response_plots
@@ -46,9 +46,7 @@ def answer_page(found: Discovery, plots: Plots, job: Job, folder: Path) -> str:
         Markup(f'<h2 class="headline">{html(headline(found))}</h2>'),
         verdict_box(found),
         formula(found),
-        section(
-            "Constants", *constant_parts(found.equation), details("Initial values", *initial_parts(found))
-        ),
+        section("Constants", *all_constants(found), details("Initial values", *initial_parts(found))),
         section("Data and solution", embedded("fit", plots.fit()), rival_boxes(plots)),
         section("Held back as a test", *held_back(found, job, folder)),
         section("Try other constants", *sliders(plots, here)),
