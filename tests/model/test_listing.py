@@ -1,7 +1,10 @@
+from dataclasses import replace
+
 import pytest
 
 from gode.errors import ModelError
 from gode.grammar import Grammar, load_grammar
+from gode.library import draw_library
 from gode.model import LatentSpace, Listing, open_space
 from gode.model.listing import all_skeletons
 
@@ -54,7 +57,7 @@ def test_a_file_of_few_is_listed_and_a_model_stays_a_space(growth):
 
 def test_a_file_of_many_says_how_to_train(tmp_path):
     path = tmp_path / "big.grammar"
-    path.write_text(load_grammar("first-order").text())
+    path.write_text(load_grammar("first-order").text().replace("'5'", "'7'"))
     with pytest.raises(
         ModelError, match=r"too many to try them all; train a model with `gode train .*big\.grammar"
     ):
@@ -69,3 +72,30 @@ def test_a_grammar_that_writes_no_equation_is_refused():
 def test_a_listing_has_no_points(growth):
     with pytest.raises(ModelError, match="no latent space"):
         open_space(growth).encode([])
+
+
+def test_a_file_with_the_rules_of_a_known_grammar_opens_its_model_with_its_own_probabilities(tmp_path):
+    given = load_grammar("first-order")
+    rare = {"power -> 'u' '^' '3'": 0.5, "power -> 'u'": 0.12}
+    rules = [replace(rule, probability=rare.get(str(rule), rule.probability)) for rule in given.rules]
+    path = tmp_path / "cubic.grammar"
+    path.write_text(replace(given, rules=tuple(rules)).text())
+    space = open_space(str(path))
+    assert isinstance(space, LatentSpace)
+    assert space.name == "cubic"
+    assert space.grammar.probabilities != given.probabilities
+    assert space.dimension == open_space("first-order").dimension
+
+
+def test_libraries_are_drawn_with_the_probabilities_of_the_grammar():
+    given = load_grammar("first-order")
+    rules = [
+        replace(rule, probability=float(str(rule) == "power -> 'u' '^' '3'"))
+        if rule.head == "power"
+        else rule
+        for rule in given.rules
+    ]
+    cubic = replace(given, rules=tuple(rules))
+    library = draw_library(cubic, 60, order=1, rng=0, model=given)
+    assert library.grammar is given
+    assert not any("u^2" in str(skeleton) for skeleton in library)

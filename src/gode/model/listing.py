@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
 
@@ -76,6 +76,9 @@ class Listing:
 def open_space(name: str) -> LatentSpace | Listing:
     """Return the model called `name`, or the listing of a grammar file.
 
+    A file with the rules of a grammar that comes with gode and other probabilities, as `gode grammar learn`
+    writes, opens the model of that grammar; sentences are drawn with the probabilities of the file.
+
     Raises:
         ModelError, GrammarError: if there is neither, or it is not valid.
     """
@@ -85,7 +88,18 @@ def open_space(name: str) -> LatentSpace | Listing:
     if is_model or not is_grammar:
         return load_model(name)
     grammar = load_grammar(name)
-    return Listing(grammar.name, grammar, name)
+    return _trained_on(grammar) or Listing(grammar.name, grammar, name)
+
+
+def _trained_on(grammar: Grammar) -> LatentSpace | None:
+    """Return the model of the same rules that comes with gode, with the probabilities of `grammar`."""
+    for name in set(grammar_names()) & set(model_names()):
+        if load_grammar(name).digest() == grammar.digest():
+            space = load_model(name)
+            same = (space.grammar.digest(), space.grammar.template, space.grammar.limit)
+            if same == (grammar.digest(), grammar.template, grammar.limit):
+                return replace(space, name=grammar.name, grammar=grammar)
+    return None
 
 
 def all_skeletons(grammar: Grammar, most: int) -> tuple[Skeleton, ...] | None:

@@ -7,11 +7,11 @@ term that is not known is composed of factors. This is an Indian buffet process 
 are a set, so the order in which they are written does not count, and other states are exchangeable.
 """
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import log
+from typing import TypeVar
 
 import numpy as np
 
@@ -23,9 +23,11 @@ from gode.prior.composition import Composition, learn_composition
 from gode.prior.corpus import KnownLaw
 from gode.prior.terms import Pieces, View, as_pair, labellings, pattern, ways_of_writing
 
+Key = TypeVar("Key")
 Kind = tuple[int, bool, bool]  # order, whether there are other states, whether there is a force
 Named = tuple[Node, int]  # the pattern of a term, and which of several equal ones it is
 MOST_TERMS = 24  # of an equation, to which the number of sets is counted
+MOST_REMEMBERED = 200_000  # equations
 MOST_LIKELY = 0.95  # of a term, so that its absence is possible
 COPY = 0.02  # probability that a new term is one more of a kind that is there
 LEAST = 1e-9  # expected number of new terms
@@ -39,20 +41,29 @@ class Smoothing:
     kind: float = 40.0  # equations of its kind that all known equations are worth
     new: float = 50.0  # equations without a known term, before any
     novelty: float = 10.0  # expected number of new terms in the first equation
+    pair: float = 0.3  # weight of a scalar law of second order as a pair of first order
     events: float = 15.0  # events that the guess at the composition is worth
     copying: float = 0.4  # probability that a new term has the shape of a known one, with other columns
     number: float = 20.0  # equations that the guess at the number of terms is worth
+
+
+class Tally(dict[Key, float]):
+    """How often something was counted; zero, without being entered, for what was not."""
+
+    def __missing__(self, key: Key) -> float:
+        """Return zero."""
+        return 0.0
 
 
 @dataclass(frozen=True)
 class Counts:
     """What is counted in the known equations."""
 
-    equations: Counter[Kind] = field(default_factory=Counter)
-    implicit: Counter[int] = field(default_factory=Counter)  # by order
-    sizes: Counter[tuple[Kind, int]] = field(default_factory=Counter)  # number of terms
-    terms: Counter[tuple[Kind, Named]] = field(default_factory=Counter)
-    leads: Counter[tuple[int, str]] = field(default_factory=Counter)  # order, power of the highest derivative
+    equations: Tally[Kind] = field(default_factory=Tally)
+    implicit: Tally[int] = field(default_factory=Tally)  # by order
+    sizes: Tally[tuple[Kind, int]] = field(default_factory=Tally)  # number of terms
+    terms: Tally[tuple[Kind, Named]] = field(default_factory=Tally)
+    leads: Tally[tuple[int, str]] = field(default_factory=Tally)  # order, power of the highest derivative
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +75,7 @@ class Prior:
     smoothing: Smoothing
     _terms: dict[tuple[Node, int, View], float] = field(default_factory=dict, repr=False)
     _sets: dict[View, Float] = field(default_factory=dict, repr=False)
-    _laws: dict[object, float] = field(default_factory=dict, repr=False)
+    _laws: dict[tuple[Skeleton, View], float] = field(default_factory=dict, repr=False)
 
     def log_prior(
         self, skeleton: LawSkeleton, *, others: int | None = None, forced: bool | None = None
@@ -78,8 +89,10 @@ class Prior:
         names = [name for name in skeleton.inputs if is_other(name)]
         most = max([int(name.rstrip("'")[1:]) for name in names], default=0)
         view = View(skeleton.order, max(most, others or 0), bool(forced) or "F" in skeleton.inputs)
-        key = (skeleton.key, view)
+        key = (skeleton, view)
         if key not in self._laws:
+            if len(self._laws) >= MOST_REMEMBERED:
+                self._laws.clear()
             ways = [self._pieces(pieces, view) for pieces in ways_of_writing(skeleton)]
             self._laws[key] = float(np.logaddexp.reduce(ways))
         return self._laws[key]
@@ -129,12 +142,12 @@ class Prior:
         return log(own / (self.counts.equations[kind] + s))
 
     @cached_property
-    def _n_equations(self) -> int:
-        return self.counts.equations.total()
+    def _n_equations(self) -> float:
+        return sum(self.counts.equations.values())
 
     @cached_property
-    def _pooled(self) -> Counter[Named]:
-        pooled: Counter[Named] = Counter()
+    def _pooled(self) -> Tally[Named]:
+        pooled: Tally[Named] = Tally()
         for (_, named), count in self.counts.terms.items():
             pooled[named] += count
         return pooled
@@ -189,24 +202,24 @@ def learn_prior(laws: Sequence[KnownLaw], smoothing: Smoothing | None = None) ->
             bodies |= _count(pieces, View(pieces.order, others, forced), counts)
             if len(law.skeleton.parts) == 1 and pieces.order == 2 and not pieces.leading:
                 for one in as_pair(pieces):
-                    bodies |= _count(one, View(1, others + 1, forced), counts)
+                    _count(one, View(1, others + 1, forced), counts, smoothing.pair)
     return Prior(counts, learn_composition(sorted(bodies), smoothing.events, smoothing.copying), smoothing)
 
 
-def _count(pieces: Pieces, view: View, counts: Counts) -> set[Node]:
+def _count(pieces: Pieces, view: View, counts: Counts, weight: float = 1.0) -> set[Node]:
     """Count what one equation holds; return the patterns of its terms."""
     kind = kind_of(view)
-    counts.equations[kind] += 1
-    counts.sizes[(kind, len(pieces.terms))] += 1
-    counts.implicit[pieces.order] += bool(pieces.leading)
+    counts.equations[kind] += weight
+    counts.sizes[(kind, len(pieces.terms))] += weight
+    counts.implicit[pieces.order] += weight * bool(pieces.leading)
     bodies = set()
     for body in pieces.leading:
         power, rest = split_lead(body, pieces.order)
-        counts.leads[(pieces.order, power or "odd")] += 1
+        counts.leads[(pieces.order, power or "odd")] += weight
         bodies.add(pattern(rest)[0])
     for body, copy in pieces.terms:
         form = pattern(body)[0]
-        counts.terms[(kind, (form, copy))] += 1
+        counts.terms[(kind, (form, copy))] += weight
         bodies.add(form)
     return bodies
 
