@@ -60,8 +60,8 @@ def saved(name: str, files: Mapping[str, str]) -> Markup:
             f'<button type="button" data-save="{place}" data-name="{html(file)}" hidden>'
             f"Save {html(file)}</button>"
         )
-        guarded = text.replace("</", "<\\/")
-        texts.append(f'<script type="text/plain" id="{place}">{guarded}</script>')
+        guarded = json.dumps(text).replace("<", "\\u003c")
+        texts.append(f'<script type="application/json" id="{place}">{guarded}</script>')
     return Markup(f'<p class="on-screen">{" ".join(buttons)}</p>{"".join(texts)}')
 
 

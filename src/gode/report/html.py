@@ -2,6 +2,7 @@
 
 import re
 from base64 import b64encode
+from hashlib import sha256
 from importlib.resources import files
 from string import Template
 
@@ -15,19 +16,32 @@ SVG_SIZE = re.compile(r'(<svg\b[^>]*?) (?:height|width)="[^"]*"')
 REFERENCE = re.compile(r'(\bid="|href="#|url\(#)')
 
 
-def page(title: str, header: object, *parts: object) -> str:
-    """Return one self-contained page, which loads nothing and runs nothing.
+def page(title: str, header: object, *parts: object, interactive: bool = False, failed: bool = False) -> str:
+    """Return one self-contained page, which loads nothing and runs nothing but its own script, if any.
 
     Args:
         header: what stands below the title.
+        interactive: whether it holds plots that the script draws; the policy of the page allows that script
+            by its hash, and no other.
+        failed: whether the result is no finding, and should look so.
     """
-    template = files("gode.report") / "templates" / "page.html"
-    return Template(template.read_text(encoding="utf-8")).substitute(
+    script = _template("plot.js") if interactive else ""
+    digest = b64encode(sha256(script.encode()).digest()).decode()
+    return Template(_template("page.html")).substitute(
         title=html(title),
         header=html(header),
         parts="\n".join(html(part) for part in parts),
         version=html(__version__),
+        policy=f"; script-src 'sha256-{digest}'" if interactive else "",
+        style=_template("plot.css") if interactive else "",
+        kind=' class="failed"' if failed else "",
+        script=f"<script>{script}</script>" if interactive else "",
+        ran=" and runs only the script that draws its plots" if interactive else " and runs nothing",
     )
+
+
+def _template(name: str) -> str:
+    return (files("gode.report") / "templates" / name).read_text(encoding="utf-8")
 
 
 def picture(figure: Figure, name: str, words: str) -> Markup:

@@ -19,14 +19,17 @@ from gode.files import make_folder, replacing
 from gode.fitting.noise import noise_words
 from gode.fitting.target import state_places
 from gode.markup import Markup, bullets, html, paragraph, program, section, table
+from gode.report.embedded import formula
 from gode.report.html import page
 from gode.report.individuals import individuals_section
 from gode.report.mathml import law_mathml, tree_mathml
 from gode.report.naming import Units, axis_label, figures
+from gode.report.plots import Plots
 from gode.report.sections import (
     MAX_ROWS,
     answers_section,
     count_of,
+    data_section,
     fit_section,
     front_section,
     repeat_section,
@@ -36,6 +39,7 @@ from gode.report.sections import (
     verdict_box,
 )
 
+BUDGET = 15_000  # points of all curves together: the page stays below 2 MB
 STRONG = 0.95  # correlation of two constants that gets a remark
 
 
@@ -57,24 +61,22 @@ def write_page(
 
 def discovery_page(discovery: Discovery, *, title: str) -> str:
     """Return the page as text."""
-    formula = law_mathml(discovery.equation.equation)
-    text = "<br/>".join(html(line) for line in discovery.equation.lines())
-    header = (
-        f'{verdict_box(discovery)}\n<div class="equation">{formula}</div>\n'
-        f'<p class="soft"><code>{text}</code></p>'
-    )
+    plots = Plots(discovery, budget=BUDGET)
     return page(
         title,
-        Markup(header),
+        Markup(f"{verdict_box(discovery)}\n{formula(discovery)}"),
         section("In short", bullets(overview_words(discovery))),
         section("Constants", *all_constants(discovery), *initial_parts(discovery)),
-        section("Data and solution", *fit_section(discovery)),
+        section("Data and solution", *fit_section(discovery, plots)),
         section("What the data cannot decide", *rivals_section(discovery)),
         section("What it means for the system", *answers_section(discovery)),
-        section("Residuals", *residuals_section(discovery)),
-        section("Accuracy against complexity", *front_section(discovery)),
+        section("Residuals", *residuals_section(discovery, plots)),
+        section("Accuracy against complexity", *front_section(discovery, plots)),
         section("Smoothing", *smoothing_section(discovery)),
         section("To repeat it", *repeat_section(discovery)),
+        section("The data", *data_section(discovery)),
+        interactive=True,
+        failed=discovery.quality.verdict.is_failure,
     )
 
 

@@ -18,7 +18,7 @@ from gode.errors import GodeError
 from gode.report.equilibria import extents
 from gode.report.field import Field
 from gode.report.naming import axis_label
-from gode.report.panels import BEYOND, chosen_runs, fine
+from gode.report.panels import BEYOND, MAX_PANELS, chosen_runs, fine
 from gode.report.planes import chosen_states
 from gode.report.series import Spec, band, line_series, marks, plot
 from gode.selection import Candidate, front, ties
@@ -35,9 +35,14 @@ NAME = 70  # characters of an equation in a legend
 class Plots:
     """The plots of a discovery."""
 
-    def __init__(self, discovery: Discovery, most: int = 4000) -> None:
-        self.discovery, self.most = discovery, most
+    def __init__(self, discovery: Discovery, budget: int = 80_000) -> None:
+        """Take a discovery, and how many points all curves together may have."""
+        self.discovery = discovery
         self.dataset = discovery.prepared.dataset
+        n_runs = min(len(self.dataset.runs), MAX_PANELS)
+        n_channels = len(self.dataset.channels)
+        self.most = max(budget // (2 * n_runs * n_channels), 100)  # of the samples of a run
+        self.curve = int(np.clip(budget // ((1 + MAX_RIVALS) * n_runs * n_channels), 60, CURVE))
         self.solved: dict[tuple[int, int], Solution | None] = {}
 
     @cached_property
@@ -211,7 +216,7 @@ class Plots:
         key = number, run
         if key not in self.solved:
             t = fine(self.dataset.runs[run].t)
-            t = t[:: len(t) // CURVE + 1]
+            t = t if len(t) <= self.curve else np.linspace(t[0], t[-1], self.curve)
             try:
                 self.solved[key] = simulate(self.shown[number], self.discovery.prepared, Scenario(t, run=run))
             except GodeError:

@@ -11,11 +11,14 @@ from gode.errors import EquationError
 from gode.markup import Markup, bullets, card, details, html, paragraph, program, table
 from gode.report.answers import answer
 from gode.report.code import code
+from gode.report.embedded import copyable, embedded, rival_boxes, saved
 from gode.report.experiments import Separation, separations
 from gode.report.figures import data_and_fit, front_picture, phase_portrait, residual_plots
+from gode.report.fitted import fit_table
 from gode.report.html import picture
 from gode.report.mathml import law_mathml
 from gode.report.panels import chosen_runs
+from gode.report.plots import Plots
 from gode.report.repeat import command, python_call, settings_rows
 from gode.selection import front, ties
 
@@ -23,6 +26,7 @@ SMOOTHED = ("error of smoothed u", "of u'", "of u''")
 MAX_ROWS = 30  # of a table
 MAX_ASSUMED = 5
 MAX_CODE = 20_000  # characters of a program shown on the page
+MAX_DATA = 400_000  # characters of the data embedded in the page
 HEADS = {  # symbol, words, and a colour for light and dark pages
     Verdict.GOOD: ("✓", "Good", "#009E73"),
     Verdict.PATTERN: ("≈", "Use it with care", "#E69F00"),
@@ -114,21 +118,24 @@ def _where(observed: bool) -> str:
     return "" if observed else "outside the data"
 
 
-def fit_section(discovery: Discovery) -> list[Markup]:
+def fit_section(discovery: Discovery, plots: Plots) -> list[Markup]:
     """Return figures of the data with the solution, and the phase portrait."""
-    out = [picture(data_and_fit(discovery), "fit", "data and solution over time")]
-    phase = picture(phase_portrait(discovery), "phase", "phase portrait")
+    still = picture(data_and_fit(discovery), "fit", "data and solution over time")
+    out = [embedded("fit", plots.fit(), still), rival_boxes(plots)]
+    drawn = picture(phase_portrait(discovery), "phase", "phase portrait")
+    phase = embedded("phase", plots.phase(), drawn)
     n_runs, n_shown = len(discovery.prepared.dataset.runs), len(chosen_runs(discovery.quality.channels[0]))
     if n_shown < n_runs:
         out.append(paragraph(f"The {n_shown} of {n_runs} runs with the largest residuals are shown.", "soft"))
     return [*out, Markup(f'<div class="half">{phase}</div>')]
 
 
-def residuals_section(discovery: Discovery) -> list[Markup]:
+def residuals_section(discovery: Discovery, plots: Plots) -> list[Markup]:
     """Return the residual diagnostics, in words and figures."""
-    drawn = residual_plots(discovery)
-    words = residuals_words(discovery)
-    return [bullets(words), picture(drawn, "residuals", "residuals, autocorrelation, distribution")]
+    words = "residuals, autocorrelation, distribution"
+    still = picture(residual_plots(discovery), "residuals", words)
+    # The still picture stays: it shows autocorrelation and distribution, too.
+    return [bullets(residuals_words(discovery)), embedded("residuals", plots.residuals()), still]
 
 
 def residuals_words(discovery: Discovery) -> list[str]:
@@ -143,7 +150,7 @@ def residuals_words(discovery: Discovery) -> list[str]:
     return words
 
 
-def front_section(discovery: Discovery) -> list[Markup]:
+def front_section(discovery: Discovery, plots: Plots) -> list[Markup]:
     """Return the Pareto front of accuracy and complexity; nothing if only one equation was tried."""
     if len(discovery.candidates) == 1:
         return []
@@ -168,6 +175,7 @@ def front_section(discovery: Discovery) -> list[Markup]:
     level = discovery.settings.selection.level
     words += f"; the near ties hold {100 * level:g} % of the posterior probability."
     drawn = picture(front_picture(discovery), "front", "accuracy against complexity")
+    drawn = embedded("front", plots.front(), drawn)
     return [paragraph(words), Markup(f'<div class="half">{drawn}</div>'), table(head, rows, best=0)]
 
 
@@ -204,15 +212,31 @@ def repeat_section(discovery: Discovery) -> list[Markup]:
     """Return calls, settings and code that reproduce the result."""
     parts = [
         Markup("<h3>In Python</h3>"),
-        program(python_call(discovery)),
+        copyable("python", python_call(discovery), "the lines"),
         Markup("<h3>On the command line</h3>"),
-        program(command(discovery)),
+        copyable("command", command(discovery), "the command"),
         details("All settings", table(("setting", "value"), settings_rows(discovery))),
-        details("The equation in LaTeX", program(discovery.equation.latex())),
+        details("The equation in LaTeX", copyable("latex", discovery.equation.latex(), "LaTeX")),
         details("The equation with all digits", program(discovery.equation.equation.text(None))),
     ]
     try:
         text = code(discovery, "python")
     except EquationError:  # the highest derivative cannot be isolated
         text = code(discovery, "modelica")
-    return parts if len(text) > MAX_CODE else [*parts, details("A program that simulates it", program(text))]
+    return (
+        parts
+        if len(text) > MAX_CODE
+        else [*parts, details("A program that simulates it", copyable("code", text, "the program"))]
+    )
+
+
+def data_section(discovery: Discovery) -> list[Markup]:
+    """Return the data with fit and residuals, in the page itself; long tables with every k-th row."""
+    head, *rows = fit_table(discovery).splitlines()
+    size = sum(map(len, rows)) + len(rows)
+    step = size // MAX_DATA + 1
+    told = f"every {step}th row of data, fit and residuals; the record holds all" if step > 1 else ""
+    words = told or "data, fit and residuals, as they stand in this page"
+    text = "\n".join([head, *rows[::step]]) + "\n"
+    note = Markup(f'<p class="soft on-screen">{html(words[0].upper() + words[1:])}:</p>')
+    return [note, saved("data", {"fit.csv": text})]

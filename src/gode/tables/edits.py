@@ -107,11 +107,26 @@ def _drop(table: Table, found: re.Match[str]) -> Table:
 
 def _subtract(table: Table, found: re.Match[str]) -> Table:
     columns = _columns(table, found["columns"])
-    try:
-        what: Float | float = table.numbers(table.find(found["what"]))
-    except DataError:
-        what = _number(found["what"], found[0])
+    what = _subtrahend(table, found["what"], found[0])
     return _changed(table, columns, lambda values: values - what)
+
+
+def _subtrahend(table: Table, text: str, edit: str) -> Float | float:
+    """Return a column by its name, or a number; here a number does not mean a column by its place."""
+    if text not in table.names and _is_number(text):
+        return _number(text, edit)
+    try:
+        return table.numbers(table.find(text))
+    except DataError as error:
+        raise DataError(f"{text[:40]!r} is neither a number nor a column: {error}") from None
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _multiply(table: Table, found: re.Match[str]) -> Table:

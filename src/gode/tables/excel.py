@@ -31,7 +31,7 @@ def read_excel(data: bytes, source: str, sheet: str) -> Table:
     with unpacking(source, "Excel", "openpyxl"), ZipFile(io.BytesIO(data)) as archive:
         if WORKBOOK not in archive.namelist():
             raise DataError(f"{source} is a ZIP archive and no Excel workbook; unpack it first")
-        check_unpacked(sum(info.file_size for info in archive.infolist()), 0, source)
+        check_unpacked(sum(info.file_size for info in archive.infolist()), 0, source, packed=len(data))
         sheets = _sheets(data, source, sheet)
         name, rows = next(((n, r) for n, r in sheets if sheet or _n_values(r) >= ENOUGH), ("", []))
     if not name:

@@ -14,6 +14,7 @@ from gode.tables.layout import parted, time_unit
 from gode.tables.table import Table
 
 MAX_UNPACKED = 1_000_000_000  # bytes
+LARGE, TIGHTEST = 50_000_000, 200  # bytes from which a packed file may be no more than this much smaller
 MAX_VALUES = 50_000_000  # rows times columns
 DAMAGES = (  # all of these were raised by libraries on damaged files
     ValueError, TypeError, KeyError, IndexError, AttributeError, AssertionError, NotImplementedError,
@@ -47,8 +48,13 @@ def unpacking(source: str, kind: str, library: str) -> Iterator[None]:
         ) from None
 
 
-def check_unpacked(size: int, n_values: int, source: str) -> None:
-    """Raise DataError, before unpacking, for content that is too large."""
+def check_unpacked(size: int, n_values: int, source: str, *, packed: int = 0) -> None:
+    """Raise DataError, before unpacking, for content that is too large, or as tight as no table is."""
+    if packed and size > LARGE and size > TIGHTEST * packed:
+        raise DataError(
+            f"{source} unpacks to {size // packed} times its size, which no table of measurements does; "
+            "save it again, or as CSV"
+        )
     if size > MAX_UNPACKED or n_values > MAX_VALUES:
         raise DataError(
             f"{source} unpacks to more than {MAX_UNPACKED // 10**6} MB or {MAX_VALUES // 10**6} million "

@@ -464,7 +464,7 @@
       button.hidden = false;
       button.addEventListener("click", () => {
         const link = element("a");
-        link.href = URL.createObjectURL(new Blob([document.getElementById(button.dataset.save).textContent.trim() + "\n"], { type: "text/plain" }));
+        link.href = URL.createObjectURL(new Blob([JSON.parse(document.getElementById(button.dataset.save).textContent)], { type: "text/plain" }));
         link.download = button.dataset.name;
         link.click();
         setTimeout(() => URL.revokeObjectURL(link.href), 1000);
