@@ -30,7 +30,7 @@ def tied(found):
 
 
 def test_the_page_has_a_line_for_each_state(page):
-    lines = re.search(r'<p class="soft"><code>(.*?)</code>', page)[1].split("<br/>")
+    lines = re.search(r'<p class="soft"><code id="copy-equation">(.*?)</code>', page)[1].split("<br/>")
     assert [line[:7] for line in lines] == ["prey&#x", "pred&#x"]
     assert 'class="formula aligned"' in page
 

@@ -68,11 +68,11 @@ def saved(name: str, files: Mapping[str, str]) -> Markup:
 def formula(discovery: Discovery) -> Markup:
     """Return the equation as a formula, and as text with a button that copies it."""
     lines = discovery.equation.lines()
-    text = "<br>".join(f"<code>{html(line)}</code>" for line in lines)
+    text = "<br/>".join(html(line) for line in lines)
     return Markup(
         f'<div class="equation" tabindex="0" role="group" aria-label="The equation">'
         f"{law_mathml(discovery.equation.equation)}</div>\n"
-        f'<p class="soft"><span id="copy-equation">{text}</span> '
+        f'<p class="soft"><code id="copy-equation">{text}</code> '
         '<button type="button" class="on-screen small" data-copy="copy-equation" hidden>'
         "Copy the equation</button></p>"
     )

@@ -72,6 +72,11 @@ KNOWN = (
         (("auto", "as the data suggest"), ("hold", "held until the next"), ("linear", "straight lines"),
          ("cubic", "smooth curve")), argument="interpolation",
     ),
+    Field(
+        "individual", "Constants that each run has for itself", "--individual",
+        "all, auto for those that need it, or names; empty for one law with the same constants.",
+        argument="individual",
+    ),
     Field("start", "A guess of the equation", "--start", "Such as u'' = C*u + C*u'.", argument="start"),
 )  # fmt: skip
 SEARCH = (

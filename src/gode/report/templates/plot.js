@@ -452,7 +452,7 @@
     for (const button of document.querySelectorAll("[data-copy]")) {
       button.hidden = false;
       button.addEventListener("click", async () => {
-        const text = document.getElementById(button.dataset.copy).textContent;
+        const text = document.getElementById(button.dataset.copy).innerText;
         const before = button.textContent;
         try { await navigator.clipboard.writeText(text); } catch { copyByHand(text); }
         button.textContent = "Copied";
