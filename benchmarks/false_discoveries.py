@@ -20,7 +20,8 @@ import numpy as np
 import gode
 from gode.discovery import Discovery
 from gode.errors import GodeError
-from gode.selection import Pool, fitted_polynomials, rank
+from gode.fitting.polynomials import fitted_polynomials
+from gode.selection import Pool, rank
 
 GOAL = 0.02
 

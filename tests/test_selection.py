@@ -3,15 +3,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gode.data import Dataset, make_run
+from gode.data import Columns, Dataset, columns_of_run, make_run
 from gode.equation import parse_equation
+from gode.fitting.polynomials import fitted_polynomials
 from gode.fitting.shooting import Shot
 from gode.fitting.target import Target
 from gode.selection import (
     Candidate,
     Pool,
     SelectionConfig,
-    fitted_polynomials,
     front,
     improbability,
     in_order,
@@ -40,13 +40,43 @@ def named(*candidates: Candidate, floor: float = 0.0, config: SelectionConfig = 
     return str(rank(Pool(candidates, (floor,)), config).candidates[0].equation.skeleton)
 
 
-def test_the_criterion_is_schwarzs_with_a_prior_of_operations():
+def test_the_criterion_is_the_evidence_with_a_prior_of_operations():
     found = candidate("u' = 2*u - 3*u^2", 0.5)
     # u' + C*u + C*u^2: two sums, two products, one power
-    expected = 100 * np.log(25 / 98) + 2 * np.log(100) + 2 * 5
+    expected = 100 * np.log(25 / 98) + 2 * np.log(100) + 1.4 * 5
     assert weighed(found, (0.0,), CONFIG).criterion == pytest.approx(expected)
-    fewer = 20 * np.log(0.25 * 20 / 18) + 2 * np.log(20) + 2 * 5
+    fewer = 20 * np.log(0.25 * 20 / 18) + 2 * np.log(20) + 1.4 * 5
     assert weighed(found, (0.0,), CONFIG, 20.0).criterion == pytest.approx(fewer)
+
+
+def test_a_number_costs_the_more_the_more_accurate_the_data():
+    found = candidate("u' = 2*u - 3*u^2", 0.5)
+    variance, signal = 25 / 98, 40.0**2  # in units of the noise
+    expected = 100 * np.log(variance) + 2 * np.log(100 * signal / variance) + 1.4 * 5
+    floor = (40.0 * CONFIG.floor,)
+    assert weighed(found, floor, CONFIG, 100.0).criterion == pytest.approx(expected, rel=1e-6)
+    schwarz = 100 * np.log(variance) + 2 * np.log(100) + 1.4 * 5
+    assert weighed(found, floor, CONFIG).criterion == pytest.approx(schwarz, rel=1e-6)
+
+
+def columns(t: np.ndarray, u: np.ndarray) -> Columns:
+    return columns_of_run(t, u, np.gradient(u, t))
+
+
+def test_what_people_do_not_write_costs_more():
+    t = np.linspace(0, 1, 50)
+    shots = [shot(text) for text in ("u' = -2*u", "u' = -2*u^4*cos(u)")]
+    usual, odd = (judge(s, (0.0,), CONFIG, columns(t, np.exp(-2 * t))) for s in shots)
+    assert usual is not None
+    assert usual.unusual == pytest.approx(0.0)
+    assert odd is not None
+    assert odd.unusual > 3.0
+
+
+def shot(text: str) -> Shot:
+    equation = parse_equation(text)
+    k = len(equation.constants)
+    return Shot(equation.skeleton, equation, np.zeros((1, 1)), 50.0, 50, k + 1, np.eye(k), 50.0)
 
 
 def test_as_many_numbers_as_values_explain_nothing():
@@ -110,7 +140,8 @@ def test_the_front_gets_more_accurate_with_complexity():
 def test_a_failure_is_no_candidate():
     equation = parse_equation("u' = 2*u")
     failed = Shot(equation.skeleton, None, np.zeros((0, 0)), np.inf, 10, 1, np.zeros((1, 1)))
-    assert judge(failed, (0.0,), CONFIG) is None
+    t = np.linspace(0, 1, 50)
+    assert judge(failed, (0.0,), CONFIG, columns(t, t)) is None
 
 
 def test_functions_and_time_are_less_probable_than_powers():

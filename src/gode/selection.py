@@ -2,16 +2,20 @@
 
 The criterion is -2 log of the posterior probability of an equation, up to a constant:
 
-    m log(SSE / (m - k))  +  k log m  +  2 operations
+    m log s²  +  k log(m S²/s²)  +  1.4 operations  -  0.6 log P  -  2 log p
 
-The first two terms are Schwarz's approximation of the evidence, with k fitted numbers, m independent
-values and the variance of the noise estimated with m - k degrees of freedom, which counts where m is small;
-the last is a prior under which each operation makes an equation e times less probable. m is the effective
-number of independent residuals of the most accurate equation: the number of values if they are white, fewer
-if they are correlated. The equation with the least criterion is named. Each state of a system has a variance
-of its own: the first term is a sum over the states, each with its share of m and of m - k. A constant that
-each of n runs has for itself is known from the values of one run: it costs log(m / n) in each of them. Many
-such constants explain much by chance, so that they also cost some standard deviations of that.
+The first two terms are Laplace's approximation of the evidence: of m independent values, with the variance
+of the noise estimated as s² = SSE/(m - k), and k fitted numbers whose priors are as wide as the signal, of
+variance S². So a number costs the more the more accurate the data are, and where m is small the variance of
+what is left says little. The next two are the prior of the terms: a weighted geometric mean of one under
+which each operation makes an equation e times less probable, with weight 0.7, and of P, which is learned
+from laws that people use. p is the prior density of the constants inside terms, over that of usual ones. m
+is the effective number of independent residuals of the most accurate equation: the number of values if they
+are white, fewer if they are correlated. The equation with the least criterion is named. Each state of a
+system has a variance of its own: the first two terms are sums over the states, each with its share of the
+values. A constant that each of n runs has for itself is known from the values of one run: it costs log(m / n)
+in each of them. Many such constants explain much by chance, so that they also cost some standard deviations
+of that.
 """
 
 from collections.abc import Sequence
@@ -20,20 +24,26 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from gode.arrays import Float
-from gode.data.runs import lowest_channel
-from gode.equation import Equation, Law
+from gode.data import Columns
+from gode.equation import Equation, Law, parse_skeleton
 from gode.equation.system import make_law
+from gode.equation.tree import derivative_order, is_other, variables
 from gode.fitting.correlated import fit_arma
 from gode.fitting.individuals import Individuals
+from gode.fitting.roles import improbability_of_constants
 from gode.fitting.shooting import Shot
-from gode.fitting.target import Target
+from gode.prior import log_prior
+
+PLAIN = {1: parse_skeleton("u' = C*u"), 2: parse_skeleton("u'' = C*u")}  # whose prior is the unit
 
 
 @dataclass(frozen=True, kw_only=True)
 class SelectionConfig:
     """How accuracy is weighed against complexity."""
 
-    operation_price: float = 2.0  # -2 log probability of an operation; accuracy is flat from 1.5 to 2.5
+    operation_price: float = 1.4  # -2 log probability of an operation
+    learned: float = 0.3  # weight of the prior learned from known laws beside the price of operations
+    temperature: float = 1.0  # by which the criterion is divided for probabilities; see docs/calibration.md
     level: float = 0.9  # posterior probability that the set of near ties holds
     support: float = 10.0  # least gain over a constant, a line, a random walk: 2 log of the Bayes factor
     chance: float = 3.0  # standard deviations of what constants of each run explain by chance
@@ -55,6 +65,7 @@ class Candidate:
     held: tuple[tuple[int, int], ...] = ()  # unknown initial values (run, place) held at zero
     whole: bool = True  # whether it was fitted to whole records, not to their first part
     by_state: tuple[tuple[float, float], ...] = ()  # of each state: mean square residual, share of the values
+    unusual: float = 0.0  # -2 log of the prior of its terms, and of its inner constants over usual ones
     own: Individuals | None = None  # constants of each run; the equation then has those of the population
 
     def law_of(self, run: int) -> Law:
@@ -129,8 +140,13 @@ def rank(pool: Pool, config: SelectionConfig) -> Ranking:
     return Ranking(order, len(ties(order, config)), _is_supported(order[0], pool, m, config))
 
 
-def judge(shot: Shot, floor: tuple[float, ...], config: SelectionConfig) -> Candidate | None:
-    """Return the candidate of a fitted trajectory, as if its residuals were white; None for a failure."""
+def judge(
+    shot: Shot, floor: tuple[float, ...], config: SelectionConfig, columns: Columns
+) -> Candidate | None:
+    """Return the candidate of a fitted trajectory, as if its residuals were white; None for a failure.
+
+    `columns` hold the data, in whose units the constants inside terms are judged.
+    """
     if shot.equation is None or not np.isfinite(shot.sse):
         return None
     found = Candidate(
@@ -144,27 +160,62 @@ def judge(shot: Shot, floor: tuple[float, ...], config: SelectionConfig) -> Cand
         independent=shot.independent,
         by_state=shot.by_state if len(shot.by_state) > 1 else (),
         own=shot.own,
+        unusual=_unusual(shot.equation, columns, config),
     )
     return weighed(found, floor, config)
+
+
+def _unusual(law: Law, columns: Columns, config: SelectionConfig) -> float:
+    """Return -2 log of the prior of a law over that of a plain one: of its terms, and constants in them."""
+    others = sum(is_other(name) and not derivative_order(name) for name in columns.names)
+    terms = log_prior(law.skeleton, others=others, forced="F" in columns.names)
+    plain = sum(log_prior(PLAIN[order]) for order in law.skeleton.orders)
+    return improbability_of_constants(law, columns) - 2 * config.learned * (terms - plain)
 
 
 def weighed(
     c: Candidate, floor: tuple[float, ...], config: SelectionConfig, m: float | None = None
 ) -> Candidate:
-    """Return the candidate with its criterion for `m` independent values; by default all are."""
+    """Return the candidate with its criterion for `m` independent values.
+
+    Without `m`, as in a search, all values count and a number costs log m alone, which is Schwarz's price:
+    the search follows what is accurate, and the final ranking decides what of it is worth its price.
+    """
+    wide = m is not None and c.own is None  # the constants of each run come from one population
     m = float(c.n_values) if m is None else m
-    evidence = _evidence(c.mean_squares, c.shares, c.n_free, m, floor) - _saved(c, m, config)
-    return replace(c, criterion=evidence + improbability(c, config))
+    evidence = _evidence(c.mean_squares, c.shares, c.n_free, m, floor, config, wide=wide)
+    return replace(c, criterion=evidence - _saved(c, m, config) + improbability(c, config))
 
 
 def _evidence(
-    mean_squares: Sequence[float], shares: Sequence[float], k: int, m: float, floor: Sequence[float]
+    mean_squares: Sequence[float],
+    shares: Sequence[float],
+    k: int,
+    m: float,
+    floor: Sequence[float],
+    config: SelectionConfig,
+    *,
+    wide: bool = True,
 ) -> float:
-    """Return -2 log of the evidence with `k` fitted numbers and `m` independent values of all states."""
+    """Return -2 log of the evidence with `k` fitted numbers and `m` independent values of all states.
+
+    Args:
+        wide: whether the prior of a number is as wide as the signal, or holds as much as one value does.
+    """
     total = 0.0
     for square, share, least in zip(mean_squares, shares, floor, strict=True):
-        total += share * m * float(np.log(square * m / max(m - k, 0.5) + least**2))
-    return float(total + k * np.log(max(m, 2.0)))
+        variance = square * m / max(m - k, 0.5) + least**2
+        signal = (least / config.floor) ** 2 if wide else 0.0  # in units of the noise
+        total += share * (m * float(np.log(variance)) + k * occam(m, variance, signal))
+    return float(total)
+
+
+def occam(m: float, variance: float, signal: float) -> float:
+    """Return the price of a fitted number: log of the squared width of its prior over that of its posterior.
+
+    The prior is as wide as the signal; the posterior is narrower by the noise and the number of values.
+    """
+    return float(np.log(max(m, 2.0) * max(signal / variance, 1.0)))
 
 
 def _saved(c: Candidate, m: float, config: SelectionConfig) -> float:
@@ -178,7 +229,7 @@ def _saved(c: Candidate, m: float, config: SelectionConfig) -> float:
 
 def improbability(c: Candidate, config: SelectionConfig) -> float:
     """Return -2 log of the prior probability of an equation."""
-    return config.operation_price * c.equation.skeleton.burden
+    return config.operation_price * c.equation.skeleton.burden + c.unusual
 
 
 def independent_values(candidates: Sequence[Candidate]) -> float:
@@ -201,12 +252,18 @@ def ties(order: Sequence[Candidate], config: SelectionConfig) -> list[Candidate]
 
     They are the smallest set that holds the posterior probability `config.level`.
     """
-    criteria = np.array([c.criterion for c in order])
-    weights = np.exp(-0.5 * (criteria - criteria.min()))
-    places = np.argsort(criteria, kind="stable")
-    n = int(np.searchsorted(np.cumsum(weights[places]), config.level * weights.sum())) + 1
+    weights = probabilities(order, config)
+    places = np.argsort(-weights, kind="stable")
+    n = int(np.searchsorted(np.cumsum(weights[places]), config.level)) + 1
     inside = {0, *places[:n].tolist()}
     return [c for i, c in enumerate(order) if i in inside]
+
+
+def probabilities(order: Sequence[Candidate], config: SelectionConfig) -> Float:
+    """Return the posterior probability of each candidate, if the law is one of them."""
+    criteria = np.array([c.criterion for c in order])
+    weights = np.exp(-0.5 * (criteria - criteria.min()) / config.temperature)
+    return np.asarray(weights / weights.sum())
 
 
 def front(candidates: Sequence[Candidate]) -> list[Candidate]:
@@ -222,8 +279,11 @@ def _is_supported(best: Candidate, pool: Pool, m: float, config: SelectionConfig
     """Tell whether the best equation explains the data better than a constant, a line and a random walk."""
     if pool.series and _gain_over_walk(best, pool.series, config) < config.support:
         return False
+    polynomial = all(variables(p.key) == {p.highest} for p in best.equation.skeleton.parts)
     for squares, k in pool.polynomials:
-        if _evidence(squares, best.shares, k, m, pool.floor) < best.criterion + config.support:
+        if polynomial and k >= best.n_free:
+            continue  # a constant rate is a line itself
+        if _evidence(squares, best.shares, k, m, pool.floor, config) < best.criterion + config.support:
             return False
     return True
 
@@ -238,38 +298,3 @@ def _gain_over_walk(best: Candidate, series: Sequence[tuple[Float, Float]], conf
     cost = (best.n_free - len(series)) * np.log(float(alone.n)) - _saved(best, float(alone.n), config)
     cost += improbability(best, config)
     return float(alone.deviance - with_it.deviance - cost)
-
-
-def fitted_polynomials(target: Target) -> list[tuple[tuple[float, ...], int]]:
-    """Return the mean squares and the free numbers of polynomials in t, one for each state of each run.
-
-    They have just the degree that makes the lowest observed channel a constant, and one more.
-    """
-    found = []
-    for extra in (0, 1):
-        squares = [_polynomial(target, s, extra) for s in range(len(target.scales))]
-        found.append((tuple(squares), len(squares) * len(target.dataset.runs) * (extra + 1)))
-    return found
-
-
-def _polynomial(target: Target, state: int, extra: int) -> float:
-    """Return the mean square that polynomials of one state leave."""
-    sse, n = 0.0, 0
-    own = slice(3 * state, 3 * state + 3)
-    for i, run in enumerate(target.dataset.runs):
-        weights = target.samples[i][1].T[own]
-        lowest = lowest_channel(run.state(state))
-        x = (run.t - run.t[0]) / (run.t[-1] - run.t[0])
-        rows, values = [], []
-        for k in range(3):
-            here = weights[k] > 0
-            degrees = range(lowest, lowest + extra + 1)
-            slopes = [np.polynomial.Polynomial.basis(j).deriv(k)(x[here]) for j in degrees]
-            unit = (run.t[-1] - run.t[0]) ** (lowest - k)
-            rows.append((np.array(slopes) * unit * weights[k, here]).T)
-            values.append(run.observed[own][k, here] * weights[k, here])
-        design, wanted = np.vstack(rows), np.concatenate(values)
-        fitted = design @ np.linalg.lstsq(design, wanted, rcond=None)[0]
-        sse += float(np.sum((wanted - fitted) ** 2))
-        n += len(wanted)
-    return sse / n

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import gode
-from gode.discovery.causes import _far_off, helpful_columns
+from gode.discovery.causes import helpful_columns
 
 T = np.linspace(0.0, 10.0, 80)
 
@@ -23,8 +23,11 @@ def test_a_good_fit_has_no_cause_to_tell(noise):
 def test_an_outlier_is_named_with_its_time(noise):
     u = growth() + noise
     u[30] += 2.5
-    (cause,) = gode.fit("u' = C*u - C*u^2", T, u).causes
-    assert cause.startswith("one point lies far off (t = 3.79747)")
+    found = gode.fit("u' = C*u - C*u^2", T, u)
+    assert not found.causes
+    (words,) = found.prepared.outliers
+    assert words.startswith("One reading lies far from the others and was left out: ")
+    assert "at t = 3.79747" in words
 
 
 def test_a_wrong_start_is_named(noise):
@@ -77,17 +80,3 @@ def test_many_outliers_are_no_outliers(noise):
     u = growth() + noise
     u[4:76:8] += 2.5  # nine of eighty
     assert not any("far off" in cause for cause in gode.fit("u' = C*u - C*u^2", T, u).causes)
-
-
-def far_off(size, at=20, n=40):
-    rough = 0.01 * np.random.default_rng(0).standard_normal(n)
-    rough[at] += size
-    return np.flatnonzero(_far_off(np.vstack([rough, np.full((2, n), np.nan)]))[0]).tolist()
-
-
-def test_a_value_is_far_off_beyond_seven_robust_deviations_from_its_neighbours():
-    assert far_off(0.0) == []
-    assert far_off(0.04) == []
-    assert far_off(0.2) == [20]
-    assert far_off(0.2, at=0) == far_off(0.2, at=38) == [], "at the ends steep curves look like that"
-    assert far_off(0.2, at=3, n=7) == [], "too few to tell"

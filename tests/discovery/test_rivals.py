@@ -32,8 +32,9 @@ def test_an_equation_as_good_as_the_one_named_weighs_as_much(found):
 def test_a_fitted_number_more_without_a_gain_weighs_less(found):
     named = found.candidates[0]
     (weight,) = weights(found, replace(named, n_free=named.n_free + 1))
-    price = np.log(len(T))
-    assert weight / (1 - weight) == pytest.approx(np.exp(-0.5 * price), rel=1e-6)
+    ratio = weight / (1 - weight)
+    assert ratio < np.exp(-0.5 * np.log(len(T)))  # Schwarz's price, and the accuracy of the data on top
+    assert ratio > 1e-4
 
 
 def test_what_fits_badly_or_has_no_solution_is_left_out(found):

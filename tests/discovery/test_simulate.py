@@ -36,7 +36,7 @@ def measured_again(found, rng):
     target = replace(prepared.target, dataset=dataset)
     equation = found.equation.equation
     shot = shoot(equation.skeleton, equation.constants, target, config=settings.shooting)
-    best = judge(shot, prepared.floor, settings.selection)
+    best = judge(shot, prepared.floor, settings.selection, prepared.columns)
     return replace(found, candidates=[best], prepared=replace(prepared, dataset=dataset, target=target))
 
 

@@ -31,7 +31,7 @@ def vocabulary(template="u' = {sentence}"):
 
 @pytest.mark.parametrize("make", [lambda c: integral_problem(c, 1), residual_problem])
 def test_the_true_sum_is_among_the_best_of_its_size(columns, make):
-    found = best_sums(vocabulary(), make(columns), 20, ConstantsConfig())
+    found = best_sums(vocabulary(), make(columns), 20, ConstantsConfig(), "u'")
     assert frozenset(bodies("u", "u^2", "cos(C*t)*t")) in found  # though its frequency is only near 1.3
     assert [len(sum_) for sum_ in found] == [2] * 20 + [3] * 20 + [4] * 20
     assert len(set(found)) == 60
@@ -40,24 +40,37 @@ def test_the_true_sum_is_among_the_best_of_its_size(columns, make):
 def test_sums_without_inner_constants_come_in_the_order_of_their_fits(columns):
     plain = Vocabulary(bodies("1", "u", "u^2", "t", "1/u"), "u' = {sentence}")
     problem = integral_problem(columns, 1)
-    found = [s for s in best_sums(plain, problem, 100, ConstantsConfig()) if len(s) == 2]
+    found = [s for s in best_sums(plain, problem, 100, ConstantsConfig(), "u'") if len(s) == 2]
     losses = [fit_constants(plain.skeleton(sum_), problem).loss for sum_ in found]
     assert len(found) == 10
     assert losses == sorted(losses)
 
 
-def test_an_implicit_sum_has_no_target(columns):
-    assert best_sums(vocabulary("{sentence} = 0"), residual_problem(columns), 5, ConstantsConfig()) == []
+def test_implicit_sums_are_led_by_terms_with_the_highest_derivative(columns):
+    texts = ("u'^2", "u*u'", "u'", "1", "u", "u^2")
+    implicit = Vocabulary(bodies(*texts), "{sentence} = 0")
+    found = best_sums(implicit, residual_problem(columns), 8, ConstantsConfig(), "u'")
+    assert found
+    assert all(any(body in sum_ for body in bodies("u'^2", "u*u'")) for sum_ in found)
+
+
+def test_the_energy_of_a_draining_tank_is_found():
+    t = np.linspace(0, 3, 60)
+    u = (2 - 0.5 * t) ** 2 + 1  # u'^2 = u - 1
+    columns = columns_of_run(t, u, 0.5 * t - 2)
+    implicit = Vocabulary(bodies("u'^2", "u*u'", "u'", "1", "u", "u^2"), "{sentence} = 0")
+    found = best_sums(implicit, residual_problem(columns), 8, ConstantsConfig(), "u'")
+    assert frozenset(bodies("u'^2", "1", "u")) in found
 
 
 def test_none_are_given_if_none_are_wanted(columns):
-    assert best_sums(vocabulary(), residual_problem(columns), 0, ConstantsConfig()) == []
+    assert best_sums(vocabulary(), residual_problem(columns), 0, ConstantsConfig(), "u'") == []
 
 
 def test_terms_that_the_data_do_not_allow_are_passed_over():
     t = np.linspace(0, 3, 60)
     columns = columns_of_run(t, np.cos(t), -np.sin(t))  # no log(u) here
-    found = best_sums(vocabulary(), residual_problem(columns), 200, ConstantsConfig())
+    found = best_sums(vocabulary(), residual_problem(columns), 200, ConstantsConfig(), "u'")
     assert found
     assert not any(bodies("log(u)")[0] in sum_ for sum_ in found)
 
@@ -74,7 +87,9 @@ def test_no_sum_of_terms_that_are_nearly_one_another_explains_more_than_there_is
 
 
 def test_a_template_with_an_input_that_is_not_given_has_no_target(columns):
-    assert best_sums(vocabulary("{sentence} = F"), residual_problem(columns), 5, ConstantsConfig()) == []
+    assert (
+        best_sums(vocabulary("{sentence} = F"), residual_problem(columns), 5, ConstantsConfig(), "u'") == []
+    )
 
 
 def explained(rows, target):
@@ -106,7 +121,7 @@ def test_a_sum_of_dependent_terms_gains_nothing(rng):
 def test_only_the_sixteen_commonest_terms_form_sums_with_each_other(columns):
     texts = [f"u^{power}" for power in range(1, 10)] + [f"t*u^{power}" for power in range(1, 11)]
     many = Vocabulary(bodies(*texts), "u' = {sentence}")
-    found = best_sums(many, residual_problem(columns), 10_000, ConstantsConfig())
+    found = best_sums(many, residual_problem(columns), 10_000, ConstantsConfig(), "u'")
     rare = set(many.bodies[16:])
     assert max(len(sum_) for sum_ in found) == 4
     assert max(len(sum_ & rare) for sum_ in found) == 1

@@ -131,6 +131,9 @@ def _json_values(found: Discovery, notes: Sequence[str], files: Sequence[Path]) 
         "noise": dict(_noise(found)),
         "misfits": {channel.name: channel.misfit for channel in found.quality.channels},
         "equations": json.loads(table.to_json(orient="records", double_precision=15)),
+        "probability": found.probability,
+        "certainty": found.certainty,
+        "forms": [_one_line(each) for each in found.forms[1:]],
         "ties": [_one_line(each) for each in found.ties[1:]],
         "n_fitted": found.n_fitted,
         "interrupted": found.interrupted,
@@ -160,7 +163,7 @@ def _data_words(found: Discovery) -> list[str]:
     """Return sentences on how the input was joined and what the noise depends on."""
     prepared = found.prepared
     noise = noise_words(prepared.whole.dataset, prepared.smooths)
-    return [*input_words(prepared.dataset, found.settings), *noise]
+    return [*input_words(prepared.dataset, found.settings), *noise, *prepared.outliers]
 
 
 def _noise(found: Discovery) -> list[tuple[str, float]]:
@@ -217,7 +220,11 @@ def _print_front(found: Discovery) -> None:
 
 
 def _print_ties(found: Discovery) -> None:
-    others = found.ties[1:]
+    forms = {id(form.candidate) for form in found.forms}
+    others = [each for each in found.ties[1:] if id(each.candidate) not in forms]
+    say(f"Of the laws that were tried, this one is {found.certainty}.")
+    for form in found.forms[1:]:
+        say(f"The same within these data, in another form: {_one_line(form)}")
     if not others:
         say("Undecided: nothing; no other equation that was tried comes close.")
         return

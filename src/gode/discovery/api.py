@@ -16,6 +16,7 @@ from gode.data.joining import chosen_interpolation
 from gode.discovery.arguments import Force, Signals, make_dataset
 from gode.discovery.evidence import make_pool
 from gode.discovery.explaining import with_causes, with_error_bars
+from gode.discovery.forms import plainest_first
 from gode.discovery.framing import frame_of
 from gode.discovery.given import fit_known
 from gode.discovery.individual import Individual, check_names, individuals_asked
@@ -217,7 +218,8 @@ def _search(
         raise KeyboardInterrupt("before any equation was solved")
     if not found.candidates:
         raise DataError(UNSOLVED)
-    candidates = with_error_bars(found.candidates, prepared, settings)
+    order = plainest_first(found.candidates, prepared, settings.selection)
+    candidates = with_error_bars(order, prepared, settings)
     timed_out = interrupted and interrupts.timed_out
     stopped = interrupted and not timed_out
     return Discovery(candidates, prepared, settings, archive.n_fitted, stopped, found.supported, timed_out)

@@ -21,9 +21,6 @@ from gode.selection import Candidate
 
 LEFT = 1.2  # times the noise: residuals beyond it have a cause
 CLEARLY = 0.7  # share of the misfit that a remedy may leave
-NOTABLY = 0.85  # the same where points are left out
-OUTLYING = 7.0  # robust standard deviations from the median of the neighbours
-FEW = 0.05  # share of the points that may be outliers
 MAX_RUNS = 20  # that are fitted one by one
 LAGS = (1, 2, 3, 5, 8, 13, 21)  # samples by which an input may be late
 DELAYS = 24  # delays of the state that are tried, up to half of the record
@@ -36,7 +33,6 @@ NO_REMEDY = "no remedy that was tried helps: a quantity that was not measured ma
 
 def likely_causes(best: Candidate, prepared: Prepared, settings: Settings, misfit: float) -> Iterator[str]:
     """Yield what may be wrong with the data or the question, in sentences."""
-    yield from _outliers(best, prepared, settings)
     if misfit > LEFT:
         yield from _wrong_start(best, prepared, settings)
         yield from _runs_that_differ(best, prepared, settings)
@@ -76,45 +72,6 @@ def _refitted(equation: Law, target: Target, settings: Settings, runs: Sequence[
         target = replace(target, dataset=replace(target.dataset, runs=tuple(runs)))
     shot = shoot(equation.skeleton, equation.constants, target, config=settings.shooting)
     return float(np.sqrt(shot.sse / max(shot.n_values, 1)))
-
-
-def _outliers(best: Candidate, prepared: Prepared, settings: Settings) -> Iterator[str]:
-    marks = [_far_off(run.observed) for run in prepared.target.dataset.runs]
-    n = sum(int(mark.sum()) for mark in marks)
-    n_seen = sum(int(np.isfinite(run.observed).sum()) for run in prepared.target.dataset.runs)
-    if not 0 < n <= max(FEW * n_seen, 1):
-        return
-    before = _refitted(best.equation, prepared.target, settings)
-    pairs = zip(prepared.target.dataset.runs, marks, strict=True)
-    less = [replace(run, observed=np.where(mark, np.nan, run.observed)) for run, mark in pairs]
-    after = _refitted(best.equation, prepared.target, settings, less)
-    if after < NOTABLY * before:
-        times = [
-            t
-            for run, mark in zip(prepared.target.dataset.runs, marks, strict=True)
-            for t in run.t[mark.any(axis=0)]
-        ]
-        where = ", ".join(f"{t:.6g}" for t in times[:3]) + (", ..." if len(times) > 3 else "")
-        words = f"{n} points lie" if n > 1 else "one point lies"
-        yield (
-            f"{words} far off (t = {where}): without {'them' if n > 1 else 'it'} the misfit would be "
-            f"{100 * after / before:.0f} % of what it is; check and drop {'them' if n > 1 else 'it'}"
-        )
-
-
-def _far_off(observed: Float) -> np.ndarray:
-    """Return which values are far from the median of their neighbours, beside the others."""
-    out = np.zeros(observed.shape, bool)
-    for i, row in enumerate(observed):
-        seen = np.flatnonzero(np.isfinite(row))
-        if len(seen) < 8:
-            continue
-        y = row[seen]
-        near = np.lib.stride_tricks.sliding_window_view(np.pad(y, 2, mode="reflect"), 5)
-        gap = np.abs(y - np.median(near[:, [0, 1, 3, 4]], axis=1))
-        gap[[0, 1, -2, -1]] = 0.0  # at the ends, steep curves look like that
-        out[i, seen] = gap > OUTLYING * 1.4826 * max(float(np.median(gap)), 1e-3 * float(np.std(y)))
-    return out
 
 
 def _wrong_start(best: Candidate, prepared: Prepared, settings: Settings) -> Iterator[str]:

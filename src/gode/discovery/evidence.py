@@ -5,10 +5,11 @@ from collections.abc import Sequence
 from gode.discovery.residuals import lowest_series
 from gode.discovery.simulate import Scenario, simulate
 from gode.equation.terms import has_pivot_one
+from gode.fitting.polynomials import fitted_polynomials
 from gode.fitting.prepare import Prepared
 from gode.fitting.target import Target
 from gode.search.settings import Settings
-from gode.selection import Candidate, Pool, fitted_polynomials, rank
+from gode.selection import Candidate, Pool, rank
 
 
 def make_pool(

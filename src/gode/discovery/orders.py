@@ -92,5 +92,5 @@ def _on_all(one: Discovery, other: Discovery) -> Candidate | None:
         own = best.own.places
     skeleton = best.equation.skeleton
     shot = shoot_law(skeleton, constants, target, own, config=fixed, start=best.initial)
-    judged = judge(shot, other.prepared.floor, settings.selection)
+    judged = judge(shot, other.prepared.floor, settings.selection, other.prepared.columns)
     return None if judged is None else replace(judged, n_free=best.n_free)

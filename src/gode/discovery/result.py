@@ -15,15 +15,17 @@ from numpy.typing import ArrayLike
 
 from gode.arrays import Float
 from gode.discovery.finding import Finding
+from gode.discovery.forms import certainty, same_function
 from gode.discovery.newcomer import predict_new
 from gode.discovery.population import Individuality
 from gode.discovery.quality import UNSUPPORTED, Quality, misfit_of, quality_of
 from gode.discovery.rivals import with_weights
 from gode.discovery.simulate import Forces, Prediction, Scenario, Start, make_scenario, predict, simulate
+from gode.discovery.table import equations_table
 from gode.fitting.noise import noise_models
 from gode.fitting.prepare import Prepared
 from gode.search.settings import Settings
-from gode.selection import Candidate, front, ties
+from gode.selection import Candidate, front, probabilities, ties
 from gode.solve import Solution
 
 if TYPE_CHECKING:
@@ -63,6 +65,25 @@ class Discovery:
         return [Finding(c) for c in ties(self.candidates, self.settings.selection)]
 
     @cached_property
+    def forms(self) -> list[Finding]:
+        """The equation that is named, and near ties that are the same function within the data."""
+        near = ties(self.candidates, self.settings.selection)
+        alike = {id(c) for c in same_function(self.candidates[0], near, self.prepared)}
+        return [Finding(c) for c in near if id(c) in alike]
+
+    @cached_property
+    def probability(self) -> float:
+        """The posterior probability of the law that is named, in all its forms, among those tried."""
+        alike = {id(form.candidate) for form in self.forms}
+        shares = probabilities(self.candidates, self.settings.selection)
+        return float(sum(p for c, p in zip(self.candidates, shares, strict=True) if id(c) in alike))
+
+    @property
+    def certainty(self) -> str:
+        """How sure the data are of the law, in words."""
+        return certainty(self.probability, len(self.ties) - len(self.forms))
+
+    @cached_property
     def quality(self) -> Quality:
         """Misfit, noise and residuals of the equation that is named, and a verdict."""
         return quality_of(self.candidates[0], self.prepared, supported=self.supported)
@@ -91,22 +112,7 @@ class Discovery:
     @cached_property
     def equations(self) -> pd.DataFrame:
         """The front of accuracy against complexity and the near ties, the best first."""
-        close = {id(c) for c in ties(self.candidates, self.settings.selection)}
-        best = {id(c) for c in front(self.candidates)}
-        return pd.DataFrame([self._row(c, rms, id(c) in close, id(c) in best) for c, rms in self.shown])
-
-    def _row(self, candidate: Candidate, misfit: float, close: bool, on_front: bool) -> dict[str, object]:
-        finding = Finding(candidate)
-        why = "best" if candidate is self.candidates[0] else ("near tie" if close else "front")
-        return {
-            "equation": "; ".join(finding.lines()),
-            "complexity": candidate.complexity,
-            "constants": [c.value for c in finding.constants],
-            "errors": [c.error for c in finding.constants],
-            "rms": misfit,
-            "criterion": candidate.criterion - min(c.criterion for c in self.candidates),
-            "why": why + (", front" if on_front and why != "front" else ""),
-        }
+        return equations_table(self.shown, self.candidates, self.settings.selection)
 
     @cached_property
     def individuality(self) -> Individuality:

@@ -11,7 +11,7 @@ import numpy as np
 from gode.discovery.residuals import channels
 from gode.fitting.correlated import fit_arma
 from gode.fitting.prepare import Prepared
-from gode.selection import Candidate, SelectionConfig, improbability
+from gode.selection import Candidate, SelectionConfig, improbability, occam
 
 MAX_RIVALS = 30  # that are with_weights, besides the equation that is named
 HOPELESS = 1e9  # the criterion of an equation that has no solution along the data
@@ -31,11 +31,13 @@ def with_weights(
 
 
 def _criterion(candidate: Candidate, prepared: Prepared, config: SelectionConfig) -> float:
-    """Return the criterion under correlated noise: deviance, k log n, and the prior of the equation."""
+    """Return the criterion under correlated noise: deviance, fitted numbers, prior of the equation."""
     found = channels(candidate, prepared, prepared.whole.dataset)
     series = [s.weighted / channel.smoothed_noise for channel in found for s in channel.series]
     n = sum(len(y) for y in series)
     if n < sum(int(np.isfinite(run.observed).sum()) for run in prepared.whole.dataset.runs):
         return HOPELESS  # no solution along all of the data
     noise = fit_arma(series, levels=False)
-    return noise.deviance + candidate.n_free * float(np.log(n)) + improbability(candidate, config)
+    signal = float(np.mean([(least / config.floor) ** 2 for least in prepared.floor]))
+    price = candidate.n_free * occam(n, max(noise.variance, 1e-12), signal)
+    return noise.deviance + price + improbability(candidate, config)

@@ -4,7 +4,18 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from gode.equation.sums import Sum, from_sum, to_sum
-from gode.equation.tree import STATE, Node, derivative_order, variables
+from gode.equation.tree import (
+    STATE,
+    Node,
+    by_term,
+    derivative_order,
+    has_constant,
+    mul,
+    num,
+    number,
+    power,
+    variables,
+)
 
 MAX_PASSES = 8
 
@@ -22,10 +33,10 @@ def normal_tree(tree: Node) -> Node:
 
 def _normal(tree: Node) -> tuple[Sum, Node]:
     """Return the normal form as a sum and as a tree."""
-    terms = _rescaled(to_sum(tree))
+    terms = _rescaled(_cancelled(to_sum(tree)))
     written = from_sum(terms)
     for _ in range(MAX_PASSES):  # one rewriting may make room for another
-        again = _rescaled(to_sum(written))
+        again = _rescaled(_cancelled(to_sum(written)))
         if again == terms:
             break
         terms, written = again, from_sum(again)
@@ -35,6 +46,43 @@ def _normal(tree: Node) -> tuple[Sum, Node]:
 def highest_derivative(names: Iterable[str]) -> str:
     """Return the highest derivative of the state; another name only where the state is not among them."""
     return max(names, key=lambda name: (name.rstrip("'") == STATE, derivative_order(name), name), default="")
+
+
+def _cancelled(terms: Sum) -> Sum:
+    """Return `terms` without the factors that all of them have: u*u'' + C*u = 0 is u'' + C = 0.
+
+    The highest derivative stays: u' + C*u*u' = 0 is an equation, if a poor one.
+    """
+    if len(terms) < 2:
+        return terms
+    bodies = iter(terms)
+    first = next(bodies)
+    top = highest_derivative(variables(first))
+    shared = {base: n for base, n in _powers(first) if top not in variables(base)}
+    for body in bodies:
+        own = dict(_powers(body))
+        shared = {base: _common(n, own[base]) for base, n in shared.items() if base in own}
+        if not any(shared.values()):
+            return terms
+    inverse = [power(base, num(-n)) for base, n in shared.items() if n]
+    return to_sum(from_sum({mul(body, *inverse): c for body, c in terms.items()}))
+
+
+@by_term
+def _powers(body: Node) -> tuple[tuple[Node, float], ...]:
+    """Return the factors of a term that have no constant in them, each with its exponent."""
+    found = []
+    for factor in body.args if body.op == "*" else (body,):
+        whole = factor.op == "^" and factor.args[1].op == "num"
+        base, n = (factor.args[0], number(factor.args[1])) if whole else (factor, 1.0)
+        if not has_constant(base) and variables(base):
+            found.append((base, n))
+    return tuple(found)
+
+
+def _common(one: float, other: float) -> float:
+    """Return the power that two powers share."""
+    return min(one, other) if min(one, other) > 0 else max(one, other) if max(one, other) < 0 else 0.0
 
 
 def _rescaled(terms: Sum) -> Sum:

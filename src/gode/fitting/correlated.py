@@ -129,7 +129,7 @@ def sandwich(r: Float, j: Float, cuts: Int) -> Float:
         freedom = max(n - np.clip(taken, k, 0.75 * n), 1.0)
         found = (bread @ meat @ bread if phi else bread) * (float(r @ r) / freedom)
         found *= (stdtrit(max(n / longer(phi, share) - k, 3.0), 0.975) / NORMAL) ** 2
-    return np.asarray(np.nan_to_num(found, nan=HUGE, posinf=HUGE, neginf=-HUGE))
+    return np.asarray(np.clip(np.nan_to_num(found, nan=HUGE), -HUGE, HUGE))
 
 
 def inverse(normal: Float) -> Float:

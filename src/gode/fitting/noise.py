@@ -17,7 +17,10 @@ def noise_levels(dataset: Dataset, smooths: tuple[Smooth, ...]) -> Float:
     seen = np.isfinite(squares)
     counts = seen.sum(axis=0)
     mean = np.where(counts, np.where(seen, squares, 0.0).sum(axis=0) / np.maximum(counts, 1), np.nan)
-    least = [1e-9 * _size(dataset, i) + _rounding(dataset, i) for i in range(3 * len(dataset.states))]
+    least = [
+        1e-9 * _size(dataset, i) + _rounding(dataset, i) + _step(dataset, i) / np.sqrt(12)
+        for i in range(3 * len(dataset.states))
+    ]
     return np.where(np.isfinite(mean), np.maximum(np.sqrt(mean), least), np.nan)
 
 
@@ -58,6 +61,20 @@ def _rounding(dataset: Dataset, channel: int) -> float:
     values = np.concatenate([run.observed[channel] for run in dataset.runs])
     largest = float(np.max(np.abs(values), where=np.isfinite(values), initial=0.0))
     return float(np.finfo(np.float64).eps) * (largest or 1.0)
+
+
+def _step(dataset: Dataset, channel: int) -> float:
+    """Return the step of readings that are rounded to multiples of it; 0 where they are not.
+
+    Rounding is noise with a standard deviation of the step over the root of 12.
+    """
+    values = np.concatenate([run.observed[channel] for run in dataset.runs])
+    different = np.unique(values[np.isfinite(values)])
+    if len(different) < 2 or 2 * len(different) > np.isfinite(values).sum():
+        return 0.0
+    step = float(np.diff(different).min())
+    multiples = (different - different[0]) / step
+    return step if np.abs(multiples - np.round(multiples)).max() < 1e-3 else 0.0
 
 
 def spread_over_noise(dataset: Dataset, noise: Float, state: int) -> float:

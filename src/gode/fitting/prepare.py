@@ -9,6 +9,7 @@ import numpy as np
 from gode.arrays import Float
 from gode.data import Columns, Dataset, Run, Smooth, columns_of_states, join_runs
 from gode.data.joining import Samples
+from gode.data.outliers import outliers_told, smoothed_without_outliers, without_outliers
 from gode.data.smoothing import resampled, smooth_runs
 from gode.equation import Equation, Term, parse_tree
 from gode.equation.tape import COLUMNS, compile_tape, evaluate
@@ -51,6 +52,11 @@ class Prepared:
         """How often the search goes over the data: again where an equation tells what u was."""
         return 2 if self.blind else 1
 
+    @property
+    def outliers(self) -> list[str]:
+        """A sentence about the readings that are not fitted, if there are such."""
+        return outliers_told(condensed(self.dataset), self.whole.dataset)
+
     def portable(self) -> "Prepared":
         """Return what a worker process needs: all but the cheap problems."""
         return replace(self, problems=(), each=())
@@ -67,7 +73,8 @@ def prepare(dataset: Dataset, order: int, floor: float, *, individual: bool = Fa
         individual: whether the runs have constants of their own. Then a few of many runs are screened.
     """
     fitted = condensed(dataset)
-    smooths = smooth_runs(fitted.runs, [known_values(run, order) for run in fitted.runs])
+    known = [known_values(run, order) for run in fitted.runs]
+    smooths = smoothed_without_outliers(fitted, lambda data: smooth_runs(data.runs, known))
     return assemble(dataset, fitted, smooths, order, floor, individual=individual)
 
 
@@ -80,7 +87,8 @@ def assemble(
     *,
     individual: bool = False,
 ) -> Prepared:
-    """Set up the problems of this order on runs that have been smoothed as they are fitted."""
+    """Set up the problems of this order on smoothed runs; readings far from the curves are not fitted."""
+    fitted = without_outliers(fitted, smooths)
     noise = noise_levels(fitted, smooths)
     weights = np.where(np.isfinite(noise), 1.0 / np.where(np.isfinite(noise), noise, 1.0), 0.0)
     profiles = noise_profiles(fitted, smooths, noise)

@@ -265,7 +265,7 @@ class Shooter:
         freedom = max(self.n_values - self.n_free, 1)
         with np.errstate(over="ignore", invalid="ignore"):
             found = inverse(path.normal) * (path.sse / freedom * self.n_values / independent)
-        found = np.nan_to_num(found, nan=HUGE, posinf=HUGE, neginf=-HUGE)[: self.k, : self.k]
+        found = np.clip(np.nan_to_num(found, nan=HUGE), -HUGE, HUGE)[: self.k, : self.k]
         rest = self.n_values, self.n_free, found, independent, None, self.by_state(path)
         return Shot(self.skeleton, equation, self.initial(path.p), path.sse, *rest)
 

@@ -104,6 +104,7 @@ def overview_words(discovery: Discovery) -> list[str]:
     out = [f"{dataset.n_observed} observed values of {', '.join(names)} in {runs}, {span}."]
     out += input_words(dataset, discovery.settings)
     out += noise_words(discovery.prepared.whole.dataset, discovery.prepared.smooths)
+    out += discovery.prepared.outliers
     for channel in discovery.quality.channels:
         out.append(f"The noise of {channel.name} is about {_noise(channel, dataset)}; {_verdict(channel)}.")
     out += [f"{words}." for words in conserved_words(discovery.candidates[0].equation)]

@@ -68,13 +68,18 @@ def rivals_section(discovery: Discovery) -> list[Markup]:
     """Return the near ties, each with the experiment that would distinguish it from the best equation."""
     single, common = separations(discovery)
     others = discovery.ties[1:]
+    sure = paragraph(f"Of the laws that were tried, the one named is {discovery.certainty}.")
+    same = ["; ".join(form.lines()) for form in discovery.forms[1:]]
+    alike = [paragraph("The same within these data, in another form:"), bullets(same)] if same else []
     if not others:
-        return [paragraph("Of the equations tried, no other explains these data about as well.")]
+        return [sure, paragraph("Of the equations tried, no other explains these data about as well.")]
     out = [
+        sure,
+        *alike,
         paragraph(
             f"{count_of(len(others)).capitalize()} of those tried explain these data about as well. "
             "What experiment would tell each from the best one:"
-        )
+        ),
     ]
     out += [_rival(each, discovery) for each in single]
     if len(others) > len(single):

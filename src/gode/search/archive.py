@@ -12,7 +12,7 @@ from gode.search.interrupts import Interrupts
 from gode.search.pace import Pace, planned
 from gode.search.settings import Settings
 from gode.search.workers import Start, Workers
-from gode.selection import Candidate, in_order
+from gode.selection import Candidate, Pool, in_order, rank
 
 
 class Stage(StrEnum):
@@ -90,6 +90,11 @@ class Archive:
     def leaders(self) -> list[Candidate]:
         """Return the candidates, the best first as if all residuals were white: that leads to accuracy."""
         return in_order([c for c in self.candidates.values() if c is not None])
+
+    def settled(self) -> list[Candidate]:
+        """Return the candidates as they will be ranked: with the number of independent residuals."""
+        found = [c for c in self.candidates.values() if c is not None]
+        return rank(Pool(found, self.prepared.floor), self.settings.selection).candidates
 
     def solve(
         self,

@@ -224,12 +224,12 @@ def _explore(
 
 def score_sums(region: Region, settings: Settings) -> None:
     """Score the best sums of few terms."""
-    objective = region.objective
+    objective, highest = region.objective, STATE + "'" * settings.order
     for number, problem in enumerate(objective.problems):
         if problem.form is not objective.problems[0].form:
             continue
         each = objective.each[number] if objective.each else ()
-        for bodies in best_sums(region.reserve, problem, settings.budget.sums, objective.fit, each):
+        for bodies in best_sums(region.reserve, problem, settings.budget.sums, objective.fit, highest, each):
             objective.score(region.reserve.skeleton(bodies))
 
 

@@ -166,9 +166,13 @@ class Objective:
 
 
 def holds_state(skeleton: Skeleton) -> bool:
-    """Tell whether a state, or a derivative below the highest, occurs in the equation."""
+    """Tell whether a state, or a derivative below the highest, occurs in the equation, or nothing at all.
+
+    A function of time alone explains anything; a constant rate or acceleration does not.
+    """
     inputs = {name for name in skeleton.inputs if not is_other(name)}
-    return not variables(skeleton.key) <= {TIME, skeleton.highest, *inputs}
+    held = variables(skeleton.key)
+    return held == {skeleton.highest} or not held <= {TIME, skeleton.highest, *inputs}
 
 
 def _sought(skeleton: Skeleton) -> list[Node]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from gode.search.objective import Objective, Rows
 from gode.selection import Candidate
 
 WIDER = 3  # times as many go to the trajectory where each run has constants of its own: smoothing is poorer
+WHITE = 0.8  # share of independent residuals above which they count as white
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,7 @@ def refine(regions: Sequence[Region], archive: Archive) -> None:
     _spread_out(regions, archive, round(regions[0].share * effort.rounds), effort.per_round)
     if archive.widen() and effort.rounds:
         _spread_out(regions, archive, 1, effort.per_round // 2)
+    _try_parts(regions, archive)
     leaders = archive.leaders()[: archive.settings.search.completed]
     far = [c for c in leaders if c.rms > archive.settings.shooting.far]
     archive.improve([c.equation for c in far], Stage.DIGITS)
@@ -60,6 +63,30 @@ def _spread_out(regions: Sequence[Region], archive: Archive, rounds: int, limit:
         for leader in waiting[:2]:
             expanded.add(leader.equation.skeleton.key)
             _expand(leader, regions, archive, limit)
+
+
+def _try_parts(regions: Sequence[Region], archive: Archive) -> None:
+    """Fit all sums of fewer terms of the leaders, where residuals are correlated.
+
+    Until then they were compared as if white, under which small terms that follow the systematic errors of a
+    measurement seem to be worth their price.
+    """
+    order = archive.settled() if archive.settings.budget.rounds else []
+    if not order or order[0].independent > WHITE * order[0].n_values:
+        return
+    for leader in order[: archive.settings.search.pruned]:
+        region = regions[archive.homes[leader.equation.skeleton.key]]
+        bodies = sorted(region.vocabulary.terms_of(leader.single.skeleton))
+        parts = [
+            region.vocabulary.skeleton(frozenset(chosen))
+            for size in range(len(bodies) - 1, 0, -1)
+            for chosen in combinations(bodies, size)
+        ]
+        fresh = [p for p in parts if p.key not in archive.candidates and region.objective.admits(p)]
+        for part in fresh:
+            archive.homes.setdefault(part.key, archive.homes[leader.equation.skeleton.key])
+        starts = [better_start(part, leader.single, region.objective, archive) for part in fresh]
+        archive.solve(starts, Stage.NEIGHBOURS)
 
 
 def _expand(leader: Candidate, regions: Sequence[Region], archive: Archive, limit: int) -> None:

@@ -5,6 +5,7 @@ Constants inside a term stay at the values from which fits start.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy as np
 from gode.arrays import Float, Int
 from gode.equation import Node, Term
 from gode.equation.tape import FREQUENCY, compile_scales, compile_tape
-from gode.equation.tree import add, count_constants, has_constant, renumber, var, variables
+from gode.equation.tree import ZERO, add, count_constants, depends_on, has_constant, renumber, var, variables
 from gode.fitting import ConstantsConfig, Form, Regression
 from gode.fitting.starts import term_at_starts
 from gode.fitting.varpro import transform
@@ -21,6 +22,7 @@ from gode.search.moves import Vocabulary
 
 PLAIN = 16  # the most frequent terms without inner constants, of which all sums are formed: 696 of them
 SIZES = (1, 2, 3)  # terms of these sums, to which one term of any kind is added
+LEADING = 4  # most frequent terms with the highest derivative that lead sums of an implicit grammar
 CHUNK = 100  # sums at a time, to bound memory
 MOST_RUNS = 12  # whose sums of squares are added up, where the runs have constants of their own
 INDEPENDENT = 1e-6  # a term whose residual on the others is smaller than this share is linearly dependent
@@ -31,19 +33,42 @@ def best_sums(
     problem: Regression,
     n: int,
     config: ConstantsConfig,
+    highest: str,
     each: Sequence[Regression] = (),
 ) -> list[Bodies]:
     """Return the `n` sums of each size that leave the least squares, the best first.
 
+    Where the grammar fixes no term, the sums are led by each of a few terms with the highest derivative.
+
     Args:
         each: the problem of each run, where the runs have constants of their own.
     """
-    if _target(vocabulary, problem) is None or n < 1:
+    if n < 1:
         return []
     some = np.unique(np.linspace(0, len(each) - 1, MOST_RUNS).astype(int)) if each else ()
     parts = [each[i] for i in some] or [problem]
+    if vocabulary.frame != ZERO or problem.form is not Form.RESIDUAL:
+        targets = [target for own in parts if (target := _target(vocabulary, own)) is not None]
+        return _best_of(vocabulary, targets, parts, n, config) if targets else []
+    leading = [b for b in vocabulary.bodies if depends_on(b, highest) and not has_constant(b)]
+    found: list[Bodies] = []
+    for lead in [b for b in leading if b != var(highest)][:LEADING]:
+        others = replace(vocabulary, bodies=tuple(b for b in vocabulary.bodies if b != lead))
+        targets = [_values(lead, own, config)[0] for own in parts]
+        sums = _best_of(others, targets, parts, -(-n // LEADING), config)
+        found += [bodies | {lead} for bodies in sums]
+    return found
+
+
+def _best_of(
+    vocabulary: Vocabulary,
+    targets: Sequence[Float],
+    parts: Sequence[Regression],
+    n: int,
+    config: ConstantsConfig,
+) -> list[Bodies]:
+    """Return the `n` sums of each size that are closest to the targets, one for each problem."""
     tables, owner = _rows([vocabulary.written(body) for body in vocabulary.bodies], parts, config)
-    targets = [target for own in parts if (target := _target(vocabulary, own)) is not None]
     if vocabulary.known:
         tables, targets, owner = _without_known(vocabulary, parts, tables, targets, owner)
     if not len(owner):

@@ -185,7 +185,7 @@ class Workers:
         initial: Float | None = None,
     ) -> Candidate | None:
         shot = shoot_law(equation.skeleton, constants, target, own, config=config, start=initial)
-        found = judge(shot, self.prepared.floor, self.settings.selection)
+        found = judge(shot, self.prepared.floor, self.settings.selection, self.prepared.columns)
         return None if found is None else replace(found, whole=whole)
 
     def _is_resolved(self, found: Candidate) -> bool:

@@ -1,0 +1,83 @@
+"""Laws that are the same function within the data, written in other forms, such as u + u^3/6 and sin(u)."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from gode.arrays import Float
+from gode.equation import Equation
+from gode.equation.system import columns_seen
+from gode.equation.tape import compile_tape, evaluate
+from gode.equation.terms import has_pivot_one
+from gode.fitting.prepare import Prepared
+from gode.selection import Candidate, SelectionConfig, improbability, ties
+
+ALIKE = 0.005  # root mean square difference of the highest derivatives over their own, along the data
+VERY_LIKELY, LIKELY = 0.9, 0.5  # posterior probabilities
+POINTS = 200  # of the data, at which they are compared
+
+
+def plainest_first(
+    order: Sequence[Candidate], prepared: Prepared, config: SelectionConfig
+) -> list[Candidate]:
+    """Return the candidates; of those that are the same function as the first, the most plausible first."""
+    if not order:
+        return []
+    alike = same_function(order[0], ties(order, config), prepared)
+    best = min(alike, key=lambda c: (not _is_solved(c), improbability(c, config), c.criterion))
+    return [best, *(c for c in order if c is not best)]
+
+
+def same_function(one: Candidate, others: Sequence[Candidate], prepared: Prepared) -> list[Candidate]:
+    """Return those of the others, `one` among them, that give the same highest derivatives along the data."""
+    own = _highest(one, prepared)
+    if own is None:
+        return [one]
+    size = np.sqrt(np.mean(own**2, axis=1, keepdims=True))
+    found = []
+    for other in others:
+        values = own if other is one else _highest(other, prepared)
+        if values is None or values.shape != own.shape:
+            continue
+        if np.all(np.sqrt(np.mean((values - own) ** 2, axis=1, keepdims=True)) <= ALIKE * size):
+            found.append(other)
+    return found or [one]
+
+
+def _is_solved(candidate: Candidate) -> bool:
+    """Tell whether all equations are written with the highest derivative alone on one side."""
+    return all(has_pivot_one(part.normal, part.highest) for part in candidate.equation.skeleton.parts)
+
+
+def _highest(candidate: Candidate, prepared: Prepared) -> Float | None:
+    """Return the highest derivative of each state (d, n) along the data; None where it is implicit."""
+    columns = prepared.columns
+    x = columns.matrix[:, :: max(columns.n_points // POINTS, 1)]
+    d, rows = len(candidate.equation.states), []
+    for own, equation in enumerate(candidate.equation.equations):
+        names = columns.names if d == 1 else columns_seen(own, d, len(x) - 1 - 3 * d)
+        values = _solved(equation, tuple(names), x)
+        if values is None or not np.isfinite(values).all():
+            return None
+        rows.append(values)
+    return np.array(rows)
+
+
+def _solved(equation: Equation, names: tuple[str, ...], x: Float) -> Float | None:
+    terms = equation.skeleton.rhs_terms
+    if terms is None:
+        return None
+    with np.errstate(all="ignore"):
+        return evaluate(
+            compile_tape(list(terms), names, len(equation.constants)), equation.constants, x
+        ).value
+
+
+def certainty(probability: float, others: int) -> str:
+    """Return in words how sure the data are of a law that has this probability, beside some other laws."""
+    share = f"{min(round(100 * probability), 99)} %"
+    if probability >= VERY_LIKELY:
+        return f"very likely ({share})"
+    if probability >= LIKELY:
+        return f"likely ({share})"
+    return f"one of {others + 1} laws that these data do not tell apart ({share})"

@@ -1,0 +1,94 @@
+"""How far-fetched the constants inside the terms of a law are, in units of the data.
+
+A factor in front of a term may have any size. A constant inside a function, a power or a denominator has a
+role, which says what size is plausible: a frequency makes a few cycles over the range of what it multiplies,
+a shift is of the size of what it is added to, a rate makes its function neither constant nor a step, and an
+exponent is small.
+"""
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from gode.arrays import Float
+from gode.data import Columns
+from gode.equation import Law, Node, Term
+from gode.equation.system import columns_seen
+from gode.equation.tape import compile_tape, evaluate
+from gode.equation.tree import add, has_constant, index, mul, number
+
+EXPONENT, WAVE, RATE, SHIFT, SATURATION = range(5)
+WAVES = ("sin", "cos")
+USUAL = {WAVE: 3.0, RATE: 1.0, SHIFT: 1.0, SATURATION: 1.0}  # cycles times pi, range of the argument, size
+SPREAD = 1.5  # standard deviation of the logarithm of these
+POWER, POWERS = 1.0, 2.0  # mean and standard deviation of an exponent
+POLE = 6.0  # price of a denominator that can vanish
+POINTS = 100  # of the data, at which sizes are found
+
+
+class Role(NamedTuple):
+    """A constant inside a term: its number, what it is for, and what it multiplies or is added to."""
+
+    constant: int
+    kind: int
+    neighbour: Node
+
+
+def improbability_of_constants(law: Law, columns: Columns) -> float:
+    """Return -2 log of the prior density of the constants inside terms, over that of the most usual ones."""
+    few = columns.matrix[:, :: max(columns.n_points // POINTS, 1)]
+    states = law.skeleton.states
+    total = 0.0
+    for own, equation in enumerate(law.equations):
+        inputs = len(few) - 1 - 3 * len(states)
+        names = columns.names if len(states) == 1 else columns_seen(own, len(states), inputs)
+        for term in equation.skeleton.terms:
+            for role in roles(term.body):
+                total += _price(role, equation.constants, tuple(names), few)
+    return total
+
+
+@lru_cache(maxsize=20_000)
+def roles(body: Node) -> tuple[Role, ...]:
+    """Return the roles of the constants in a term."""
+    return tuple(_roles(body, ""))
+
+
+def _roles(node: Node, outside: str) -> Iterator[Role]:
+    for i, child in enumerate(node.args):
+        others = node.args[:i] + node.args[i + 1 :]
+        if child.op == "const":
+            if node.op == "^" and i == 1:
+                yield Role(index(child), EXPONENT, node.args[0])
+            elif node.op == "*":
+                yield Role(index(child), WAVE if outside in WAVES else RATE, mul(*others))
+            elif node.op == "+" and outside not in WAVES:  # there it is a phase
+                yield Role(index(child), SATURATION if outside == "/" else SHIFT, add(*others))
+        elif has_constant(child):
+            yield from _roles(child, outside if node.op in "+*" else _named(node))
+
+
+def _named(node: Node) -> str:
+    """Return the name of an operation; a negative power divides."""
+    divides = node.op == "^" and node.args[1].op == "num" and number(node.args[1]) < 0
+    return "/" if divides else node.op
+
+
+def _price(role: Role, constants: tuple[float, ...], names: tuple[str, ...], x: Float) -> float:
+    c = abs(constants[role.constant])
+    if role.kind == EXPONENT:
+        return ((constants[role.constant] - POWER) / POWERS) ** 2
+    values = evaluate(
+        compile_tape([Term(1.0, None, role.neighbour)], names, len(constants)), constants, x
+    ).value
+    with np.errstate(all="ignore"):
+        if role.kind in (SHIFT, SATURATION):
+            size = float(c / np.sqrt(np.mean(values**2)))
+        else:
+            size = c * float(np.ptp(values)) / 2
+    if not np.isfinite(size) or size <= 0:
+        return 0.0
+    pole = role.kind == SATURATION and constants[role.constant] * np.mean(values) < 0
+    return float((np.log(size / USUAL[role.kind]) / SPREAD) ** 2 + POLE * pole)
