@@ -76,7 +76,7 @@ DOORS = {
     "multiprocessing": ("search/workers.py", "benchmarks/run.py", "benchmarks/worker.py"),
     "concurrent": ("search/workers.py",),
     "threadpoolctl": ("search/",),
-    "pandas": ("tables/", "discovery/result.py", "estimator.py"),
+    "pandas": ("tables/", "discovery/result.py", "discovery/table.py", "estimator.py"),
     "scipy.io": ("tables/matlab.py",),
     "openpyxl": ("tables/excel.py",),  # the extra `files`
     "h5py": ("tables/matlab.py",),

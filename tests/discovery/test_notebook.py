@@ -29,7 +29,8 @@ def texts(outputs):
     return [output["data"]["text/plain"] for output in outputs]
 
 
-def test_a_notebook_shows_the_progress_and_clears_it(notebook):
+def test_a_notebook_shows_the_progress_and_clears_it(notebook, monkeypatch):
+    monkeypatch.setattr("gode.discovery.notebook.PAUSE", 0.0)  # the search may be faster than the line
     example = load_example("growth")
     gode.discover(example.t, example.u, **SMALL)
     shown = texts(notebook)

@@ -80,7 +80,7 @@ def test_no_sum_of_terms_that_are_nearly_one_another_explains_more_than_there_is
     path = solve(parse_equation("u'' = -0.3*u' - 4*u + 0.005"), t, [0.01, 0.0])  # where sin(u) is u
     problem = residual_problem(columns_of_run(t, path.u, path.du, path.d2u))
     terms = bodies("u", "u'", "1", "u^3", "sin(u)", "cos(u)", "u^5", "sin(u)*u'", "u*u'", "cos(u)*u'")
-    rows, _ = _rows(terms, problem, ConstantsConfig())
+    (rows,), _ = _rows(terms, [problem], ConstantsConfig())
     sums = np.array(list(combinations(range(len(terms)), 3)))
     gains = _gains(sums, range(len(terms)), rows @ rows.T, rows @ path.d2u)
     assert gains.max() == pytest.approx(path.d2u @ path.d2u, rel=1e-6)
