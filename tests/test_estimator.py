@@ -228,3 +228,17 @@ def test_the_columns_of_a_frame_name_the_states():
     odd = frame.rename(columns={"prey": "Prey [1000]"})
     text = [line.replace("prey", "Prey_1000") for line in LOTKA]
     assert ODERegressor(equation=text).fit(t, odd).equation_.states == ("Prey_1000", "predator")
+
+
+def test_runs_are_named_by_a_column_and_may_have_their_own_constants():
+    t = np.linspace(0.0, 6.0, 8)
+    rates = {"ann": 0.2, "bob": 0.5}
+    X = pd.DataFrame({"t": np.tile(t, 2), "patient": np.repeat([*rates], 8)})
+    y = np.concatenate([3.0 * np.exp(-k * t) for k in rates.values()])
+    model = ODERegressor(equation="u' = -k*u", runs="patient", individual=True).fit(X, y)
+    assert model.discovery_.individuals["k"].tolist() == pytest.approx([*rates.values()], rel=1e-3)
+    assert model.predict(X.iloc[::-1]) == pytest.approx(y[::-1], rel=1e-3)
+    with pytest.raises(DataError, match="holds the run 'zoe', which fit was not given"):
+        model.predict(X.assign(patient="zoe"))
+    with pytest.raises(DataError, match="runs= names the column 'patient'"):
+        model.fit(X[["t"]], y)

@@ -9,18 +9,19 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from gode.arrays import Float
+from gode.arrays import Float, Series
 from gode.data.numbers import as_numbers
 from gode.discovery import Discovery, discover, fit
 from gode.discovery.arguments import Force
 from gode.discovery.finding import Finding
+from gode.discovery.individual import Individual
 from gode.discovery.quality import Quality
 from gode.discovery.simulate import Start
 from gode.discovery.states import TAKEN
 from gode.errors import ConfigError, DataError, NotFittedError
 from gode.search.settings import INPUT
 from gode.tables.identifiers import identifiers
-from gode.tables.rows import Rows, rows_of, target_names, target_of
+from gode.tables.rows import Rows, by_run, rows_of, target_names, target_of
 
 WEIGHT = "sample_weight"
 SIGNALS = {"u": 0, "velocity": 1, "acceleration": 2}  # argument of discover -> its channel of a state
@@ -43,6 +44,8 @@ class ODERegressor:
         force: a known input as a formula in t or a callable, several by their names; samples of one are a
             column of X.
         initial: known initial values, [u(t0)] or [u(t0), u'(t0)], of several states in turn or by name.
+        runs: the column of X, a DataFrame, that names the run of each row, if there are several.
+        individual: constants that each run has for itself, as in `gode.discover`.
         hold, interpolation, grammar, preset, effort, start, without, n_jobs: as in `gode.discover`.
         random_state: an integer or a generator; None is 0, so that fits are reproducible.
 
@@ -72,6 +75,8 @@ class ODERegressor:
         effort: str = "normal",
         start: str | None = None,
         without: Sequence[str] = (),
+        runs: str | None = None,
+        individual: Individual = False,
         n_jobs: int = 1,
         random_state: object = None,
     ) -> None:
@@ -88,6 +93,8 @@ class ODERegressor:
         self.effort = effort
         self.start = start
         self.without = without
+        self.runs = runs
+        self.individual = individual
         self.n_jobs = n_jobs
         self.random_state = random_state
 
@@ -99,14 +106,19 @@ class ODERegressor:
         """
         if self.signal not in SIGNALS:
             raise ConfigError(f"signal must be one of {', '.join(SIGNALS)}, got {self.signal!r}")
+        X, groups = by_run(X, self.runs)
         rows, values = rows_of(X), target_of(y)
         if len(values) != len(rows.t):
             raise DataError(f"y has {len(values)} values, but X has {len(rows.t)} rows; give one per row")
         if rows.force is not None and self.force is not None:
             raise ConfigError("the input is given twice: force= and the second column of X; drop one of them")
-        order = np.argsort(rows.t, kind="stable")
-        force = self.force if rows.force is None else rows.force[order]
-        self.discovery_ = self._found(rows.t[order], values[order], force, self._names(y, values))
+        parts = [own for _, own in rows.parts(groups)]
+        force: Any = self.force if rows.force is None else [rows.force[own] for own in parts]
+        t, signals = [rows.t[own] for own in parts], [values[own] for own in parts]
+        force = force[0] if rows.force is not None and not groups else force
+        times, seen = (t, signals) if groups else (t[0], signals[0])
+        self.discovery_ = self._found(times, seen, force, self._names(y, values))
+        self.runs_ = [name for name, _ in groups]
         self.equation_: Finding = self.discovery_.equation
         self.quality_: Quality = self.discovery_.quality
         self.n_features_in_ = rows.n_features
@@ -125,7 +137,9 @@ class ODERegressor:
             DataError: if X does not have the columns that `fit` was given.
             NotFittedError: before `fit`.
         """
-        found, rows = self._fitted(), rows_of(X, self.time_origin_)
+        found = self._fitted()
+        X, groups = by_run(X, self.runs)
+        rows = rows_of(X, self.time_origin_)
         if rows.n_features != self.n_features_in_:
             raise DataError(
                 f"X has {rows.n_features} columns, but fit was given {self.n_features_in_}; "
@@ -133,10 +147,13 @@ class ODERegressor:
             )
         if rows.origin is not None and self.time_origin_ is None:
             raise DataError("X holds dates, but fit was given numbers; pass the same to both")
-        t, place = np.unique(rows.t, return_inverse=True)
-        solved = found.simulate(t, initial, self._force(rows, initial is None))
-        values = solved.values[SIGNALS[self.signal] :: 3, place]
-        return np.asarray(values.T if len(values) > 1 else values[0])
+        out = np.full((len(found.equation.states), len(rows.t)), np.nan)
+        for name, own in rows.parts(groups):
+            run, part = self._run(name), rows.at(own)
+            t, place = np.unique(part.t, return_inverse=True)
+            solved = found.simulate(t, initial, self._force(part, initial is None, run), run=run)
+            out[:, own] = solved.values[SIGNALS[self.signal] :: 3, place]
+        return np.asarray(out.T if len(out) > 1 else out[0])
 
     def score(
         self,
@@ -200,10 +217,10 @@ class ODERegressor:
         columns = target_names(y)
         return None if columns is None else identifiers(columns, TAKEN)
 
-    def _found(self, t: Float, y: Float, force: Force | None, names: Sequence[str] | None) -> Discovery:
+    def _found(self, t: Series, y: object, force: Force | None, names: Sequence[str] | None) -> Discovery:
         given: dict[str, Any] = {key: y if key == self.signal else None for key in SIGNALS}
         given |= {"force": force, "initial": self.initial, "names": names}
-        given |= {"hold": self.hold, "interpolation": self.interpolation}
+        given |= {"hold": self.hold, "interpolation": self.interpolation, "individual": self.individual}
         if self.equation is not None:
             return fit(self.equation, t, **given)
         return discover(
@@ -224,13 +241,20 @@ class ODERegressor:
             raise NotFittedError("this ODERegressor has found no equation yet; call fit(X, y) first")
         return self.discovery_
 
-    def _force(self, rows: Rows, from_start: bool) -> tuple[Float, Float] | None:
+    def _run(self, name: str) -> int:
+        """Return the number of a run that `fit` was given."""
+        if self.runs_ and name not in self.runs_:
+            new = "for a new individual call discovery_.predict_new"
+            raise DataError(f"X holds the run {name!r}, which fit was not given; {new}")
+        return self.runs_.index(name) if self.runs_ else 0
+
+    def _force(self, rows: Rows, from_start: bool, number: int) -> tuple[Float, Float] | None:
         """Return the samples of the input: those of X, preceded by those of `fit`."""
         if rows.force is None:
             return None
         t, first = np.unique(rows.t, return_index=True)
         force = rows.force[first]
-        run = self.discovery_.prepared.dataset.runs[0]
+        run = self.discovery_.prepared.dataset.runs[number]
         if not from_start or not len(t):
             return t, force
         before = run.t < t[0]

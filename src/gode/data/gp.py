@@ -36,10 +36,12 @@ class Tuning(NamedTuple):
     starts: int  # the best ones, from which to go on
     iterations: int
     tolerance: float  # relative change of the objective that ends it
+    known: tuple[tuple[float, ...], ...] = ()  # what similar runs have, to start from; by default many starts
 
 
 CAREFUL = Tuning(2, 30, 1e-7)
 BRIEF = Tuning(1, 8, 1e-4)  # enough to compare kinds of noise
+LENT = Tuning(1, 2, 1e-3)  # from the hyperparameters of similar runs
 
 
 @dataclass(frozen=True)
@@ -110,7 +112,8 @@ def smooth_gp(
     scale = Scale.of(run)
     task = _task(run, scale, run.initial if known is None else known, profile)
     few = [_thinned(task, TUNING_POINTS)]
-    best, evidence = _best([*STARTS, *_starts_for(cycles(run))], few, BOUNDS, tuning)
+    starts = tuning.known or (*STARTS, *_starts_for(cycles(run)))
+    best, evidence = _best(starts, few, BOUNDS, tuning)
     return replace(_posterior(run.t if at is None else at, best, task, scale), evidence=evidence)
 
 

@@ -12,7 +12,7 @@ from scipy.interpolate import CubicHermiteSpline
 
 from gode.arrays import Float
 from gode.data.averaging import averaged
-from gode.data.gp import BRIEF, CAREFUL, Tuning, smooth_blocks, smooth_gp
+from gode.data.gp import BRIEF, CAREFUL, LENT, Tuning, smooth_blocks, smooth_gp
 from gode.data.logarithms import smooth_logarithms
 from gode.data.noise import FLOOR, MIXED, SURE, curve_sizes, is_noisy, noise_profile, with_noise
 from gode.data.runs import Run, cycles, lowest_channel
@@ -23,6 +23,8 @@ MAX_CYCLES = 12  # of one process, whose hyperparameters are tuned on 160 points
 PER_CYCLE = 64  # points per cycle that averaging keeps: fewer would flatten the peaks
 BLOCK = 200  # points of a block, without its overlap
 DECIDING = 4  # runs on which the kind of noise is decided
+MANY = 40  # runs of which only some are tuned by themselves
+LENDERS = 20  # these
 
 
 def smooth(run: Run, *, known: Float | None = None) -> Smooth:
@@ -42,7 +44,7 @@ def smooth_runs(runs: Sequence[Run], known: Sequence[Float]) -> tuple[Smooth, ..
 
 def _smooth_by_noise(parts: Sequence[tuple[Run, Float]]) -> list[Smooth]:
     """Return one state of all runs, smoothed again if its noise is not constant; a few runs decide that."""
-    plain = [_smooth_state(run, exact) for run, exact in parts]
+    plain = _smooth_all(parts, [None] * len(parts), CAREFUL)
     sizes, seen = curve_sizes(plain), np.any([np.isfinite(f.noise) for f in plain], axis=0)
     if not is_noisy(plain[:DECIDING]) or not np.all(sizes[seen] > 0):
         return plain
@@ -50,7 +52,7 @@ def _smooth_by_noise(parts: Sequence[tuple[Run, Float]]) -> list[Smooth]:
 
     def again(ratio: float, n: int, tuning: Tuning) -> list[Smooth]:
         profiles = [noise_profile(f.values, sizes, ratio) for f in plain[:n]]
-        return [_smooth_state(*part, rows, tuning) for part, rows in zip(parts[:n], profiles, strict=True)]
+        return _smooth_all(parts[:n], profiles, tuning)
 
     count = sum(int(np.isfinite(run.observed).sum()) for run, _ in parts[:DECIDING])
     gains = {}
@@ -64,6 +66,24 @@ def _smooth_by_noise(parts: Sequence[tuple[Run, Float]]) -> list[Smooth]:
         if gain > gains[best]:
             return bent
     return with_noise(again(best, len(parts), CAREFUL), sizes, best) if gains[best] > SURE else plain
+
+
+def _smooth_all(
+    parts: Sequence[tuple[Run, Float]], profiles: Sequence[Float | None], tuning: Tuning
+) -> list[Smooth]:
+    """Return runs smoothed: of many, some by themselves and the others with what these have in common."""
+    n = len(parts)
+    few = {*range(DECIDING), *evenly(n, LENDERS)} if n > MANY else {*range(n)}
+    own = {i: _smooth_state(parts[i][0], parts[i][1], profiles[i], tuning) for i in sorted(few)}
+    found = dict.fromkeys(tuple(smooth.hyperparameters.tolist()) for smooth in own.values())
+    lent = LENT._replace(known=tuple(found))
+    rest = {i: _smooth_state(parts[i][0], parts[i][1], profiles[i], lent) for i in range(n) if i not in own}
+    return [own[i] if i in own else rest[i] for i in range(n)]
+
+
+def evenly(n: int, most: int) -> list[int]:
+    """Return at most this many of `n` numbers from 0 on, spread evenly."""
+    return [int(i) for i in np.unique(np.linspace(0, n - 1, min(n, most)).astype(int))]
 
 
 def _smooth_state(run: Run, exact: Float, profile: Float | None = None, tuning: Tuning = CAREFUL) -> Smooth:

@@ -13,6 +13,7 @@ from gode.arrays import Series
 from gode.choices import EffortName
 from gode.data import Dataset
 from gode.data.joining import chosen_interpolation
+from gode.data.smoothing import evenly
 from gode.discovery.arguments import Force, Signals, make_dataset
 from gode.discovery.explaining import with_causes, with_error_bars
 from gode.discovery.framing import read_frame
@@ -187,8 +188,9 @@ def _starts(skeleton: Skeleton, prepared: Prepared, settings: Settings) -> list[
 def _start_of_each(skeleton: Skeleton, prepared: Prepared, settings: Settings) -> Start:
     """Return the start from the best cheap fit of each run, from the median of all where a run has none."""
     table = []
-    for i in range(len(prepared.target.dataset.runs)):
-        problems = tuple(each[i] for each in prepared.each)
+    n = len(prepared.target.dataset.runs)
+    for number, i in enumerate(evenly(n, len(prepared.each[0]))):
+        problems = tuple(each[number] for each in prepared.each)
         alone = replace(prepared, problems=problems, target=prepared.target.of_run(i))
         with suppress(DataError):
             table.append(_starts(skeleton, alone, settings)[0].constants)
@@ -196,7 +198,7 @@ def _start_of_each(skeleton: Skeleton, prepared: Prepared, settings: Settings) -
         table.append((np.nan,) * skeleton.n_constants)
     known = np.array(table)
     centre = np.nanmedian(known, axis=0) if np.isfinite(known).any() else np.ones(skeleton.n_constants)
-    rows = np.where(np.isfinite(known), known, centre).tolist()
+    rows = np.where(np.isfinite(known), known, centre).tolist() if len(known) == n else []
     return Start(Equation(skeleton, tuple(centre.tolist())), patient=True, each=tuple(map(tuple, rows)))
 
 

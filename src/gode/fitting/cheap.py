@@ -8,6 +8,7 @@ from gode.arrays import Float
 from gode.data import Columns, Dataset, join_runs
 from gode.data.columns import split_at_jumps
 from gode.data.runs import cycles, held_inputs
+from gode.data.smoothing import evenly
 from gode.equation.tree import is_other
 from gode.fitting.long_records import SCREENED, SHORTEST
 from gode.fitting.problem import Regression, integral_problem, residual_problem
@@ -17,6 +18,7 @@ SLOW = 5  # degree of the drift that is no swing
 FEWEST = 50  # points that are kept whatever the drift
 CYCLES = 1.5  # of a piece with its own initial values
 FEWEST_IN_PIECE = 10  # points
+FEWEST_RUNS = 6  # that are scored by themselves
 COARSE = 10  # points a cycle, below which integrals over the samples are poor
 
 
@@ -31,10 +33,13 @@ def cheap_problems(dataset: Dataset, columns: Columns, order: int, noise: Float)
 def problems_of_each(
     dataset: Dataset, columns: Columns, order: int, noise: Float, together: tuple[Regression, ...]
 ) -> tuple[tuple[Regression, ...], ...]:
-    """Return, for each of the problems of all runs `together`, that of each run by itself."""
+    """Return, for each of the problems of all runs `together`, that of each run by itself.
+
+    Of many long runs some are enough, spread evenly.
+    """
     forms = [problem.form for problem in together]
-    runs = []
-    for i in range(len(dataset.runs)):
+    runs, length = [], float(np.median([run.n_points for run in dataset.runs]))
+    for i in evenly(len(dataset.runs), max(int(SCREENED / length), FEWEST_RUNS)):
         own = cheap_problems(dataset.of_runs([i]), columns.of_run(i), order, noise)
         runs.append(sorted(own, key=lambda problem: forms.index(problem.form)))
     return tuple(zip(*runs, strict=True))

@@ -247,6 +247,10 @@ class _Group:
 
     def uncertainty(self, paths: Sequence[Path]) -> Uncertainty:
         """Return the covariances at the minimum, wide enough that 1.96 standard errors hold 95 %."""
+        with np.errstate(over="ignore", invalid="ignore"):  # of what the data do not determine
+            return self._uncertainty(paths)
+
+    def _uncertainty(self, paths: Sequence[Path]) -> Uncertainty:
         phi, share = correlation(self._series(paths), self.n_free)
         s, slow = self.shared, longer(phi, share)
         variances, freedom = self._noise(paths)

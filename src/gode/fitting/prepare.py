@@ -10,7 +10,7 @@ from gode.arrays import Float
 from gode.data import Columns, Dataset, Run, Smooth, columns_of_states, join_runs
 from gode.data.joining import Samples
 from gode.data.outliers import outliers_told, smoothed_without_outliers, without_outliers
-from gode.data.smoothing import resampled, smooth_runs
+from gode.data.smoothing import LENDERS, evenly, resampled, smooth_runs
 from gode.equation import Equation, Term, parse_tree
 from gode.equation.tape import COLUMNS, compile_tape, evaluate
 from gode.equation.tree import TIME, has_constant, variables
@@ -24,7 +24,7 @@ from gode.solve import Signal, solve
 from gode.solve.signals import joined
 
 CERTAIN = 2.0  # standard deviations from zero at which u has a sign
-MOST_RUNS = 20  # that are screened, where each has constants of its own
+MOST_RUNS = LENDERS  # that are screened, where each has constants of its own: smoothed by themselves
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ def _screened_runs(dataset: Dataset) -> tuple[int, ...]:
     """Return the runs to screen where there are many, spread evenly; none if these are all."""
     n = len(dataset.runs)
     several = len(dataset.states) > 1  # their equations are also sought along the solution of all runs
-    return () if n <= MOST_RUNS or several else tuple(np.linspace(0, n - 1, MOST_RUNS).astype(int).tolist())
+    return () if n <= MOST_RUNS or several else tuple(evenly(n, MOST_RUNS))
 
 
 def _scales(smooths: Sequence[Smooth]) -> tuple[float, ...]:

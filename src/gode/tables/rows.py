@@ -1,17 +1,19 @@
 """The X and y of an estimator as times, an input and signals."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from gode.arrays import Float
+from gode.arrays import Float, Int
 from gode.data.dates import as_seconds
 from gode.errors import DataError
 from gode.tables.roles import GUESSES
 from gode.tables.table import frame_table, listed
+
+Label = tuple[str, Int]  # the name of a run, and its rows
 
 
 @dataclass(frozen=True)
@@ -23,10 +25,42 @@ class Rows:
     names: tuple[str, ...] | None
     origin: object = None  # the date or time from which seconds are counted
 
+    def at(self, chosen: Int) -> "Rows":
+        """Return some of the rows."""
+        force = None if self.force is None else self.force[chosen]
+        return replace(self, t=self.t[chosen], force=force)
+
+    def parts(self, groups: "Sequence[Label]") -> "list[Label]":
+        """Return the rows of each run in the order of time; without runs, all rows."""
+        every = groups or [("", np.arange(len(self.t)))]
+        return [(name, own[np.argsort(self.t[own], kind="stable")]) for name, own in every]
+
     @property
     def n_features(self) -> int:
         """The number of columns."""
         return 1 if self.force is None else 2
+
+
+def by_run(X: "ArrayLike | pd.DataFrame", column: object) -> "tuple[ArrayLike | pd.DataFrame, list[Label]]":
+    """Return X without the column that names the runs, and the rows of each run; without one, all rows.
+
+    Raises:
+        DataError: if X has no such column.
+    """
+    if column is None:
+        return X, []
+    if not isinstance(X, pd.DataFrame) or column not in X.columns:
+        has = (
+            f"it has {listed([str(name) for name in X.columns])}"
+            if isinstance(X, pd.DataFrame)
+            else "it is an array"
+        )
+        raise DataError(
+            f"runs= names the column {column!r} of a DataFrame X, but {has}; pass one with this column"
+        )
+    words = [str(word) for word in X[column]]
+    groups = [(word, np.flatnonzero([each == word for each in words])) for word in dict.fromkeys(words)]
+    return X.drop(columns=[column]), groups
 
 
 def rows_of(X: "ArrayLike | pd.DataFrame", origin: object = None) -> Rows:
