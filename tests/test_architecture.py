@@ -46,6 +46,7 @@ LAYERS = (
     {"discovery": {"*"}},
     {"measured": {"*"}},  # from files to checked data, for the command line and for fleets of files
     {"report": {"*"}, "estimator": {"*"}},
+    {"fleet": {"*"}},  # many records, on many machines
     {"benchmarks": {"*"}},  # its page is written by the report
     {"cli": {"*"}},  # "*": everything below
     {"studio": {"*"}},  # the page drives the command line
@@ -73,8 +74,9 @@ DOORS = {
     "scipy.integrate": ("solve/", "benchmarks/baselines.py", "benchmarks/odebench/systems.py"),
     "scipy.optimize": ("fitting/", "data/gp.py", "benchmarks/baselines.py", "benchmarks/score.py"),
     "cma": ("search/latent.py",),
-    "multiprocessing": ("search/workers.py", "benchmarks/run.py", "benchmarks/worker.py"),
-    "concurrent": ("search/workers.py",),
+    "multiprocessing": ("search/workers.py", "fleet/processes.py"),
+    "concurrent": ("search/workers.py", "fleet/"),  # any executor runs a fleet
+    "distributed": ("fleet/cluster.py",),  # the extra `dask`
     "threadpoolctl": ("search/",),
     "pandas": ("tables/", "discovery/result.py", "discovery/table.py", "estimator.py"),
     "scipy.io": ("tables/matlab.py",),

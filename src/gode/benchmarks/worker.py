@@ -1,38 +1,27 @@
-"""A worker process: it receives jobs over a connection and sends records back."""
+"""What a worker process does: it makes the record of a job."""
 
 import hashlib
 import importlib.metadata
 import platform
-import signal
-import threading
 import time
 import traceback
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import lru_cache, partial
-from multiprocessing.connection import Connection
 from pathlib import Path
 
 from gode import __version__
 from gode.benchmarks.jobs import Job
 from gode.benchmarks.records import Record
 from gode.errors import GodeError
-from gode.search.workers import end_with_parent
 
 PACKAGES = ("numpy", "scipy", "numba")
 
 
-def serve(connection: "Connection[Record | None, Job]", pools: Path | None = None) -> None:
-    """Send None when ready, then a record for each job, until the other side closes."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C
-    threading.Thread(target=end_with_parent, daemon=True).start()
+def run_warm_job(job: Job, pools: Path | None = None) -> Record:
+    """Run a job in a process that was warmed up, so that no job is timed with imports and compilation."""
     warm_up()
-    try:
-        connection.send(None)
-        while True:
-            connection.send(run_job(connection.recv(), pools))
-    except (EOFError, OSError):
-        return
+    return run_job(job, pools)
 
 
 def run_job(job: Job, pools: Path | None = None) -> Record:
@@ -116,8 +105,9 @@ def _code() -> str:
     return digest.hexdigest()[:12]
 
 
+@lru_cache
 def warm_up() -> None:
-    """Import and compile what a run needs, so that the first job is not timed with it."""
+    """Import and compile what a run needs, once in each process."""
     job = Job(study="b1", problem="ID2", method="floor", samples=12)
     for name in ("ID2", "LODE4", "NLODE4"):  # first order, second order, implicit
         run_job(replace(job, problem=name))

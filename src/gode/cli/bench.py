@@ -42,8 +42,8 @@ def _suite_command(names: tuple[str, ...], title: str, text: str) -> None:
     @click.pass_context
     def run_suite(
         ctx: click.Context, problems: tuple[str, ...], methods: tuple[str, ...], seeds: tuple[int, ...],
-        initial: str, effort: str, jobs: int, limit: float, retry: bool, pools: bool, out: Path,
-        noise: tuple[float, ...], quick: bool,
+        initial: str, effort: str, jobs: int, dask: str | None, limit: float, retry: bool, pools: bool,
+        out: Path, noise: tuple[float, ...], quick: bool,
     ) -> None:  # fmt: skip
         from gode.benchmarks.jobs import suite_jobs
         from gode.benchmarks.quick import check_quick, quick_jobs
@@ -56,7 +56,7 @@ def _suite_command(names: tuple[str, ...], title: str, text: str) -> None:
                 initial=initial, effort=effort,
             )
         )  # fmt: skip
-        run_study(ctx, todo, jobs, limit, retry, pools, out)
+        run_study(ctx, todo, jobs, limit, retry, pools, out, dask)
         if quick:
             _exit_quick(check_quick(out, todo))
 
@@ -88,8 +88,8 @@ _suite_command(("b1", "b2", "b3"), "all", "The three suites.")
 @click.pass_context
 def odebench_command(
     ctx: click.Context, problems: tuple[str, ...], methods: tuple[str, ...], seeds: tuple[int, ...],
-    effort: str, jobs: int, limit: float, retry: bool, pools: bool, out: Path, noise: tuple[float, ...],
-    drop: tuple[float, ...],
+    effort: str, jobs: int, dask: str | None, limit: float, retry: bool, pools: bool, out: Path,
+    noise: tuple[float, ...], drop: tuple[float, ...],
 ) -> None:  # fmt: skip
     """ODEBench: 63 systems of one to four states.
 
@@ -102,7 +102,7 @@ def odebench_command(
         problems=problems, methods=usable_methods(methods, several_states=True), seeds=seeds, noise=noise,
         dropped=drop, effort=effort,
     )  # fmt: skip
-    run_study(ctx, todo, jobs, limit, retry, pools, out)
+    run_study(ctx, todo, jobs, limit, retry, pools, out, dask)
 
 
 @bench.command("sweep", cls=MultiValueCommand)
@@ -115,8 +115,8 @@ def odebench_command(
 @click.pass_context
 def sweep_command(
     ctx: click.Context, what: str, problems: tuple[str, ...], methods: tuple[str, ...],
-    seeds: tuple[int, ...], initial: str, effort: str, jobs: int, limit: float, retry: bool, pools: bool,
-    out: Path, values: tuple[float, ...],
+    seeds: tuple[int, ...], initial: str, effort: str, jobs: int, dask: str | None, limit: float, retry: bool,
+    pools: bool, out: Path, values: tuple[float, ...],
 ) -> None:  # fmt: skip
     """Vary the noise, the number of samples, the share of dropped samples, or the number of runs."""
     from gode.benchmarks.jobs import sweep_jobs
@@ -130,7 +130,7 @@ def sweep_command(
         initial=initial,
         effort=effort,
     )
-    run_study(ctx, todo, jobs, limit, retry, pools, out)
+    run_study(ctx, todo, jobs, limit, retry, pools, out, dask)
 
 
 @bench.command("methods")

@@ -51,6 +51,8 @@ run_options = add_options(
                  show_default=True),
     click.option("--jobs", default=2, show_default=True,
                  help="Processes, at most one for each core."),
+    click.option("--dask", metavar="ADDRESS",
+                 help="Run on the workers of this Dask scheduler, which keep no --limit."),
     click.option("--limit", default=1800.0, show_default=True, help="Time limit of a run in seconds."),
     click.option("--retry", is_flag=True, help="Repeat runs that failed."),
     click.option("--pools", is_flag=True, help="Save all candidates of gode, to replay their selection."),
@@ -87,8 +89,9 @@ def usable_methods(names: Sequence[str], *, several_states: bool = False) -> lis
 
 
 def run_study(
-    ctx: click.Context, todo: "list[Job]", workers: int, limit: float, retry: bool, pools: bool, out: Path
-) -> None:
+    ctx: click.Context, todo: "list[Job]", workers: int, limit: float, retry: bool, pools: bool, out: Path,
+    dask: str | None = None,
+) -> None:  # fmt: skip
     """Run the jobs that have no result yet, and print the tables."""
     from gode.benchmarks.report import main_table, remember_command
     from gode.benchmarks.run import RunConfig, run_jobs
@@ -97,17 +100,19 @@ def run_study(
     from gode.benchmarks.worker import now
     from gode.search.workers import cores
 
-    config = RunConfig(workers=workers, limit=limit, retry=retry, pools=out / "pools" if pools else None)
-    if workers > cores():
+    saved = (out / "pools").absolute() if pools else None
+    config = RunConfig(workers=workers, limit=limit, retry=retry, pools=saved, dask=dask)
+    if workers > cores() and not dask:
         click.echo(f"--jobs {workers}: {cores()} processes are used, one for each core")
         workers, config = cores(), replace(config, workers=cores())
     if not todo:
         click.echo("nothing to do: none of these methods is installed")
         return
     remember_command(out, _command(ctx), now())
-    click.echo(f"{len(todo)} runs, {workers} at a time; finished ones go to {out / 'runs.jsonl'}")
+    where = f"on {dask}" if dask else f"{workers} at a time"
+    click.echo(f"{len(todo)} runs, {where}; finished ones go to {out / 'runs.jsonl'}")
     try:
-        records = run_jobs(todo, out, config, _show_progress)
+        records = run_jobs(todo, out, config, _show_progress, click.echo)
     except KeyboardInterrupt:
         click.echo("\nstopped; what is finished is kept, and the same command goes on from there")
         exit_interrupted()
@@ -125,7 +130,7 @@ def _command(ctx: click.Context) -> str:
         value = ctx.params.get(parameter.name or "")
         if isinstance(parameter, click.Argument):
             words.append(str(value))
-        elif value not in ((), parameter.get_default(ctx)) and isinstance(parameter, click.Option):
+        elif value not in (None, (), parameter.get_default(ctx)) and isinstance(parameter, click.Option):
             values = value if isinstance(value, tuple) else () if value is True else (value,)
             words += [parameter.opts[0], *map(str, values)]
     return shlex.join(words)

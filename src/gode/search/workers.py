@@ -55,13 +55,14 @@ def processes(n_jobs: int, dataset: Dataset) -> int:
         raise ConfigError(f"n_jobs must be a whole number from 1 on, got {n_jobs!r}")
     sendable = all(isinstance(v, str | np.ndarray) for run in dataset.runs for v in run.inputs.values())
     n_jobs = min(n_jobs, cores()) if sendable else 1
-    if n_jobs > 1 and not _may_start_others():
+    if n_jobs > 1 and not may_start_others():
         warnings.warn("this process cannot start others, so n_jobs=1 is used", stacklevel=2)
         return 1
     return n_jobs
 
 
-def _may_start_others() -> bool:
+def may_start_others() -> bool:
+    """Tell whether this process may start others, which a worker of multiprocessing or of joblib may not."""
     method = multiprocessing.get_start_method(allow_none=True)
     known = method is None or method in multiprocessing.get_all_start_methods()  # joblib has one of its own
     return known and not multiprocessing.current_process().daemon
@@ -203,7 +204,7 @@ class Workers:
             plain = Workers(self.prepared.portable(), self.settings)
             context = multiprocessing.get_context("spawn")
             self._pool = ProcessPoolExecutor(self.n_jobs, context, initializer=_begin, initargs=(plain,))
-        with _without_main():
+        with without_main():
             return self._pool.map(_work, starts)
 
 
@@ -215,7 +216,7 @@ def _constants(found: Candidate) -> Float:
 
 
 @contextmanager
-def _without_main() -> Iterator[None]:
+def without_main() -> Iterator[None]:
     """Start processes that do not run the program of the user again; they need nothing of it.
 
     Without `if __name__ == "__main__"` in that program, each of them would begin a discovery of its own.
