@@ -78,7 +78,7 @@ DOORS = {
     "concurrent": ("search/workers.py", "fleet/"),  # any executor runs a fleet
     "distributed": ("fleet/cluster.py",),  # the extra `dask`
     "threadpoolctl": ("search/",),
-    "pandas": ("tables/", "discovery/result.py", "discovery/table.py", "estimator.py"),
+    "pandas": ("tables/", "discovery/result.py", "discovery/table.py", "estimator.py", "fleet/"),
     "scipy.io": ("tables/matlab.py",),
     "openpyxl": ("tables/excel.py",),  # the extra `files`
     "h5py": ("tables/matlab.py",),

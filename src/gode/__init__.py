@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from gode.equation import Equation, Skeleton, parse_equation, parse_skeleton
     from gode.errors import GodeError
     from gode.estimator import ODERegressor
+    from gode.fleet import Fleet, discover_many
     from gode.grammar import Grammar, load_grammar
     from gode.library import Library, draw_library
     from gode.model import LatentSpace, load_model
@@ -21,6 +22,7 @@ __version__ = "0.1.0"
 __all__ = [
     "Discovery",
     "Equation",
+    "Fleet",
     "GodeError",
     "Grammar",
     "LatentSpace",
@@ -28,6 +30,7 @@ __all__ = [
     "ODERegressor",
     "Skeleton",
     "discover",
+    "discover_many",
     "draw_library",
     "fit",
     "load",
@@ -40,6 +43,7 @@ __all__ = [
 _HOMES = {
     "Discovery": "gode.discovery",
     "Equation": "gode.equation",
+    "Fleet": "gode.fleet",
     "GodeError": "gode.errors",
     "Grammar": "gode.grammar",
     "LatentSpace": "gode.model",
@@ -47,6 +51,7 @@ _HOMES = {
     "ODERegressor": "gode.estimator",
     "Skeleton": "gode.equation",
     "discover": "gode.discovery",
+    "discover_many": "gode.fleet",
     "draw_library": "gode.library",
     "fit": "gode.discovery",
     "load": "gode.report",

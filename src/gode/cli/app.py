@@ -28,6 +28,7 @@ COMMANDS = {
     "bench": "bench",
     "demo": "discover",
     "discover": "discover",
+    "discover-many": "fleet",
     "export": "records",
     "fit": "discover",
     "grammar": "learning",
@@ -37,6 +38,7 @@ COMMANDS = {
     "simulate": "records",
     "studio": "studio",
     "train": "models",
+    "watch": "watch",
 }
 NOT_EXPLAINED = 3  # exit code if the fit is poor, or no equation is supported
 INTERRUPTED, TERMINATED = 130, 143  # exit codes after SIGINT and SIGTERM

@@ -18,7 +18,7 @@ from queue import Empty, SimpleQueue
 from typing import Any, Generic, Protocol, TypeVar
 
 from gode.errors import GodeError, shortened
-from gode.fleet.processes import OverdueError, StartError, WorkerDiedError
+from gode.fleet.processes import OverdueError, StartError, WorkerDiedError, WorkError
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -224,7 +224,8 @@ class _Flight(Generic[T, R]):
             self.broken = True
             yield from self._lost(trial)
         else:
-            said = shortened(f"{type(error).__name__}: {error}", 300)
+            kind = "" if isinstance(error, WorkError) else f"{type(error).__name__}: "
+            said = shortened(f"{kind}{error}", 300)
             yield trial.done(None, f"it could not be worked on: {said}")
 
     def _died(self, trial: _Try[T], how: str) -> Iterator[Done[T, R]]:

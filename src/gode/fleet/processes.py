@@ -187,7 +187,7 @@ class Processes(Executor):
         """
         begin = time.monotonic()
         try:
-            worker.connection.send(call.work)
+            _send(worker, call)
             if not worker.connection.poll(None if math.isinf(self.limit) else self.limit):
                 raise OverdueError(f"not finished after {self.limit:g} s")
             fine, answer = worker.connection.recv()
@@ -200,6 +200,17 @@ class Processes(Executor):
         if not fine:
             raise WorkError(answer)
         return answer
+
+
+def _send(worker: _Worker, call: _Call) -> None:
+    try:
+        worker.connection.send(call.work)
+    except OSError:  # it has just died
+        raise
+    except Exception as error:  # noqa: BLE001 - pickle raises many kinds
+        raise WorkError(
+            f"it cannot be sent to another process ({error}); give functions as formulas or samples"
+        ) from None
 
 
 def serve(connection: "Connection[Any, Any]", begin: Callable[[], None] | None) -> None:

@@ -1,0 +1,126 @@
+"""gode discover-many: one discovery for each file of a folder, on this machine or on a cluster."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gode.choices import EffortName
+from gode.cli.app import OutPath, add_options, exit_interrupted, main, say
+from gode.cli.columns import data_options
+
+if TYPE_CHECKING:
+    from gode.fleet.engine import Engine
+
+engine_options = add_options(
+    click.option("--dask", metavar="ADDRESS", help="Work on the workers of this Dask scheduler."),
+    click.option("--jobs", type=click.IntRange(1), help="Processes; by default one for each core."),
+)
+search_options = add_options(
+    click.option(
+        "--order",
+        type=click.Choice(["1", "2", "auto"]),
+        help="Of the equations; auto tries both. By default 2 with accelerations, else 1.",
+    ),
+    click.option("--grammar", type=click.Path(), metavar="NAME", help="As for gode discover."),
+    click.option(
+        "--without", metavar="SYMBOL", multiple=True, help="Leave out log, t, ...; may be repeated."
+    ),
+    click.option("--effort", type=click.Choice([*map(str, EffortName)]), default="normal", show_default=True),
+    click.option("--seed", type=click.IntRange(0), default=0, show_default=True),
+    click.option("--max-seconds", type=click.FloatRange(0, min_open=True), metavar="S", help="For each."),
+)
+
+
+@main.command("discover-many")
+@click.argument("source", type=click.Path(), metavar="FOLDER")
+@data_options
+@search_options
+@engine_options
+@click.option("--id", metavar="COLUMN", help="FOLDER is one long table; this column tells its records apart.")
+@click.option("--each", metavar="FILE", help="Table of options of single records, named in its first column.")
+@click.option("--metadata", metavar="FILE", help="Table about the records, named in its first column.")
+@click.option("--pictures/--no-pictures", default=True, show_default=True, help="Draw each record.")
+@click.option("--out", type=OutPath(), required=True, help="Folder of the results; it is continued.")
+def discover_many_command(
+    source: str, out: Path, id: str | None, each: str | None, metadata: str | None, pictures: bool,
+    dask: str | None, jobs: int | None, **options: Any,
+) -> None:  # fmt: skip
+    """Find the equation behind each file in FOLDER, and what they have in common.
+
+    The options about columns and equations are those of gode discover. Each finished record is a line in
+    table.jsonl; given again, the command goes on where it was stopped or killed. At the end there are
+    table.csv, the page index.html, and the folders records and pictures.
+
+    \b
+    Examples:
+      gode discover-many wells --effort quick --out result
+      gode discover-many bridge --order 2 --acceleration a --metadata weather.csv --out result
+      gode discover-many plate.csv --id well --out result --dask tcp://10.0.0.1:8786
+    """
+    from gode.fleet.folder import run_folder
+    from gode.fleet.reading import options_table, read_metadata
+    from gode.fleet.sources import count_of, tasks_of
+
+    chosen = {name: value for name, value in options.items() if value is not None and value != ()}
+    if chosen.get("order") in ("1", "2"):
+        chosen["order"] = int(chosen["order"])
+    own = options_table(each) if each else {}
+    about = read_metadata(metadata) if metadata else None
+    tasks = tasks_of(source, id=id, each=own, picture=pictures, options=chosen)
+    total = count_of(source, id)
+    engine = chosen_engine(dask, jobs)
+    say(f"{total} records, {engine.width} at a time; finished ones go to {out / 'table.jsonl'}")
+    try:
+        for step in run_folder(tasks, total, out, engine, settings={**chosen, "each": own}, on_note=say):
+            found = step.row.failure or step.row.equation
+            say(f"{step.done}/{step.total} {_span(step.left)} left: {step.row.id}: {found}")
+        _finish(out, engine, about)
+    except KeyboardInterrupt:
+        say("\nstopped; what is finished is kept, and the same command goes on from there")
+        exit_interrupted()
+    finally:
+        engine.close()
+
+
+def _finish(out: Path, engine: "Engine", about: Any) -> None:
+    """Fit shared laws where they are missing; write the table and the page; print the laws."""
+    from gode.fleet import Fleet
+    from gode.fleet.folder import CSV, PAGE, settle_folder, write_table
+
+    for done, total in settle_folder(out, engine, on_note=say):
+        if done in (1, total) or done % 100 == 0:
+            say(f"fitting shared laws to other records: {done}/{total}")
+    fleet = Fleet.read(out)
+    write_table(fleet, out)
+    fleet.report(out / PAGE, about)
+    failed = int((fleet.records["failure"] != "").sum())
+    say(f"\n{len(fleet.records)} records, {failed} without an equation. The laws:")
+    for _, row in fleet.groups.head(10).iterrows():
+        say(f"  {row['records']:6d} {row['law']} (could explain {row['could explain']})")
+    for name, row in fleet.outliers.head(10).iterrows():
+        say(f"  apart: {name}, {row['value']:.4g} multiplying {row['constant']}, usually {row['usual']:.4g}")
+    for path in (out / CSV, out / PAGE):
+        say(f"written: {path}")
+
+
+def chosen_engine(dask: str | None, jobs: int | None) -> "Engine":
+    """Return the engine that the options ask for.
+
+    Raises:
+        ConfigError: if there is none.
+    """
+    from gode.errors import ConfigError
+    from gode.fleet.cluster import DaskCluster
+    from gode.fleet.engines import OwnProcesses
+    from gode.fleet.work import begin
+
+    if dask and jobs:
+        raise ConfigError("--dask and --jobs both say where to work; give one of them")
+    return DaskCluster(dask) if dask else OwnProcesses(jobs, begin=begin)
+
+
+def _span(seconds: float) -> str:
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"

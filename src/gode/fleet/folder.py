@@ -1,0 +1,127 @@
+"""The folder of a fleet: an append-only table, a record and a picture of each result.
+
+What is in the table is done. A record is written before its row, so a process that is killed at any time
+leaves a folder from which the same call goes on, and no record is lost or double.
+"""
+
+import csv
+import json
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from gode.errors import ConfigError
+from gode.files import make_folder, replacing
+from gode.fleet.engine import Engine, seconds_left, work_through
+from gode.fleet.lines import as_line, open_lines
+from gode.fleet.many import result_of
+from gode.fleet.result import Result, Row
+from gode.fleet.store import LAWS, PICTURES, RECORDS, TABLE, file_name, packed_record, read_rows
+from gode.fleet.table import Fleet
+from gode.fleet.task import Refit, Task
+from gode.fleet.work import refit, work
+
+SETTINGS, CSV, PAGE = "fleet.json", "table.csv", "index.html"
+COLUMNS = (
+    "id", "group", "equation", "constants", "errors", "places", "misfit", "verdict", "order", "n_values", "failure",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Progress:
+    """The state of a fleet after a finished record."""
+
+    row: Row
+    done: int
+    total: int
+    left: float  # estimated seconds for the rest
+
+
+def run_folder(
+    tasks: Iterable[Task],
+    total: int,
+    out: Path,
+    engine: Engine,
+    *,
+    settings: Mapping[str, object],
+    on_note: Callable[[str], None] | None = None,
+) -> Iterator[Progress]:
+    """Discover the records that have no row in `out` yet, and yield the progress.
+
+    Args:
+        settings: what the results depend on besides the data; a folder with others is refused.
+
+    Raises:
+        FileError, ConfigError: if the folder cannot be used.
+    """
+    make_folder(out / RECORDS)
+    make_folder(out / PICTURES)
+    with open_lines(out / TABLE) as lines:
+        _check_settings(out, settings)
+        known = {row.id for row in read_rows(out, with_laws=False)}
+        done, begin = len(known), time.monotonic()
+        waiting = (task for task in tasks if task.id not in known)
+        for n, each in enumerate(work_through(waiting, work, engine, on_note=on_note), 1):
+            result = result_of(each)
+            _write(result, out)
+            lines.append(as_line(result.row.json()))
+            left = seconds_left(n, total - done, begin)
+            yield Progress(result.row, done + n, total, left)
+
+
+def settle_folder(
+    out: Path, engine: Engine, on_note: Callable[[str], None] | None = None
+) -> Iterator[tuple[int, int]]:
+    """Fit the laws that records share to those that did not try them; yield how many of how many are done."""
+    fleet = Fleet.read(out)
+    wanted = fleet.unsettled
+    tasks = (Refit(name, packed_record(out, name), laws) for name, laws in wanted.items())
+    with open_lines(out / LAWS) as lines:
+        for n, each in enumerate(work_through(tasks, refit, engine, on_note=on_note), 1):
+            fits = [list(fit) for fit in each.result or () if fit.constants]
+            lines.append(as_line({"id": each.task.id, "tried": list(each.task.laws), "fits": fits}))
+            yield n, len(wanted)
+
+
+def write_table(fleet: Fleet, out: Path) -> Path:
+    """Write the table of a fleet as CSV, in the order of the names."""
+    with replacing(out / CSV) as draft, draft.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(COLUMNS)
+        for name, row in fleet.table.iterrows():
+            values = {"id": name, **row}
+            writer.writerow([_cell(values[column]) for column in COLUMNS])
+    return out / CSV
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, tuple):
+        return "; ".join(_cell(v) for v in value)
+    if value is None or value != value:
+        return ""
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _write(result: Result, out: Path) -> None:
+    name = file_name(result.id)
+    if result.packed:
+        result.save(out / RECORDS / f"{name}.json")
+    if result.picture:
+        with replacing(out / PICTURES / f"{name}.svg") as draft:
+            draft.write_bytes(result.picture)
+
+
+def _check_settings(out: Path, settings: Mapping[str, object]) -> None:
+    """Note the settings in a new folder; refuse a folder that has others."""
+    path, now = out / SETTINGS, json.loads(json.dumps(dict(settings), default=str))
+    if path.is_file() and (out / TABLE).stat().st_size:
+        before = json.loads(path.read_text(encoding="utf-8"))
+        for name in sorted({*now, *before}):
+            if now.get(name) != before.get(name):
+                raise ConfigError(
+                    f"{out} holds results with {name} {before.get(name)!r}, not {now.get(name)!r}; "
+                    "give the same options, or another --out"
+                )
+    with replacing(path) as draft:
+        draft.write_text(json.dumps(now, indent=1, sort_keys=True) + "\n", encoding="utf-8")

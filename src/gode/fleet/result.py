@@ -1,0 +1,200 @@
+"""Result: what was found in one record, in a few kilobytes."""
+
+import json
+import zlib
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gode.codec import Json
+from gode.discovery import Discovery, Finding
+from gode.errors import DataError, FileError
+from gode.files import replacing
+from gode.report.record import discovery_of, record_of
+from gode.selection import Candidate, improbability
+
+MAX_FITS, MAX_GAP = 30, 30.0  # laws kept of a record, and how far their criterion may lie above the best
+DIGITS = 8  # of the numbers in a table; the record has all
+
+
+class Fit(NamedTuple):
+    """A law on one record: the form, how far its criterion lies above the best, and its constants."""
+
+    law: str  # the form, with C for each constant
+    gap: float
+    prior: float  # the part of the criterion that is the price of the form
+    misfit: float  # root mean square residual in units of the noise
+    constants: tuple[float, ...]
+    errors: tuple[float | None, ...]
+    places: tuple[str, ...]  # what each constant multiplies
+
+    @staticmethod
+    def without_solution(law: str) -> "Fit":
+        """Return the fit of a law that has no solution along a record."""
+        return Fit(law, np.inf, 0.0, np.inf, (), (), ())
+
+
+def fit_from(values: Sequence[Any]) -> Fit:
+    """Return the fit in a list.
+
+    Raises:
+        ValueError: if there is none.
+    """
+    try:
+        return Fit(*map(_tupled, values))
+    except TypeError as error:
+        raise FileError(f"not a fit: {error}") from error
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """One record in the table of a fleet."""
+
+    id: str
+    failure: str = ""  # why nothing was found, in a sentence
+    law: str = ""
+    equation: str = ""
+    constants: tuple[float, ...] = ()
+    errors: tuple[float | None, ...] = ()
+    places: tuple[str, ...] = ()
+    misfit: float | None = None  # in units of the noise; None without a solution along all of the data
+    verdict: str = ""
+    order: int = 0
+    n_values: int = 0
+    fits: tuple[Fit, ...] = ()  # the law and its near rivals
+    seconds: float = 0.0
+    deaths: int = 0  # of workers that had it before
+    gode: str = ""
+
+    def with_fits(self, more: Sequence[Fit]) -> "Row":
+        """Return the row with further laws."""
+        return replace(self, fits=(*self.fits, *more))
+
+    def json(self) -> dict[str, Json]:
+        """Return the row for a line of JSON."""
+        return asdict(self)
+
+
+def row_of(values: object) -> Row:
+    """Return the row in a line of JSON.
+
+    Raises:
+        ValueError: if there is none.
+    """
+    known = {f.name for f in fields(Row)}
+    if not isinstance(values, dict) or not {"id"} <= set(values) <= known:
+        raise FileError("a row of a fleet has an id")
+    try:
+        fits = tuple(fit_from(each) for each in values["fits"])
+        plain: dict[str, Any] = {name: _tupled(value) for name, value in values.items()}
+        return Row(**{**plain, "fits": fits})
+    except (KeyError, TypeError) as error:
+        raise FileError(f"a field is missing or unknown: {error}") from error
+
+
+def _tupled(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
+
+
+@dataclass(frozen=True)
+class Result:
+    """What was found in one record; `discovery` has all of it."""
+
+    row: Row
+    packed: bytes = b""  # the record as compressed JSON
+    picture: bytes = b""  # data and solution, as SVG
+
+    @property
+    def id(self) -> str:
+        """The name of the record."""
+        return self.row.id
+
+    @property
+    def failure(self) -> str:
+        """Why nothing was found, in a sentence; empty if an equation was."""
+        return self.row.failure
+
+    @property
+    def law(self) -> str:
+        """The form of the equation, with C for each constant."""
+        return self.row.law
+
+    @property
+    def equation(self) -> str:
+        """The equation as text."""
+        return self.row.equation
+
+    @cached_property
+    def discovery(self) -> Discovery:
+        """The discovery, with all its methods.
+
+        Raises:
+            DataError: if nothing was found.
+        """
+        if not self.packed:
+            raise DataError(f"{self.id}: {self.failure}")
+        return discovery_of(json.loads(zlib.decompress(self.packed)))
+
+    def save(self, path: Path) -> None:
+        """Write the record, which `gode.load` reads."""
+        with replacing(path) as draft:
+            draft.write_bytes(zlib.decompress(self.packed))
+
+    def __repr__(self) -> str:
+        return f"<Result {self.id}: {self.failure or self.equation}>"
+
+
+def pack(discovery: Discovery) -> bytes:
+    """Return the record of a discovery as compressed JSON."""
+    return zlib.compress(json.dumps(record_of(discovery), allow_nan=False).encode(), 6)
+
+
+def law_of(candidate: Candidate) -> str:
+    """Return the form of an equation, of several states with a semicolon between two."""
+    return "; ".join(str(candidate.equation.skeleton).splitlines())
+
+
+def found_row(name: str, found: Discovery) -> Row:
+    """Return the row of a discovery."""
+    best, misfit = found.candidates[0], found.quality.misfit
+    first = fit_of(best, found, 0.0)
+    near = [c for c in found.candidates[1:] if c.criterion - best.criterion <= MAX_GAP][: MAX_FITS - 1]
+    return Row(
+        id=name,
+        law=first.law,
+        equation="; ".join(found.equation.lines()),
+        constants=first.constants,
+        errors=first.errors,
+        places=first.places,
+        misfit=_rounded(misfit) if np.isfinite(misfit) else None,
+        verdict=found.quality.verdict.value,
+        order=best.equation.order,
+        n_values=best.n_values,
+        fits=(first, *(fit_of(c, found, c.criterion - best.criterion) for c in near)),
+    )
+
+
+def fit_of(candidate: Candidate, found: Discovery, gap: float) -> Fit:
+    """Return a candidate of a discovery in short."""
+    constants = Finding(candidate).constants
+    return Fit(
+        law_of(candidate),
+        _rounded(gap),
+        _rounded(improbability(candidate, found.settings.selection)),
+        _rounded(candidate.rms),
+        _numbers([c.value for c in constants]),
+        tuple(_rounded(c.error) if np.isfinite(c.error) else None for c in constants),
+        tuple(c.place for c in constants),
+    )
+
+
+def _numbers(values: Sequence[float]) -> tuple[float, ...]:
+    return tuple(_rounded(v) for v in values)
+
+
+def _rounded(value: float) -> float:
+    return float(f"{value:.{DIGITS}g}")

@@ -1,0 +1,224 @@
+"""Watch a folder: fit the law to each file that arrives, tell what changed, and remember it in a log.
+
+The log is the state. Read again it gives the same reference and the same moving means, so a watch that was
+ended goes on as if it had not been.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gode.discovery import Discovery, Finding
+from gode.discovery.given import fit_in, parse_law
+from gode.discovery.quality import Verdict
+from gode.errors import DataError, GodeError, shortened
+from gode.fleet.engine import Engine, work_through
+from gode.fleet.lines import as_line, open_lines, read_lines
+from gode.fleet.many import result_of
+from gode.fleet.monitor import Monitor, Reference, Seen, Told, reference_of
+from gode.fleet.result import law_of
+from gode.fleet.sources import file_task, files_in
+from gode.fleet.table import Fleet, table_of
+from gode.fleet.task import File, Task
+from gode.fleet.work import work
+from gode.measured.read import DataOptions
+
+LOG = "watch.jsonl"
+FEWEST = 3  # records that a reference needs
+
+
+@dataclass(frozen=True)
+class Check:
+    """A file, and the law to fit to it."""
+
+    id: str
+    data: File
+    law: str
+
+    def __str__(self) -> str:
+        return self.id
+
+
+@dataclass(frozen=True)
+class Law:
+    """The law of a stream: its form, what its constants multiply, and where the usual ones come from."""
+
+    law: str
+    places: tuple[str, ...] = ()
+    first: int = 0  # records from which the usual constants are learned; none if they are given
+    usual: Seen | None = None
+
+
+def check(task: Check) -> tuple[Seen, tuple[str, ...]]:
+    """Return the law fitted to a file, and what its constants multiply."""
+    try:
+        dataset = task.data.dataset()
+        texts = [text.strip() for text in task.law.split(";")]
+        found = fit_in(dataset, parse_law(texts[0] if len(texts) == 1 else texts, dataset))
+    except GodeError as error:
+        return Seen(task.id, failure=str(error)), ()
+    except Exception as error:  # noqa: BLE001 - one file must not end the watch
+        return Seen(task.id, failure=shortened(f"{type(error).__name__}: {error}", 300)), ()
+    return seen_of(task.id, found), tuple(c.place for c in found.equation.constants)
+
+
+def seen_of(name: str, found: Discovery) -> Seen:
+    """Return a fit as the monitor takes it."""
+    finding: Finding = found.equation
+    if not np.all(np.isfinite(finding.covariance)):
+        return Seen(name, failure="the record leaves the constants of the law undetermined")
+    return Seen(
+        name,
+        tuple(c.value for c in finding.constants),
+        tuple(map(tuple, np.asarray(finding.covariance).tolist())),
+        found.quality.misfit if np.isfinite(found.quality.misfit) else 1e9,
+        found.candidates[0].n_values,
+        found.quality.verdict is Verdict.POOR,
+    )
+
+
+def given_law(found: Discovery) -> Law:
+    """Return the law of a record as that of a stream: its constants are the usual ones."""
+    places = tuple(c.place for c in found.equation.constants)
+    return Law(law_of(found.candidates[0]), places, 0, seen_of("reference", found))
+
+
+class Watch:
+    """A folder that is watched, and what is known of it."""
+
+    def __init__(
+        self,
+        folder: Path,
+        out: Path,
+        engine: Engine,
+        *,
+        columns: DataOptions,
+        options: dict[str, object],
+        law: Law | None,
+        first: int,
+        on_note: Callable[[str], None] | None = None,
+    ) -> None:
+        self.folder, self.out, self.engine, self.columns = folder, out, engine, columns
+        self.options, self.law, self.first, self.on_note = options, law, first, on_note
+        self.seen: list[Seen] = []
+        self.monitor: Monitor | None = None
+        self._sizes: dict[str, tuple[int, int]] = {}
+        self._recall()
+
+    @property
+    def known(self) -> set[str]:
+        """The names of the files that were checked."""
+        return {seen.id for seen in self.seen}
+
+    def arrived(self, *, at_once: bool = False) -> list[Path]:
+        """Return the new files, the oldest first: complete ones, whose size no longer changes."""
+        known, found = self.known, []
+        for path in files_in(self.folder):
+            if path.name not in known:
+                status = path.stat()
+                now = (status.st_size, status.st_mtime_ns)
+                if at_once or self._sizes.get(path.name) == now:
+                    found.append((status.st_mtime_ns, path))
+                self._sizes[path.name] = now
+        return [path for _, path in sorted(found)]
+
+    def take(self, paths: Sequence[Path], *, last: bool = False) -> Iterator[Told]:
+        """Check files, and yield what is to be said of each, in their order.
+
+        Until there are enough to learn what is usual, nothing is said, unless `last` says that no more come.
+
+        Raises:
+            DataError: if the first records have no law.
+        """
+        given = self.law is not None and self.law.usual is not None
+        if not paths or (
+            self.monitor is None and not given and len(paths) < (FEWEST if last else self.first)
+        ):
+            return
+        tasks = [file_task(path, self.columns) for path in paths]
+        if self.law is None:
+            self.law = Law(self._discovered(tasks[: self.first]), (), min(self.first, len(tasks)))
+        checked = self._checked(tasks, self.law.law)
+        with open_lines(self.out / LOG) as lines:
+            for told, seen in self._told([seen for seen, _ in checked], checked, lines.append):
+                lines.append(as_line({"told": asdict(told), "seen": asdict(seen)}))
+                yield told
+
+    def _told(
+        self, new: list[Seen], checked: list[tuple[Seen, tuple[str, ...]]], write: Callable[[str], None]
+    ) -> Iterator[tuple[Told, Seen]]:
+        assert self.law is not None
+        if self.monitor is None:
+            places = next((places for _, places in checked if places), self.law.places)
+            self.law = Law(self.law.law, places, self.law.first or min(self.first, len(new)), self.law.usual)
+            self._begin(new)
+            write(as_line({"law": asdict(self.law)}))
+        assert self.monitor is not None
+        for seen in new:
+            self.seen.append(seen)
+            yield self.monitor.tell(seen), seen
+
+    def _begin(self, seen: Sequence[Seen]) -> None:
+        """Learn what is usual from the first records, if it was not given."""
+        assert self.law is not None
+        usual = self.law.usual
+        if usual is not None:
+            variance = np.array(usual.covariance, float)
+            level = usual.misfit
+            found = Reference(
+                np.array(usual.constants), variance, np.zeros(len(variance)), 1.0, level, 0.0, 1
+            )
+        else:
+            first = [s for s in seen[: self.law.first] if s.usable and not s.poor]
+            if len(first) < FEWEST:
+                raise DataError(
+                    f"{self.law.law} explains {len(first)} of the first {self.law.first} records, but "
+                    f"{FEWEST} are needed to learn what is usual; give another law by --law, or more records"
+                )
+            found = reference_of(first)
+        self.monitor = Monitor(self.law.places, found)
+
+    def _discovered(self, tasks: Sequence[Task]) -> str:
+        """Return the law behind most of the first records."""
+        wanted = [Task(task.id, task.data, self.options) for task in tasks]
+        results = [result_of(done) for done in work_through(wanted, work, self.engine, on_note=self.on_note)]
+        packed = {result.id: result.packed for result in results}
+        laws = Fleet(table_of(results), lambda name: packed[name]).grouping.laws
+        if not laws:
+            raise DataError(f"no law was found in the first records: {results[0].failure}; give one by --law")
+        return laws[0]
+
+    def _checked(self, tasks: Sequence[Task], law: str) -> list[tuple[Seen, tuple[str, ...]]]:
+        wanted = [Check(task.id, task.data, law) for task in tasks if isinstance(task.data, File)]
+        found = {}
+        for done in work_through(wanted, check, self.engine, on_note=self.on_note):
+            found[done.task.id] = done.result or (Seen(done.task.id, failure=done.failure), ())
+        return [found[task.id] for task in wanted]
+
+    def _recall(self) -> None:
+        """Read the log of an earlier watch."""
+        path = self.out / LOG
+        if not path.is_file():
+            return
+        lines = list(read_lines(path, json.loads, "a line of a watch"))
+        heads = [line["law"] for line in lines if "law" in line]
+        seen = [_seen(line["seen"]) for line in lines if "seen" in line]
+        if not heads or not seen:
+            return
+        head = heads[0]
+        usual = _seen(head["usual"]) if head["usual"] else None
+        self.law = Law(head["law"], tuple(head["places"]), head["first"], usual)
+        self._begin(seen)
+        assert self.monitor is not None
+        for each in seen:
+            self.monitor.tell(each)
+        self.seen = seen
+
+
+def _seen(values: dict[str, Any]) -> Seen:
+    rows = tuple(map(tuple, values["covariance"]))
+    return Seen(**{**values, "constants": tuple(values["constants"]), "covariance": rows})
