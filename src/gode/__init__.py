@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from gode.equation import Equation, Skeleton, parse_equation, parse_skeleton
     from gode.errors import GodeError
     from gode.estimator import ODERegressor
-    from gode.fleet import Fleet, discover_many
+    from gode.fleet.many import discover_many
+    from gode.fleet.table import Fleet
     from gode.grammar import Grammar, load_grammar
     from gode.library import Library, draw_library
     from gode.model import LatentSpace, load_model
@@ -43,7 +44,7 @@ __all__ = [
 _HOMES = {
     "Discovery": "gode.discovery",
     "Equation": "gode.equation",
-    "Fleet": "gode.fleet",
+    "Fleet": "gode.fleet.table",
     "GodeError": "gode.errors",
     "Grammar": "gode.grammar",
     "LatentSpace": "gode.model",
@@ -51,7 +52,7 @@ _HOMES = {
     "ODERegressor": "gode.estimator",
     "Skeleton": "gode.equation",
     "discover": "gode.discovery",
-    "discover_many": "gode.fleet",
+    "discover_many": "gode.fleet.many",
     "draw_library": "gode.library",
     "fit": "gode.discovery",
     "load": "gode.report",

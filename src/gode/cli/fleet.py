@@ -85,8 +85,8 @@ def discover_many_command(
 
 def _finish(out: Path, engine: "Engine", about: Any) -> None:
     """Fit shared laws where they are missing; write the table and the page; print the laws."""
-    from gode.fleet import Fleet
     from gode.fleet.folder import CSV, PAGE, settle_folder, write_table
+    from gode.fleet.table import Fleet
 
     for done, total in settle_folder(out, engine, on_note=say):
         if done in (1, total) or done % 100 == 0:

@@ -241,7 +241,8 @@ def _count(n: int) -> str:
 
 def save_results(found: Discovery, out: Path) -> list[Path]:
     """Write record, picture, report and fit into the folder `out`; each file is complete or unchanged."""
-    from gode.report import overview, save  # slow to import
+    from gode.report import save  # slow to import
+    from gode.report.figures import overview
     from gode.report.page import write_page
 
     make_folder(out)

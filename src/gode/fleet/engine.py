@@ -82,6 +82,7 @@ class _Try(Generic[T]):
     losses: int = 0
     alone: bool = False
     since: float = 0.0  # time.monotonic() when it was submitted
+    era: int = 0  # which executor it was submitted to: the first, the second, ...
 
     def done(self, result: R | None, failure: str = "") -> Done[T, R]:
         return Done(self.task, result, failure, self.deaths, time.monotonic() - self.since)
@@ -123,7 +124,7 @@ class _Flight(Generic[T, R]):
         self.again: deque[_Try[T]] = deque()
         self.suspects: deque[_Try[T]] = deque()
         self.ended: SimpleQueue[Future[Any]] = SimpleQueue()
-        self.broken = False
+        self.broken, self.era = False, 0
         self.next_check = time.monotonic() + CHECK
 
     def run(self) -> Iterator[Done[T, R]]:
@@ -170,7 +171,7 @@ class _Flight(Generic[T, R]):
         while True:
             if self.broken:
                 self.note(self.engine.renew())
-                self.broken = False
+                self.broken, self.era = False, self.era + 1
             try:
                 # The number of the attempt makes another task of it for engines that remember results.
                 n = trial.deaths + trial.losses
@@ -178,7 +179,7 @@ class _Flight(Generic[T, R]):
             except (BrokenExecutor, RuntimeError, *LOST):
                 self.broken = True
                 continue
-            self.flying[future] = replace(trial, since=time.monotonic())
+            self.flying[future] = replace(trial, since=time.monotonic(), era=self.era)
             future.add_done_callback(self.ended.put)
             return
 
@@ -198,7 +199,9 @@ class _Flight(Generic[T, R]):
         try:
             result: R = future.result()
         except StartError:
-            raise
+            if trial.era == self.era:
+                raise
+            yield from self._lost(trial)
         except ModuleNotFoundError as error:
             raise GodeError(
                 f"a worker cannot do the work ({error}); install the same gode-engine there as here"
@@ -214,14 +217,14 @@ class _Flight(Generic[T, R]):
         elif isinstance(error, WorkerDiedError):
             yield from self._died(replace(trial, alone=True), str(error))
         elif isinstance(error, BrokenExecutor):
-            self.broken = True
+            self.broken = self.broken or trial.era == self.era
             yield from self._died(trial, f"the pool of workers broke ({shortened(str(error), 120)})")
         elif type(error).__name__ == KILLED:
             yield from self._died(trial, "its worker died each time that it was tried")
         elif isinstance(error, LOST):
-            if not self.broken:
+            if trial.era == self.era and not self.broken:
                 self.note(f"work in flight was dropped ({type(error).__name__}); it is done again")
-            self.broken = True
+                self.broken = True
             yield from self._lost(trial)
         else:
             kind = "" if isinstance(error, WorkError) else f"{type(error).__name__}: "

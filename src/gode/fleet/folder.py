@@ -24,7 +24,8 @@ from gode.fleet.work import refit, work
 
 SETTINGS, CSV, PAGE = "fleet.json", "table.csv", "index.html"
 COLUMNS = (
-    "id", "group", "equation", "constants", "errors", "places", "misfit", "verdict", "order", "n_values", "failure",
+    "id", "group", "equation", "constants", "errors", "places", "misfit", "verdict", "order", "n_values",
+    "failure",
 )  # fmt: skip
 
 

@@ -1,9 +1,10 @@
-"""Reports, figures, records and exported programs."""
+"""Reports, figures, records and exported programs.
+
+Figures and pages are imported from their modules: records are read without matplotlib.
+"""
 
 from gode.report.answers import Answers, answer
 from gode.report.code import LANGUAGES, code
-from gode.report.figures import overview
-from gode.report.page import write_page
 from gode.report.record import load, save
 
-__all__ = ["LANGUAGES", "Answers", "answer", "code", "load", "overview", "save", "write_page"]
+__all__ = ["LANGUAGES", "Answers", "answer", "code", "load", "save"]
