@@ -47,7 +47,7 @@ def test_a_change_is_told_and_a_new_start_remembers(tmp_path, pool):
     assert len(later.seen) == 8
     told = list(later.take(later.arrived(at_once=True)))
     assert [t.status for t in told] == [Status.CHANGED, Status.SAME, Status.FAILED]
-    assert "multiplying u, usually 0.8" in told[0].sentence
+    assert "multiplying u, usually 0.7" in told[0].sentence
     assert later.arrived(at_once=True) == []
     assert later.monitor.reference.constants == pytest.approx(watch.monitor.reference.constants)
     assert len((out / LOG).read_text().splitlines()) == 12

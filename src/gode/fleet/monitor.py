@@ -22,6 +22,7 @@ MEMORY = 0.15  # weight of the latest record in the moving mean
 LIMIT = 4.5  # standard deviations of the moving mean that are a drift
 WORSE, FAR = 1.25, 6.0  # misfit: times that of the reference, and standard deviations beyond it
 ROBUST = 1.4826
+KNOWN = 5.0  # how much better error bars are known than a variance of as many records as the first
 
 
 class Status(StrEnum):
@@ -85,8 +86,17 @@ class Reference:
         if not k:
             return 0.0
         squared = _squared(away, self.variance(seen))
-        limit = k * fdtri(k, self.n - 1, 1 - LEVEL) if self.n > 1 else chdtri(k, LEVEL)
+        limit = k * fdtri(k, self._freedom(seen), 1 - LEVEL) if self.n > 1 else chdtri(k, LEVEL)
         return float(np.sqrt(squared / limit))
+
+    def _freedom(self, seen: Seen) -> float:
+        """Return degrees of freedom: few where the variance is learned from the first records, more where it
+        is that of the error bars, which are known better."""
+        bars = np.diag(np.array(seen.covariance, float))
+        learned = np.max(
+            self.scatter / np.maximum(self.scatter + bars, 1e-300), initial=1 - 1 / self.inflation
+        )
+        return (self.n - 1) * min(1 / max(float(learned) ** 2, 1e-9), KNOWN)
 
     def explains(self, seen: Seen) -> bool:
         """Tell whether the law still follows a record."""
