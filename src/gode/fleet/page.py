@@ -13,7 +13,8 @@ import pandas as pd
 from gode.files import make_folder, replacing
 from gode.fleet.result import Fit
 from gode.fleet.store import PICTURES, file_name
-from gode.report.html import Markup, bullets, html, page, paragraph, section, table
+from gode.markup import Markup, bullets, html, paragraph, section, table
+from gode.report.html import page
 
 MOST_ROWS = 5000  # records in the page; the CSV has all
 MOST_LINES = 30  # of the smaller tables
