@@ -15,6 +15,7 @@ from gode.search.archive import Archive, Key, Stage
 from gode.search.explore import Region
 from gode.search.moves import borrowed, deletions, neighbours
 from gode.search.objective import Objective, Rows
+from gode.search.rounding import rounded
 from gode.selection import Candidate
 
 WIDER = 3  # times as many go to the trajectory where each run has constants of its own: smoothing is poorer
@@ -37,6 +38,7 @@ def refine(regions: Sequence[Region], archive: Archive) -> None:
     if archive.widen() and effort.rounds:
         _spread_out(regions, archive, 1, effort.per_round // 2)
     _try_parts(regions, archive)
+    _round_exponents(archive)
     leaders = archive.leaders()[: archive.settings.search.completed]
     far = [c for c in leaders if c.rms > archive.settings.shooting.far]
     archive.improve([c.equation for c in far], Stage.DIGITS)
@@ -87,6 +89,16 @@ def _try_parts(regions: Sequence[Region], archive: Archive) -> None:
             archive.homes.setdefault(part.key, archive.homes[leader.equation.skeleton.key])
         starts = [better_start(part, leader.single, region.objective, archive) for part in fresh]
         archive.solve(starts, Stage.NEIGHBOURS)
+
+
+def _round_exponents(archive: Archive) -> None:
+    """Fit the leaders with whole or half exponents in the place of those that are near them."""
+    chosen = []
+    for leader in archive.settled()[: archive.settings.search.completed]:
+        for equation in rounded(leader) if leader.own is None else ():
+            archive.homes.setdefault(equation.skeleton.key, archive.homes[leader.equation.skeleton.key])
+            chosen.append(equation)
+    archive.solve(chosen, Stage.NEIGHBOURS)
 
 
 def _expand(leader: Candidate, regions: Sequence[Region], archive: Archive, limit: int) -> None:

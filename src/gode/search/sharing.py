@@ -144,7 +144,7 @@ def _constrained(law: System, chosen: list[Constraint], values: Float) -> System
     }
     parts, order = [], []  # the equations, and which constant each of theirs was
     for part, start, end in zip(skeleton.parts, skeleton.offsets[:-1], skeleton.offsets[1:], strict=True):
-        new, old = _fixed_part(part, {i - start: v for i, v in fixed.items() if start <= i < end})
+        new, old = fixed_part(part, {i - start: v for i, v in fixed.items() if start <= i < end})
         parts.append(new)
         order += [start + i for i in old]
     places = {r: k for k, r in enumerate(dict.fromkeys(root[i] for i in order))}
@@ -166,19 +166,22 @@ def _roots(n: int, ties: Iterable[Constraint]) -> tuple[list[int], list[float]]:
     return root, factor
 
 
-def _fixed_part(part: Skeleton, fixed: dict[int, float]) -> tuple[Skeleton, list[int]]:
+def fixed_part(part: Skeleton, fixed: dict[int, float]) -> tuple[Skeleton, list[int]]:
     """Return an equation with some constants replaced by numbers, and which of the old ones are left."""
     if not fixed:
         return part, list(range(part.n_constants))
-    tree = replace_constants(part.normal, lambda i: num(fixed[i]) if i in fixed else const(i))
-    new = Skeleton(renumber(tree))
+
+    def put(tree: Node) -> Node:
+        return replace_constants(tree, lambda i: num(fixed[i]) if i in fixed else const(i))
+
+    new = Skeleton(renumber(put(part.normal)))
     waiting = [term for term in part.terms if term.constant not in fixed]
     waiting += [term for term in part.terms if term.constant in fixed]
     order = [0] * new.n_constants
     for term in new.terms:  # the normal form may have another order
-        old = next(o for o in waiting if unlabelled(o.body) == unlabelled(term.body))
+        old = next(o for o in waiting if unlabelled(put(o.body)) == unlabelled(term.body))
         waiting.remove(old)
-        for i, j in zip(labels(term.body), labels(old.body), strict=True):
+        for i, j in zip(labels(term.body), labels(put(old.body)), strict=True):
             order[i] = j
         if term.constant is not None:
             assert old.constant is not None

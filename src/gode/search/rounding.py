@@ -1,0 +1,29 @@
+"""Exponents that may be whole or half: most laws have such, and a number less to fit."""
+
+from collections.abc import Iterator
+
+from gode.equation import Equation
+from gode.fitting.roles import EXPONENT, roles
+from gode.search.sharing import fixed_part
+from gode.selection import Candidate
+
+NEAR = 2.5  # standard errors within which an exponent may be round
+CLOSE = 0.02  # or this much, whatever its error
+LARGEST = 5.0
+
+
+def rounded(candidate: Candidate) -> Iterator[Equation]:
+    """Yield the equation with each of its exponents that may be round, and with all of them."""
+    equation, errors = candidate.single, candidate.errors
+    fixed: dict[int, float] = {}
+    for term in equation.skeleton.terms:
+        for role in roles(term.body):
+            value = equation.constants[role.constant]
+            near = round(2 * value) / 2
+            close = abs(value - near) <= max(NEAR * errors[role.constant], CLOSE)
+            if role.kind == EXPONENT and close and near not in (0.0, 1.0) and abs(near) <= LARGEST:
+                fixed[role.constant] = near
+    choices = [{place: value} for place, value in fixed.items()]
+    for chosen in [*choices, fixed] if len(fixed) > 1 else choices:
+        skeleton, kept = fixed_part(equation.skeleton, chosen)
+        yield Equation(skeleton, tuple(equation.constants[i] for i in kept))

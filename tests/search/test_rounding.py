@@ -1,0 +1,30 @@
+import numpy as np
+import pytest
+
+import gode
+from gode.search.rounding import rounded
+
+T = np.linspace(0, 4, 80)
+
+
+@pytest.fixture(scope="module")
+def root():
+    u = (1 + 0.5 * T) ** 2 + 0.02 * np.random.default_rng(0).standard_normal(len(T))
+    return gode.fit("u' = C*u^C + C", T, u).candidates[0]
+
+
+def test_an_exponent_near_a_half_is_tried_as_one(root):
+    (equation,) = rounded(root)
+    assert str(equation.skeleton) == "u' = C*u^0.5 + C"
+    assert equation.constants == tuple(c for c in root.single.constants if abs(c - 0.48) > 0.1)
+
+
+def test_exponents_far_from_round_ones_stay():
+    u = (1 + 0.3 * T) ** (1 / 0.3)  # u' = u^0.7
+    assert list(rounded(gode.fit("u' = C*u^C", T, u).candidates[0])) == []
+
+
+def test_the_root_is_named():
+    u = (1 + 0.5 * T) ** 2 + 0.02 * np.random.default_rng(0).standard_normal(len(T))
+    found = gode.discover(T, u, effort="quick")
+    assert str(found.equation.law.skeleton) == "u' = C*u^0.5"
