@@ -106,7 +106,7 @@ def one(skeletons: list[Skeleton], seed: int, effort: str) -> dict[str, object] 
         warnings.simplefilter("ignore")
         found = gode.discover(t, noisy, order=law.skeleton.order, effort=effort)
     path = solve(law, t, start)
-    clean = columns_of_run(t, path.u, path.du, path.d2u)
+    clean = columns_of_run(t, path.u, path.du, path.d2u if law.skeleton.order == 2 else None)
     right = is_right(found, law, clean, t, noisy)
     criteria = [c.criterion for c in found.candidates[:200]]
     rights = [c.equation.skeleton.structure == law.skeleton.structure for c in found.candidates[:200]]

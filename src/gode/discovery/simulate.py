@@ -242,12 +242,16 @@ def propagated_error(joint: tuple[Float, Bool], scenario: Scenario, solved: Solu
 def _spread(
     rivals: Sequence[tuple[Candidate, float]], prepared: Prepared, scenario: Scenario, u: Float
 ) -> Float:
-    """Return the weighted distance (d, n) of the rivals from `u`, less those that cannot be solved."""
+    """Return the weighted distance (d, n) of the rivals from `u`, less those that cannot be solved.
+
+    A rival that runs away counts as one that is as far off as the data reach: beyond that it says no more.
+    """
     total, lost = np.zeros(u.shape), 0.0
+    reach = np.ptp(np.hstack([guide[::3] for guide in prepared.whole.guides]), axis=1)[:, None]
     for rival, weight in rivals:
         solved = simulate(rival, prepared, scenario)
         if solved.failure is None:
-            total += weight * (solved.values[::3] - u) ** 2
+            total += weight * np.minimum(np.abs(solved.values[::3] - u), reach) ** 2
         else:
             lost += weight
     return np.asarray(np.sqrt(total / max(1 - lost, 1e-9)))
