@@ -43,7 +43,7 @@ class SelectionConfig:
 
     operation_price: float = 1.4  # -2 log probability of an operation
     learned: float = 0.3  # weight of the prior learned from known laws beside the price of operations
-    temperature: float = 1.0  # by which the criterion is divided for probabilities; see docs/calibration.md
+    temperature: float = 2.0  # by which the criterion is divided for probabilities; see docs/calibration.md
     level: float = 0.9  # posterior probability that the set of near ties holds
     support: float = 10.0  # least gain over a constant, a line, a random walk: 2 log of the Bayes factor
     chance: float = 3.0  # standard deviations of what constants of each run explain by chance
