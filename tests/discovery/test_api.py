@@ -41,7 +41,7 @@ def test_the_table_names_the_best_and_its_rivals(growth):
 
 def test_near_ties_are_the_least_set_that_is_probable_enough(growth):
     criteria = np.array([c.criterion for c in growth.candidates])
-    chances = np.exp(-0.5 * (criteria - criteria.min()))
+    chances = np.exp(-0.5 * (criteria - criteria.min()) / growth.settings.selection.temperature)
     held = np.cumsum(chances) / chances.sum()
     n = len(growth.ties)
     assert growth.settings.selection.level <= held[n - 1]

@@ -24,7 +24,7 @@ def with_weights(
     """Return the others with their weights; with that of the equation that is named, the sum is one."""
     chosen = [named, *others[:MAX_RIVALS]]
     scores = np.array([_criterion(candidate, prepared, config) for candidate in chosen])
-    weights = np.exp(-0.5 * (scores - scores.min()))
+    weights = np.exp(-0.5 * (scores - scores.min()) / config.temperature)
     weights /= weights.sum()
     pairs = zip(chosen[1:], weights[1:].tolist(), strict=True)
     return [(c, weight) for c, weight in pairs if weight > NEGLIGIBLE]
