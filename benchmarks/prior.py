@@ -4,8 +4,8 @@
 
 Three tables: by field, each left out in turn; by grammar, with the probabilities of its rules hand-set and
 learned; and the truths of the benchmarks, which are not among the laws. The price of operations is no
-probability, so it is compared among rivals: the law and some thousand equations drawn from the grammars that
-see the same signals.
+probability, so it is compared among rivals: the law and several hundred equations drawn from the grammars
+that see the same signals.
 """
 
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ from gode.prior.sentences import write_laws
 from gode.prior.terms import View
 
 GRAMMARS = ("first-order", "second-order", "implicit", "systems")
-N_DRAWN = 1000  # rivals from each grammar
+N_DRAWN = 500  # rivals from each grammar
 
 
 @dataclass(frozen=True)

@@ -65,11 +65,15 @@ def _value(rules: Float, inside: Sequence[float], rule: int, parts: tuple[int, .
     return value
 
 
-def forest(grammar: Grammar, tokens: Sequence[str]) -> Forest | None:
-    """Return all derivations of a sentence with the active rules, or None if there is none."""
+def forest(grammar: Grammar, tokens: Sequence[str], symbol: str | None = None) -> Forest | None:
+    """Return all derivations, with the active rules, of a sentence or a part of one; None if there is none.
+
+    Args:
+        symbol: what derives the tokens; by default the grammar's start.
+    """
     number = grammar.coded.number
     builder = _Builder(grammar.coded, [number.get(token, NOTHING) for token in tokens])
-    whole = builder.node(grammar.coded.head_number[grammar.start], 0, len(tokens))
+    whole = builder.node(grammar.coded.head_number[symbol or grammar.start], 0, len(tokens))
     return None if whole is None else Forest(tuple(builder.nodes[: whole + 1]))
 
 
@@ -134,10 +138,9 @@ class _Builder:
         for middle in range(start + self.shortest[head], stop - least + 1) if rest else (stop,):
             if rest and rest[0] >= len(self.coded.nonterminals) and self.tokens[middle] != rest[0]:
                 continue
-            tails = list(self._divisions(rest, middle, stop))
-            part = self.node(head, start, middle) if tails else None
+            part = self.node(head, start, middle)
             if part is not None:
-                yield from ((part, *tail) for tail in tails)
+                yield from ((part, *tail) for tail in self._divisions(rest, middle, stop))
 
 
 @lru_cache(maxsize=64)

@@ -158,7 +158,10 @@ def _base(factor: Node) -> Node:
 def _power_name(exponent: Node) -> str:
     if exponent.op == "const":
         return "C"
-    return f"{number(exponent):.4g}" if exponent.op == "num" else "sum"
+    if exponent.op != "num":
+        return "sum"
+    name = f"{number(exponent):.4g}"
+    return name if name in POWERS or number(exponent).is_integer() else "C"  # 2/3 is a value of a constant
 
 
 def _ways(things: Sequence[Node]) -> int:

@@ -3,8 +3,9 @@
 An equation is drawn by drawing its order, whether it is solved for its highest derivative, how many terms it
 has, and which. A term that is known is in an equation about as often as in the known equations of its kind
 (its order, with other states or without, with a force or without), smoothed towards all known equations; a
-term that is not known is composed of factors. This is an Indian buffet process with a base measure. Terms
-are a set, so the order in which they are written does not count, and other states are exchangeable.
+term that is not known is one of the grammars', or has the shape of a known one, or is composed of factors.
+This is an Indian buffet process with a base measure. Terms are a set, so the order in which they are written
+does not count, and other states are exchangeable.
 """
 
 from collections.abc import Sequence
@@ -21,6 +22,7 @@ from gode.equation.system import LawSkeleton, SystemSkeleton
 from gode.equation.tree import ONE, is_other, number, var, variables
 from gode.prior.composition import Composition, learn_composition
 from gode.prior.corpus import KnownLaw
+from gode.prior.hand_set import term_probability
 from gode.prior.terms import Pieces, View, as_pair, labellings, pattern, ways_of_writing
 
 Key = TypeVar("Key")
@@ -39,12 +41,13 @@ class Smoothing:
     """How strongly counts are smoothed; chosen by cross-validation over fields."""
 
     kind: float = 40.0  # equations of its kind that all known equations are worth
-    new: float = 50.0  # equations without a known term, before any
+    new: float = 100.0  # equations without a known term, before any
     novelty: float = 10.0  # expected number of new terms in the first equation
+    grammar: float = 0.5  # probability that a new term is drawn from the grammars, as they were set by hand
     pair: float = 0.3  # weight of a scalar law of second order as a pair of first order
     events: float = 15.0  # events that the guess at the composition is worth
     copying: float = 0.4  # probability that a new term has the shape of a known one, with other columns
-    number: float = 20.0  # equations that the guess at the number of terms is worth
+    number: float = 40.0  # equations that the guess at the number of terms is worth
 
 
 class Tally(dict[Key, float]):
@@ -158,8 +161,10 @@ class Prior:
         if key not in self._terms:
             form, n_names, symmetries = pattern(body)
             ways = labellings(n_names, symmetries, view.others)
-            new = self.composition.log_probability(body, view) + log(ways) + (copy - 1) * log(COPY)
-            chance = min(self._chance((form, copy), float(np.exp(new)), view) / ways, MOST_LIKELY)
+            new = (1 - self.smoothing.grammar) * np.exp(self.composition.log_probability(body, view)) * ways
+            new += self.smoothing.grammar * term_probability(form, n_names, symmetries, kind_of(view))
+            new *= COPY ** (copy - 1)
+            chance = min(self._chance((form, copy), float(new), view) / ways, MOST_LIKELY)
             self._terms[key] = log(chance) - log(1 - chance)
         return self._terms[key]
 
