@@ -10,6 +10,7 @@ import click
 from gode.cli.app import NOT_EXPLAINED, OutPath, exit_interrupted, main, say
 from gode.cli.columns import data_options
 from gode.cli.fleet import chosen_engine, engine_options, search_options
+from gode.errors import DataError
 
 if TYPE_CHECKING:
     from gode.fleet.monitor import Told
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @main.command("watch")
-@click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.argument("folder", type=click.Path(path_type=Path))
 @data_options
 @search_options
 @engine_options
@@ -52,6 +53,8 @@ def watch_command(
     from gode.fleet.sources import parted_options
     from gode.fleet.watching import LOG, Watch
 
+    if not folder.is_dir():
+        raise DataError(f"{folder} is no folder; name the one in which records arrive")
     chosen = {name: value for name, value in options.items() if value is not None and value != ()}
     if chosen.get("order") in ("1", "2"):
         chosen["order"] = int(chosen["order"])
