@@ -18,7 +18,7 @@ from gode.fleet.result import Fit
 
 MOST_LAWS = 200  # that are considered, the most frequent first
 MOST_RECORDS = 5000  # from which the laws are chosen; all are then assigned
-NEAR = 6.0  # gap of the criterion (odds of 1 to 20) up to which a law could explain a record
+NEAR = 6.0  # gap (odds of 1 to 20) up to which a law could explain a record
 RIVALS = 10.0  # gap of two laws on one record up to which another record may confuse them
 LEADING = 0.02  # share of the records from which on a law is worth fitting to others
 MOST_LEADING = 8

@@ -115,7 +115,7 @@ def _common(fleet: Summary) -> list[Markup]:
         paragraph(f"{words}; it is {better} forms of their own."),
         table(("form", "serves", "gain over own forms"), rows),
         paragraph(
-            "The gain is that of the criterion (-2 log probability): the price of the form is paid once, not "
+            "The gain is that of -2 log of the probability: the price of the form is paid once, not "
             "for each record, less what the form explains worse than each record's own.",
             "soft",
         ),

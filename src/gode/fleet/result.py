@@ -17,16 +17,16 @@ from gode.files import replacing
 from gode.report.record import discovery_of, record_of
 from gode.selection import Candidate, improbability
 
-MAX_FITS, MAX_GAP = 30, 30.0  # laws kept of a record, and how far their criterion may lie above the best
+MAX_FITS, MAX_GAP = 30, 30.0  # laws kept of a record, and their largest gap
 DIGITS = 8  # of the numbers in a table; the record has all
 
 
 class Fit(NamedTuple):
-    """A law on one record: the form, how far its criterion lies above the best, and its constants."""
+    """A law on one record: the form, how much less probable it is than the best, and its constants."""
 
     law: str  # the form, with C for each constant
-    gap: float
-    prior: float  # the part of the criterion that is the price of the form
+    gap: float  # -2 log of its probability, less that of the best
+    prior: float  # the part of that which is the price of the form
     misfit: float  # root mean square residual in units of the noise
     constants: tuple[float, ...]
     errors: tuple[float | None, ...]
@@ -162,7 +162,8 @@ def found_row(name: str, found: Discovery) -> Row:
     """Return the row of a discovery."""
     best, misfit = found.candidates[0], found.quality.misfit
     first = fit_of(best, found, 0.0)
-    near = [c for c in found.candidates[1:] if c.criterion - best.criterion <= MAX_GAP][: MAX_FITS - 1]
+    most = best.criterion + MAX_GAP * found.settings.selection.temperature
+    near = [c for c in found.candidates[1:] if c.criterion <= most][: MAX_FITS - 1]
     return Row(
         id=name,
         law=first.law,
@@ -179,12 +180,13 @@ def found_row(name: str, found: Discovery) -> Row:
 
 
 def fit_of(candidate: Candidate, found: Discovery, gap: float) -> Fit:
-    """Return a candidate of a discovery in short."""
+    """Return a candidate of a discovery in short, given how far its criterion lies above the best."""
     constants = Finding(candidate).constants
+    config = found.settings.selection
     return Fit(
         law_of(candidate),
-        _rounded(gap),
-        _rounded(improbability(candidate, found.settings.selection)),
+        _rounded(gap / config.temperature),
+        _rounded(improbability(candidate, config) / config.temperature),
         _rounded(candidate.rms),
         _numbers([c.value for c in constants]),
         tuple(_rounded(c.error) if np.isfinite(c.error) else None for c in constants),

@@ -115,8 +115,8 @@ class Fleet:
     def common(self) -> pd.DataFrame:
         """One form with individual constants, against a form of each record's own.
 
-        `serves` counts the records that it could explain. `gain` is how much less the criterion of these is
-        with the one form, whose price is then paid once; above zero, one form is the better description.
+        `serves` counts the records that it could explain. `gain` is how much less -2 log of the probability
+        of these is with the one form, whose price is paid once; above zero, it is the better description.
         """
         rows = []
         for law in self.grouping.laws:
