@@ -1,44 +1,25 @@
 """A studio in a process of its own, and a browser to look at it with."""
 
-import os
-import re
 import shutil
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
-from pathlib import Path
+from dataclasses import replace
+from importlib.resources import files
 from types import SimpleNamespace
 
 import pytest
 
+pytest.importorskip("httpx", reason="httpx is not installed")
 pytest.importorskip("starlette", reason="the extra `studio` is not installed")
 pytest.importorskip("uvicorn", reason="the extra `studio` is not installed")
 
+from gode.cli.results import save_results
+from gode.data.example import load_example
+from gode.discovery import fit
+from gode.selection import Pool, rank
+from gode.studio.runs import Runs, State
+from studio_runs import close_studio, is_foreign, open_studio
+
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-COMMAND = "from gode.cli import main; main()"
-
-
-def open_studio(folder: Path, *more: str) -> SimpleNamespace:
-    """Start a studio; return its process, its link and its address."""
-    words = [sys.executable, "-c", COMMAND, "studio", "--no-browser", "--folder", str(folder), *more]
-    env = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1"}
-    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=env)
-    said = ""
-    for _ in range(20):
-        said += process.stdout.readline()
-        found = re.search(r"http://\S+", said)
-        if found:
-            break
-    assert found, said
-    link = found[0]
-    return SimpleNamespace(process=process, link=link, address=link.split("?")[0].rstrip("/"), folder=folder)
-
-
-def close_studio(studio: SimpleNamespace) -> None:
-    studio.process.terminate()
-    studio.process.wait(30)
-    studio.process.stdout.close()
 
 
 @pytest.fixture(scope="session")
@@ -74,16 +55,17 @@ def page(browser, studio):
     assert errors == []
 
 
-def is_foreign(url: str) -> bool:
-    return not url.startswith(("http://127.0.0.1:", "data:", "blob:"))
-
-
-def wait_until(told, seconds: float = 120.0):
-    """Return the first true value that `told` gives."""
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        value = told()
-        if value:
-            return value
-        time.sleep(0.2)
-    raise AssertionError("it did not happen in time")
+@pytest.fixture(scope="session")
+def answered(studio) -> str:
+    """The name of a run with an answer: fitted, not searched, so that it costs little."""
+    text = (files("gode.data.examples") / "growth.csv").read_bytes()
+    example = load_example("growth")
+    laws = ("u' = C*u + C*u^2", "u' = C*u + C*u^2 + C", "u' = C*u + C*u^C", "u' = C*u + C")
+    found = [fit(law, example.t, example.u) for law in laws]
+    settings = replace(found[0].settings, grammar="first-order")
+    pool = Pool([c for each in found for c in each.candidates], found[0].prepared.floor)
+    order = rank(pool, settings.selection).candidates
+    runs = Runs(studio.folder)
+    job = runs.add({"growth.csv": text})
+    save_results(replace(found[0], candidates=order, settings=settings), studio.folder / job.id)
+    return runs.move(job, State.DONE, words=("--time", "t", "--u", "u")).id

@@ -152,7 +152,11 @@ class Studio:
         """How far a search is."""
         job = self._job(request)
         values = await run_in_threadpool(self.runs.progress, job)
-        ahead = sum(j.state in (State.RUNNING, State.QUEUED) and j.since < job.since for j in self.runs.all())
+        others = [other for other in self.runs.all() if other.id != job.id]
+        ahead = sum(
+            each.state is State.RUNNING or (each.state is State.QUEUED and each.since < job.since)
+            for each in others
+        )
         return JSONResponse({**values, "state": job.state.value, "ahead": ahead})
 
     async def data(self, request: Request) -> Response:

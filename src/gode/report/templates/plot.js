@@ -48,6 +48,7 @@
       this.logY = (spec.log || "").includes("y");
       this.build();
       this.setSeries(spec.series);
+      for (let i = plots.length - 1; i >= 0; i--) if (!plots[i].place.isConnected) plots.splice(i, 1);
       plots.push(this);
     }
 
@@ -208,6 +209,7 @@
       }
       canvas.style.height = `${h}px`;
       this.inner = { w: w - PAD.left - PAD.right, h: h - PAD.top - PAD.bottom };
+      if (this.inner.w < 20) return;
       const g = canvas.getContext("2d");
       g.setTransform(scale, 0, 0, scale, 0, 0);
       g.clearRect(0, 0, w, h);
@@ -352,6 +354,7 @@
     }
 
     hover(px, py) {
+      if (!this.inner) return;
       const found = this.nearest(px, py);
       this.tip.hidden = !found;
       if (!found) return;
