@@ -67,7 +67,7 @@ def test_only_the_script_that_draws_the_plots_may_run(text):
     for name in ("fit", "front", "residuals", "phase"):
         (values,) = re.findall(rf'id="values-{name}">(.*?)</script>', text, re.DOTALL)
         assert json.loads(values)[0]["series"]
-    assert text.count('class="still"') == 3  # without the script, and printed, pictures are there
+    assert text.count('class="still"') == 4  # without the script, and printed, pictures are there
 
 
 def test_the_data_of_the_page_can_be_saved_from_it(text, growth):

@@ -128,6 +128,7 @@ class Plots:
                 drawn.append(marks(name, series.t, scaled, most=self.most, colour=series.run % 8))
             label = f"residual of {channel.name} / noise"
             out.append(plot(f"Residuals: {channel.name}", t, label, drawn, link="t", height=220))
+            out += [_autocorrelation(channel), _quantiles(channel)]
         return out
 
     def phase(self) -> list[Spec]:
@@ -227,6 +228,29 @@ class Plots:
         """Return an equation in short."""
         text = "; ".join(Finding(self.shown[number]).lines())
         return text if len(text) <= NAME else f"{text[: NAME - 1]}…"
+
+
+def _autocorrelation(channel: Channel) -> Spec:
+    """Return the autocorrelation of the residuals, with the band that white noise leaves rarely."""
+    lags = np.arange(1.0, len(channel.autocorrelation) + 1.0)
+    bound = 1.96 / np.sqrt(channel.n)
+    ends = np.array([0.0, len(lags) + 1.0])
+    drawn = [
+        band("white noise, 95 %", ends, np.full(2, -bound), np.full(2, bound), colour=ORANGE),
+        marks("autocorrelation", lags, channel.autocorrelation, size=4, colour=BLUE),
+    ]
+    title = f"Autocorrelation of residuals: {channel.name}"
+    return plot(title, "lag in samples", "correlation", drawn, height=200)
+
+
+def _quantiles(channel: Channel) -> Spec:
+    """Return the residuals against those of a normal distribution."""
+    values, normal = channel.quantiles
+    ends = normal[[0, -1]]
+    drawn = [marks("residuals", normal, values, colour=BLUE, most=1000)]
+    drawn.append(line_series("normal distribution", ends, ends, colour=7, width=1))
+    title = f"Distribution of residuals: {channel.name}"
+    return plot(title, "normal quantile", "residual / rms", drawn, height=220)
 
 
 def _zeros(values: Float, x: Float, y: Float) -> tuple[Float, Float]:

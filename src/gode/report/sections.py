@@ -139,8 +139,7 @@ def residuals_section(discovery: Discovery, plots: Plots) -> list[Markup]:
     """Return the residual diagnostics, in words and figures."""
     words = "residuals, autocorrelation, distribution"
     still = picture(residual_plots(discovery), "residuals", words)
-    # The still picture stays: it shows autocorrelation and distribution, too.
-    return [bullets(residuals_words(discovery)), embedded("residuals", plots.residuals()), still]
+    return [bullets(residuals_words(discovery)), embedded("residuals", plots.residuals(), still)]
 
 
 def residuals_words(discovery: Discovery) -> list[str]:
