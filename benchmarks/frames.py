@@ -35,7 +35,7 @@ class Problem:
     n: int
     frame: str
     function: str  # over u, v1, as the frame's function calls its arguments
-    whole: tuple[str, ...]  # the right-hand sides
+    whole: tuple[str, ...]  # the right-hand sides, in forms that mean the same
     order: int = 1
     names: tuple[str, ...] = ()
 
@@ -72,7 +72,7 @@ PROBLEMS = {
         120,
         "x' = r*x*(1 - x/K) - f(x, y); y' = e*f(x, y) - m*y",
         "C*u*v1/(u + C)",
-        ("C*u + C*u^2 + C*u*v1/(u + C)", "C*u + C*u*v1/(v1 + C)"),
+        ("C*u + C*u^2 + C*u*v1/(u + C)", "C*u + C*u*v1/(v1 + C) | C*u + C*u/(v1 + C)"),
         names=("x", "y"),
     ),
 }
@@ -104,7 +104,8 @@ def run(name: str, seed: int, framed: bool, effort: str) -> dict[str, object]:
     else:
         sides = [bodies(part.key) for part in law.skeleton.parts]
         top = "u" + "'" * problem.order
-        right = [s - {parse_tree(top)} for s in sides] == [terms(text) for text in problem.whole]
+        wanted = [[terms(form) for form in text.split("|")] for text in problem.whole]
+        right = all(s - {parse_tree(top)} in forms for s, forms in zip(sides, wanted, strict=True))
     return {
         "problem": name,
         "seed": seed,

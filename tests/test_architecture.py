@@ -24,7 +24,7 @@ LAYERS = (
         "markup": set(),
         "__version__": set(),
     },
-    {"files": {"errors"}, "ranges": {"errors"}},
+    {"files": {"errors"}, "ranges": {"errors"}, "units": {"errors"}},
     {"grammar": set(), "equation": set(), "data": set()},
     {"library": {"grammar", "equation"}, "solve": {"equation", "data"}, "tables": {"data"}},
     {

@@ -18,10 +18,11 @@ from gode.discovery.individual import Individual
 from gode.discovery.quality import Quality
 from gode.discovery.simulate import Start
 from gode.discovery.states import TAKEN
+from gode.equation.fixing import Bounds
 from gode.errors import ConfigError, DataError, NotFittedError
 from gode.search.settings import INPUT
 from gode.tables.identifiers import identifiers
-from gode.tables.rows import Rows, by_run, rows_of, target_names, target_of
+from gode.tables.rows import Rows, by_run, explained, rows_of, target_names, target_of
 
 WEIGHT = "sample_weight"
 SIGNALS = {"u": 0, "velocity": 1, "acceleration": 2}  # argument of discover -> its channel of a state
@@ -77,6 +78,11 @@ class ODERegressor:
         without: Sequence[str] = (),
         runs: str | None = None,
         individual: Individual = False,
+        frame: str | Sequence[str] | None = None,
+        fixed: Mapping[str, float] | None = None,
+        bounds: Bounds | None = None,
+        units: Mapping[str, str] | None = None,
+        assume: str | Sequence[str] = (),
         n_jobs: int = 1,
         random_state: object = None,
     ) -> None:
@@ -95,6 +101,11 @@ class ODERegressor:
         self.without = without
         self.runs = runs
         self.individual = individual
+        self.frame = frame
+        self.fixed = fixed
+        self.bounds = bounds
+        self.units = units
+        self.assume = assume
         self.n_jobs = n_jobs
         self.random_state = random_state
 
@@ -172,7 +183,7 @@ class ODERegressor:
         if true.shape != guess.shape:
             raise DataError(f"y must have the shape {guess.shape} as in fit, got {true.shape}")
         pairs = zip(true.reshape(len(true), -1).T, guess.reshape(len(true), -1).T, strict=True)
-        return float(np.mean([_explained(one, other, weight) for one, other in pairs]))
+        return float(np.mean([explained(one, other, weight) for one, other in pairs]))
 
     def get_params(self, deep: bool = True) -> dict[str, object]:
         """Return the arguments of the constructor; `deep` is required by scikit-learn."""
@@ -221,6 +232,7 @@ class ODERegressor:
         given: dict[str, Any] = {key: y if key == self.signal else None for key in SIGNALS}
         given |= {"force": force, "initial": self.initial, "names": names}
         given |= {"hold": self.hold, "interpolation": self.interpolation, "individual": self.individual}
+        given |= {"fixed": self.fixed, "bounds": self.bounds, "units": self.units}
         if self.equation is not None:
             return fit(self.equation, t, **given)
         return discover(
@@ -232,6 +244,8 @@ class ODERegressor:
             effort=self.effort,
             start=self.start,
             without=self.without,
+            frame=self.frame,
+            assume=self.assume,
             seed=_seed(self.random_state),
             n_jobs=self.n_jobs,
         )
@@ -261,21 +275,6 @@ class ODERegressor:
         _check_gap(run.t[before], t[0], 3 * float(np.max(np.diff(run.t))))
         known = np.asarray(run.inputs[INPUT], np.float64)
         return np.concatenate([run.t[before], t]), np.concatenate([known[before], force])
-
-
-def _explained(true: Float, guess: Float, weight: Float) -> float:
-    """Return R² of one signal."""
-    seen = np.isfinite(true)
-    true, guess, weight = true[seen], guess[seen], weight[seen]
-    if not len(true):
-        raise DataError("y holds no number to compare with; pass what was observed")
-    if not np.all(np.isfinite(guess)):
-        return -np.inf
-    missed = float(np.sum(weight * (true - guess) ** 2))
-    total = float(np.sum(weight * (true - np.average(true, weights=weight)) ** 2))
-    if total == 0:
-        return 1.0 if missed == 0 else 0.0
-    return 1.0 - missed / total
 
 
 def _check_gap(known: Float, first: float, most: float) -> None:

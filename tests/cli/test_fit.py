@@ -29,7 +29,7 @@ def test_bad_questions_are_one_sentence():
     assert "neither a column of" in refused("fit", EQUATION, GROWTH, "--force", "sin(w)")
     assert "nor a formula in t" in refused("fit", EQUATION, GROWTH, "--force", "u*t")
     assert "given 2 times for 1 runs" in refused("fit", EQUATION, GROWTH, "--initial", "1", "--initial", "2")
-    assert "is unknown" in gode("fit", "u' = C*w", GROWTH).stderr
+    assert "is an unknown function" in gode("fit", "u' = C*w(u)", GROWTH).stderr
 
 
 def test_more_initial_values_than_the_order_are_refused():

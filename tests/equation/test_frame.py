@@ -5,7 +5,7 @@ import pytest
 
 from gode.equation import Equation, parse_tree
 from gode.equation.parse_frame import parse_frame
-from gode.equation.tape import compile_tape, evaluate
+from gode.equation.tape import compile_scales, compile_tape, evaluate
 from gode.errors import ConfigError, EquationError
 
 PREY = "x' = r*x*(1 - x/K) - f(x, y); y' = e*f(x, y) - m*y"
@@ -94,3 +94,8 @@ def test_bad_values_are_refused_with_a_caret(given, reason):
     with pytest.raises(ConfigError, match=reason) as caught:
         parse_frame("u' = r*u*(1 - u/K)", functions=False, **given)
     assert str(caught.value).endswith("^")
+
+
+def test_a_product_of_two_constants_can_be_fitted():
+    skeleton = parse_frame("u' = a*b", functions=False).law({})
+    assert compile_scales(skeleton.rhs_terms, ("t", "u", "u'", "u''"), 2).role.tolist() == [1]

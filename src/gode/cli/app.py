@@ -26,7 +26,7 @@ Decorator = Callable[[Callable[..., None]], Callable[..., None]]
 # Each command with its module in gode.cli, which is imported when the command is called.
 COMMANDS = {
     "bench": "bench",
-    "demo": "discover",
+    "demo": "demo",
     "discover": "discover",
     "discover-many": "fleet",
     "export": "records",

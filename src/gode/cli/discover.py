@@ -1,4 +1,4 @@
-"""gode discover, gode fit, gode demo: from measurements to the equation."""
+"""gode discover, gode fit: from measurements to the equation."""
 
 import re
 import sys
@@ -13,6 +13,7 @@ import click
 from gode.choices import EffortName, Preset
 from gode.cli.app import NOT_EXPLAINED, OutPath, add_options, exit_interrupted, main, say
 from gode.cli.columns import data_options
+from gode.cli.known import assume_option, bounds_of, fixed_values, units_of, value_options
 from gode.measured.asked import is_equation, parts_of
 from gode.measured.read import DataOptions, check_initial, read_dataset
 
@@ -55,6 +56,13 @@ individual_option = add_options(
     help="A model that comes with gode or was made by gode train, or a grammar file of few equations.",
 )
 @click.option("--without", metavar="SYMBOL", multiple=True, help="Leave out log, t, ...; may be repeated.")
+@click.option(
+    "--frame",
+    metavar="EQUATION",
+    help="What is known, with unknown functions: \"u'' = -9.81*sin(u) - f(u')\"; ? for anything.",
+)
+@value_options
+@assume_option
 @click.option("--start", metavar="EQUATION", help="A guess, such as \"u'' = C*u\".")
 @click.option(
     "--effort",
@@ -91,7 +99,9 @@ individual_option = add_options(
 def discover_command(
     files: tuple[str, ...], order: str | None, n_jobs: int, out: Path | None, as_json: bool, quiet: bool,
     grammar: str | None, without: tuple[str, ...], start: str | None, effort: str, preset: str, seed: int,
-    max_seconds: float | None, progress: Path | None, individual: str | None, **data: object,
+    max_seconds: float | None, progress: Path | None, individual: str | None, frame: str | None,
+    fix: tuple[str, ...], bounds: tuple[str, ...], units: tuple[str, ...], assume: tuple[str, ...],
+    **data: object,
 ) -> None:  # fmt: skip
     """Find the equation behind the measurements in FILE.
 
@@ -108,25 +118,35 @@ def discover_command(
       gode discover a.csv b.csv --force "sin(2*t)" --initial 1,0 --without log
       gode discover plate.xlsx --u A1,A2,A3
       gode discover fur.csv --states hare,lynx
+      gode discover pendulum.csv --u angle --frame "u'' = -9.81*sin(u) - f(u')"
       gode discover carts.csv --states x1,x2 --order 2 --force motor
       gode discover shaker.csv --acceleration a --u none --order 2 --json
       gode discover plasma.csv --runs patient --individual all
     """
-    dataset, readings = read_dataset(files, DataOptions(**data))  # type: ignore[arg-type]
-    from gode.discovery.options import Options  # after the files were read: it is slow to import
+    given = DataOptions(**data)  # type: ignore[arg-type]
+    if frame is not None and ";" in frame:
+        given = _named_by_equations(given, [text for text in frame.split(";") if text.strip()])
+    dataset, readings = read_dataset(files, given)
+    from gode.discovery.framing import frame_of  # after the files were read: they are slow to import
+    from gode.discovery.options import Options
+    from gode.equation.frame import order_of
+    from gode.search.known import make_known
 
+    known = make_known(frame, fixed_values(fix), bounds_of(bounds), units_of(units), assume)
+    if frame is not None:
+        order = str(max(order_of(tree) for tree in frame_of(known, dataset).trees))
     order = order or ("2" if any(name.endswith("''") for name in dataset.channels) else "1")
     notes = [*check_initial(dataset, order), *jobs_note(n_jobs)]
     _say_all([*readings.told, *notes], silent=as_json or quiet)
     options = Options(
         order="auto" if order == "auto" else int(order), grammar=grammar, without=without, start=start,
-        effort=effort, preset=preset, seed=seed, max_seconds=max_seconds,
+        effort=effort, preset=preset, seed=seed, max_seconds=max_seconds, known=known,
         individual=individuals_of(individual, dataset),
     )  # fmt: skip
     checkpoint = None if out is None else _checkpoint(dataset, options, out)
     if checkpoint and checkpoint.n_recalled:
-        known = f"{checkpoint.n_recalled} fits are known"
-        _say_all([f"going on from {checkpoint.path}: {known}"], silent=as_json or quiet)
+        recalled = f"{checkpoint.n_recalled} fits are known"
+        _say_all([f"going on from {checkpoint.path}: {recalled}"], silent=as_json or quiet)
     seconds, found = _run_search(dataset, options, n_jobs, checkpoint, progress, quiet=quiet)
     _finish(found, readings, out, seconds=seconds, as_json=as_json, quiet=quiet)
     if checkpoint is not None and not (found.interrupted or found.timed_out):
@@ -138,21 +158,25 @@ def discover_command(
 @click.argument("equation", metavar="EQUATION...")
 @click.argument("files", nargs=-1, required=True, type=click.Path(), metavar="FILE...")
 @data_options
+@value_options
 @individual_option
 @result_options
 def fit_command(
-    equation: str, files: tuple[str, ...], individual: str | None, out: Path | None,
-    as_json: bool, quiet: bool, **data: object,
+    equation: str, files: tuple[str, ...], fix: tuple[str, ...], bounds: tuple[str, ...],
+    units: tuple[str, ...], individual: str | None, out: Path | None, as_json: bool, quiet: bool,
+    **data: object,
 ) -> None:  # fmt: skip
-    """Fit the constants C of EQUATION to the measurements in FILE.
+    """Fit the constants of EQUATION to the measurements in FILE.
 
-    Each C is a constant of its own; numbers stay as they are. Several states have an equation each, separated
+    Each C is a constant of its own, any other name one that is the same wherever it stands; numbers stay as
+    they are. Several states have an equation each, separated
     by semicolons or given one after the other; their columns are called as the states are, or are named in
     this order by --states. See gode discover for the data.
 
     \b
     Examples:
       gode fit "u' = C*u - C*u^2" data.csv
+      gode fit "u' = r*u*(1 - u/K)" data.csv --fix K=500 --bounds r=0:
       gode fit "C*u'' + C*u' + C*u = F" shaker.csv --force f --out result
       gode fit "x' = C*x - C*x*y; y' = C*x*y - C*y" fur.csv --states hare,lynx
     """
@@ -161,12 +185,16 @@ def fit_command(
     if len(texts) > 1:
         options = _named_by_equations(options, texts)
     dataset, readings = read_dataset(files, options)
-    from gode.discovery.given import fit_in, parse_law  # after the files were read: it is slow to import
+    from gode.data.labels import with_units  # after the files were read: they are slow to import
+    from gode.discovery.given import fit_in, law_known
+    from gode.search.known import make_known
 
-    law = parse_law(texts[0] if len(texts) == 1 else texts, dataset)
+    known = make_known(texts, fixed_values(fix), bounds_of(bounds), units_of(units))
+    dataset = with_units(dataset, dict(known.units))
+    law = law_known(dataset, known)
     _say_all([*readings.told, *check_initial(dataset, str(law.order))], silent=as_json or quiet)
     begin = time.perf_counter()
-    found = fit_in(dataset, law, individual=individuals_of(individual, dataset))
+    found = fit_in(dataset, law, known, individual=individuals_of(individual, dataset))
     _finish(found, readings, out, seconds=time.perf_counter() - begin, as_json=as_json, quiet=quiet)
     _exit(found)
 
@@ -198,30 +226,6 @@ def _named_by_equations(options: DataOptions, texts: Sequence[str]) -> DataOptio
     if force is not None and len(parts_of(force)) == 1 and any(re.search(r"\bF\b", text) for text in texts):
         force = f"F={force}"
     return replace(options, called=called, states=options.states or ",".join(called), force=force)
-
-
-@main.command("demo")
-@click.option("--out", type=OutPath(), default=Path("out"), show_default=True, help="Folder.")
-def demo_command(out: Path) -> None:
-    """Discover the equation behind an example measurement, and draw a picture.
-
-    \b
-    Example:
-      gode demo --out out
-    """
-    from gode.cli.results import print_discovery, save_results
-    from gode.cli.running import compiling_ahead, live_progress
-    from gode.data.example import load_example
-    from gode.discovery import discover
-
-    example = load_example("growth")
-    say(f"The data: {len(example.t)} points. {example.truth}")
-    say("The first run compiles the numerical core, which takes about 20 seconds; later ones do not.")
-    begin = time.perf_counter()
-    with compiling_ahead(), live_progress(quiet=False) as on_step:
-        found = discover(example.t, example.u, order=1, on_step=on_step)
-    print_discovery(found, seconds=time.perf_counter() - begin)
-    _say_all([f"written: {path}" for path in save_results(found, out)])
 
 
 def jobs_note(n_jobs: int) -> list[str]:

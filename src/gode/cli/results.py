@@ -3,7 +3,7 @@
 import json
 import signal
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -14,11 +14,12 @@ from rich.table import Table
 from rich.text import Text
 
 from gode.cli.app import console, say
+from gode.cli.constants import print_constants, print_shared
 from gode.data.columns import channel_names
-from gode.discovery import Constant, Discovery, Finding
+from gode.discovery import Discovery, Finding
 from gode.discovery.inputs import input_words
 from gode.discovery.quality import Verdict
-from gode.discovery.shared import conserved, conserved_words, shared_constants
+from gode.discovery.shared import conserved, shared_constants
 from gode.files import make_folder, replacing
 from gode.fitting.noise import noise_words
 from gode.report.fitted import fit_table
@@ -44,9 +45,9 @@ def print_discovery(found: Discovery, *, seconds: float | None) -> None:
         say(f"{found.quality.words} The best guess, which is not a finding, was", style="bold red")
     if found.individuality.constants:
         _print_individuals(found)
+        print_shared(found)
     else:
-        _print_constants(found)
-    _print_shared(found)
+        print_constants(found)
     say("\n" + " ".join([_quality(found), *_data_words(found)]))
     for remark in found.remarks:
         say(f"{remark[0].upper()}{remark[1:]}.")
@@ -57,15 +58,6 @@ def print_discovery(found: Discovery, *, seconds: float | None) -> None:
     if len(found.candidates) > 1:
         _print_front(found)
         _print_ties(found)
-
-
-def _print_constants(found: Discovery) -> None:
-    """Print the equation and its constants."""
-    say("\n" + "\n".join(f"  {line}" for line in found.equation.lines()) + "\n", style="bold")
-    if found.equation.constants:
-        say("with, at 95 % confidence,")
-    for constant in found.equation.constants:
-        say(f"  {_interval(constant)}")
 
 
 def _print_individuals(found: Discovery) -> None:
@@ -88,19 +80,6 @@ def _print_individuals(found: Discovery) -> None:
         say(f"and {len(own.values) - SHOWN_RUNS} runs more; --out writes all of them")
 
 
-def _print_shared(found: Discovery) -> None:
-    """Print the constants that several equations share, and the sums of states that are conserved."""
-    law = found.equation.law
-    shared = shared_constants(law)
-    if shared:
-        stands = "stand" if len(shared) > 1 else "stands"
-        where = "both" if len(law.skeleton.states) == 2 else "several"
-        say(f"\n{' and '.join(each.name for each in shared)} {stands} in {where} equations:")
-        say("\n".join(f"  {line}" for line in found.equation.named_lines()))
-    for sentence in conserved_words(law):
-        say(f"{sentence}.")
-
-
 def print_json(found: Discovery, notes: Sequence[str], files: Sequence[Path]) -> None:
     """Print everything as one JSON object."""
     click.echo(json.dumps(_json_values(found, notes, files), indent=1))
@@ -115,6 +94,9 @@ def _json_values(found: Discovery, notes: Sequence[str], files: Sequence[Path]) 
         "text": str(found.equation),
         "latex": found.equation.latex(),
         "order": found.settings.order,
+        "functions": found.equation.functions,
+        "intervals": [_without_infinity(vars(interval)) for interval in found.intervals],
+        "natural": [n._asdict() for n in found.equation.natural],
         "constants": [c._asdict() for c in found.equation.constants],
         "initial": best.initial.tolist(),
         **_individuals_json(found),
@@ -155,6 +137,11 @@ def _individuals_json(found: Discovery) -> dict[str, object]:
     return {"law": own.lines, "individuals": own.rows(names), "population": own.summary()}
 
 
+def _without_infinity(values: Mapping[str, object]) -> dict[str, object]:
+    """Return values for JSON, which has no infinity."""
+    return {k: None if isinstance(v, float) and not np.isfinite(v) else v for k, v in values.items()}
+
+
 def _one_line(finding: Finding) -> str:
     return "; ".join(finding.lines())
 
@@ -170,21 +157,6 @@ def _noise(found: Discovery) -> list[tuple[str, float]]:
     """Return the noise of each channel that was observed."""
     names = channel_names(found.equation.states)
     return [(n, float(v)) for n, v in zip(names, found.noise, strict=True) if np.isfinite(v)]
-
-
-def _interval(constant: Constant) -> str:
-    """Return a constant with its 95 % interval and its place, such as 0.631 ± 0.011 multiplying u."""
-    half = 1.96 * constant.error
-    places = {"1": "standing alone", "inside a function": "inside a function or power"}
-    body, comma, equation = constant.place.partition(", in ")
-    where = places.get(body, f"multiplying {body}") + comma + equation
-    if not np.isfinite(half) or half <= 0:
-        return f"{constant.value:.4g} {where}"
-    digits = int(np.floor(np.log10(half))) - 1  # decimal place of the second digit of the error
-    if -7 <= digits <= 4:
-        places_shown = max(-digits, 0)
-        return f"{constant.value:.{places_shown}f} ± {half:.{places_shown}f} {where}"
-    return f"{constant.value:.4g} ± {half:.2g} {where}"
 
 
 def _quality(found: Discovery) -> str:

@@ -13,6 +13,7 @@ from gode.arrays import Series
 from gode.choices import EffortName, Preset
 from gode.data import Dataset
 from gode.data.joining import chosen_interpolation
+from gode.data.labels import with_units
 from gode.discovery.arguments import Force, Signals, make_dataset
 from gode.discovery.evidence import make_pool
 from gode.discovery.explaining import with_causes, with_error_bars
@@ -67,6 +68,8 @@ def discover(
     fixed: Mapping[str, float] | None = None,
     bounds: Bounds | None = None,
     individual: Individual = False,
+    units: Mapping[str, str] | None = None,
+    assume: str | Sequence[str] = (),
     seed: int = 0,
     n_jobs: int = 1,
     max_seconds: float | None = None,
@@ -100,6 +103,10 @@ def discover(
         bounds: the least and the largest value of constants in the frame, None for no bound.
         individual: True if each of several runs has constants of its own, "auto" to let the criterion decide
             constant by constant, or names of constants of the frame. The law is the same for all.
+        units: of time, states and inputs, such as {"t": "h", "u": "m"}. Constants are told with theirs, and
+            laws that add metres to seconds are not looked at.
+        assume: what the law keeps: odd (u -> -u), energy (second order), autonomous (no explicit time),
+            rest-at-zero, nonnegative; the remarks tell what each costs in the criterion.
         n_jobs: processes to fit trajectories with, at most one for each core; the answer does not
             depend on it.
         max_seconds: end with the best equation so far after this time. What was found then depends on the
@@ -124,7 +131,7 @@ def discover(
         without=words(without),
         seed=plain(seed),
         max_seconds=max_seconds,
-        known=make_known(frame, fixed, bounds),
+        known=make_known(frame, fixed, bounds, units, assume),
     )
     if frame is not None and names is None and isinstance(u, np.ndarray | list) and np.ndim(u) > 1:
         names = written_states(split_equations(frame))
@@ -147,6 +154,7 @@ def discover_in(
     Args:
         memo: what is known of the fits from an earlier, unfinished call; it is filled as the work goes on.
     """
+    dataset = with_units(dataset, dict(options.known.units))
     tasks = options.settings(dataset)
     given = frame_of(options.known, dataset) if options.known.frame else None
     check_names(options.individual, given.parameters if given else ())
@@ -213,7 +221,8 @@ def _search(
             interrupted = True
             search.rescue()
     archive, prepared = search.archive, search.prepared
-    found = rank(make_pool(archive.leaders(), prepared, archive.target, settings), settings.selection)
+    leaders = search.leaders()
+    found = rank(make_pool(leaders, prepared, archive.target, settings), settings.selection)
     if not found.candidates and interrupted and not interrupts.timed_out:
         raise KeyboardInterrupt("before any equation was solved")
     if not found.candidates:
@@ -222,7 +231,8 @@ def _search(
     candidates = with_error_bars(order, prepared, settings)
     timed_out = interrupted and interrupts.timed_out
     stopped = interrupted and not timed_out
-    return Discovery(candidates, prepared, settings, archive.n_fitted, stopped, found.supported, timed_out)
+    done = Discovery(candidates, prepared, settings, archive.n_fitted, stopped, found.supported, timed_out)
+    return done if interrupted else replace(done, remarks=tuple(search.assumed(leaders[0])))
 
 
 def _by_paper(

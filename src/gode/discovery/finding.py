@@ -2,13 +2,15 @@
 
 from __future__ import annotations  # help() then shows types by their names
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from gode.arrays import Float
+from gode.discovery.measured import units_of, with_units
 from gode.discovery.named import (
     INSIDE,
     Constant,
@@ -17,13 +19,16 @@ from gode.discovery.named import (
     named_constants,
     numbers_of,
 )
+from gode.discovery.natural import Natural, natural_constants
 from gode.discovery.shared import links_of, named_lines, shared_constants
 from gode.equation import Law, Term
 from gode.equation.printer import display_order, to_text
 from gode.equation.system import make_law, renamed
 from gode.equation.terms import has_pivot_one, linear_terms
+from gode.equation.tree import Node, const
 from gode.errors import DataError
 from gode.selection import Candidate
+from gode.units import Unit
 
 
 class Number(NamedTuple):
@@ -33,6 +38,8 @@ class Number(NamedTuple):
     place: str  # what it multiplies
     equation: int
     free: int  # the free constant of the law behind it, or -1 where several are
+    body: Node  # what it multiplies in the view of the equation; itself where it stands inside
+    left: str = ""  # what the equation is solved for; none where the constant stands inside
 
 
 @dataclass(frozen=True, repr=False)
@@ -41,6 +48,7 @@ class Finding:
 
     candidate: Candidate
     state: int | None = None  # the number of the state whose equation this is; None for the whole law
+    units: Mapping[str, Unit] = field(default_factory=dict)  # of the columns, where they are known
 
     @property
     def law(self) -> Law:
@@ -66,7 +74,7 @@ class Finding:
         if state not in self.states:
             raise DataError(f"no state is called {state!r}; the states are {', '.join(self.states)}")
         number = self.law.states.index(state)
-        return Finding(self.candidate, number) if self.law.skeleton.names(number) else self
+        return Finding(self.candidate, number, self.units) if self.law.skeleton.names(number) else self
 
     def __str__(self) -> str:
         return "\n".join(self.lines())
@@ -132,13 +140,22 @@ class Finding:
         Named ones come as they were named.
         """
         if self.law.skeleton.parameters:
-            return named_constants(self.candidate, self.state)
+            return with_units(named_constants(self.candidate, self.state), self.law, self.units)
         errors = np.sqrt(np.maximum(np.diag(self.covariance), 0.0))
         numbers = self._numbers(self.law)
+        firsts = [numbers[group[0]] for group in self._groups]
+        units = units_of([(n.equation, n.body, n.left) for n in firsts], self.law, self.units)
         return tuple(
-            Constant(numbers[group[0]].value, float(error), self._place([numbers[i] for i in group]))
-            for group, error in zip(self._groups, errors, strict=True)
+            Constant(
+                numbers[group[0]].value, float(error), self._place([numbers[i] for i in group]), unit=unit
+            )
+            for group, error, unit in zip(self._groups, errors, units, strict=True)
         )
+
+    @cached_property
+    def natural(self) -> tuple[Natural, ...]:
+        """The constants of the forms that people use, such as r and K of r*u*(1 - u/K), of the whole law."""
+        return natural_constants(self.law, self.candidate.covariance, self.units)
 
     @cached_property
     def covariance(self) -> Float:
@@ -214,8 +231,10 @@ def _written(law: Law, own: int) -> list[Number]:
         if term.constant is not None or (force and force.constant is not None and term in explicit):
             free = -1 if force or term.constant is None else links[term.constant][0]
             place = to_text(renamed(term.body, names))
-            out.append(Number(float(scale * _factor(term, c)), place, own, free))
-    out += [Number(float(c[i]), INSIDE, own, links[i][0]) for i in range(len(c)) if i not in used]
+            left = str(force.body.value) if force else equation.skeleton.highest
+            out.append(Number(float(scale * _factor(term, c)), place, own, free, term.body, left))
+    inside = [i for i in range(len(c)) if i not in used]
+    out += [Number(float(c[i]), INSIDE, own, links[i][0], const(i)) for i in inside]
     return [n for n in out if not names or n.free >= 0]
 
 

@@ -6,13 +6,19 @@ import re
 from collections.abc import Mapping
 
 from gode.data import Dataset
+from gode.data.labels import column_units, plain_label, with_units
+from gode.equation import Node
+from gode.equation.dimensions import Inference, UnitConflict, columns_of_view
 from gode.equation.fixing import Bounds
 from gode.equation.frame import Frame
 from gode.equation.parse_frame import parse_frame, split_equations
-from gode.equation.tree import STATE
+from gode.equation.system import seen_to_display
+from gode.equation.tree import STATE, walk
+from gode.errors import EquationError, pointed
 from gode.fitting.views import is_plain
 from gode.search.known import Known, Texts
 from gode.search.settings import INPUT
+from gode.units import Unit
 
 
 def read_frame(
@@ -34,7 +40,7 @@ def read_frame(
     words = " ".join(split_equations(texts))
     inputs = dataset.inputs or ((INPUT,) if single else ())
     called = {name: called_in(name, dataset, words) for name in inputs}
-    label = dataset.labels.get(STATE, STATE)
+    label = plain_label(dataset.labels.get(STATE, STATE))
     if len(dataset.states) == 1 and label.isidentifier() and re.search(rf"\b{label}\s*['′]", words):
         called[dataset.states[0]] = label
     return parse_frame(
@@ -49,14 +55,41 @@ def read_frame(
     )
 
 
-def frame_of(known: Known, dataset: Dataset) -> Frame:
-    """Return the frame that a user gave for these data."""
-    return read_frame(
-        list(known.frame), dataset, functions=True, fixed=dict(known.fixed), bounds=known.limits
-    )
+def frame_of(known: Known, dataset: Dataset, *, functions: bool = True) -> Frame:
+    """Return the frame that a user gave for these data; it is refused if it mixes up units that are given."""
+    given, limits = dict(known.fixed), known.limits
+    frame = read_frame(list(known.frame), dataset, functions=functions, fixed=given, bounds=limits)
+    if known.units:
+        check_units(frame, column_units(with_units(dataset, dict(known.units))))
+    return frame
+
+
+def check_units(frame: Frame, columns: Mapping[str, Unit]) -> None:
+    """See to it that a frame adds nothing of different units.
+
+    Raises:
+        EquationError: with both units and a caret under the place.
+    """
+    inference = Inference({}, len(frame.parameters))
+    for own, (tree, text) in enumerate(zip(frame.trees, frame.texts, strict=True)):
+        names = {} if frame.single else seen_to_display(own, frame.states, frame.inputs)
+        inference.columns = columns_of_view(columns, names)
+        try:
+            inference.unit(tree)
+        except UnitConflict as conflict:
+            raise EquationError(pointed(str(conflict), text, _place(conflict.node, text))) from None
+
+
+def _place(node: Node, text: str) -> int:
+    """Return where a tree begins in a text: at the first of its columns that can be found there."""
+    for name in [str(n.value) for n in walk(node) if n.op == "var"]:
+        found = list(re.finditer(rf"(?<!\w){re.escape(name)}(?![\w'])", text))
+        if found:
+            return found[-1].start()
+    return 0
 
 
 def called_in(name: str, dataset: Dataset, words: str) -> str:
     """Return what a text calls an input: its name among the data, or the label that the user gave it."""
-    label = dataset.labels.get("force" if name == INPUT else name, name)
+    label = plain_label(dataset.labels.get("force" if name == INPUT else name, name))
     return label if label.isidentifier() and re.search(rf"\b{label}\b", words) else name

@@ -13,10 +13,11 @@ from gode.arrays import Series
 from gode.choices import EffortName
 from gode.data import Dataset
 from gode.data.joining import chosen_interpolation
+from gode.data.labels import with_units
 from gode.data.smoothing import evenly
 from gode.discovery.arguments import Force, Signals, make_dataset
 from gode.discovery.explaining import with_causes, with_error_bars
-from gode.discovery.framing import read_frame
+from gode.discovery.framing import frame_of, read_frame
 from gode.discovery.individual import Individual, check_enough, individuals_asked
 from gode.discovery.inputs import with_held_input
 from gode.discovery.result import Discovery
@@ -72,6 +73,7 @@ def fit(
     fixed: Mapping[str, float] | None = None,
     bounds: Bounds | None = None,
     individual: Individual = False,
+    units: Mapping[str, str] | None = None,
 ) -> Discovery:
     """Fit the constants of an equation to measurements, on the trajectory; see `discover` for the data.
 
@@ -84,6 +86,7 @@ def fit(
         bounds: the least and the largest value of named constants, None for no bound.
         individual: True if each of several runs has constants of its own, "auto" to let the criterion decide,
             or the names of those that differ.
+        units: of time, states and inputs; see `discover`.
 
     Example:
         >>> g = fit("C*u'' + C*u' + C*u = F", t, u, force=f)  # doctest: +SKIP
@@ -95,13 +98,19 @@ def fit(
         names = written_states(split_equations(equation))
     dataset = make_dataset(t, u, velocity, acceleration, force, initial, names=names, interpolation=joined)
     asked = individuals_asked(individual, dataset)
-    return fit_known(dataset, make_known(equation, fixed, bounds), individual=asked)
+    return fit_known(dataset, make_known(equation, fixed, bounds, units), individual=asked)
 
 
 def fit_known(dataset: Dataset, known: Known, *, individual: tuple[str, ...] = ()) -> Discovery:
     """Fit the constants of an equation that is known to checked data; see `fit`."""
-    skeleton = parse_law(list(known.frame), dataset, dict(known.fixed), known.limits)
-    return fit_in(dataset, skeleton, known, individual=individual)
+    dataset = with_units(dataset, dict(known.units))
+    return fit_in(dataset, law_known(dataset, known), known, individual=individual)
+
+
+def law_known(dataset: Dataset, known: Known) -> LawSkeleton:
+    """Return the skeleton of an equation that is known, for these data."""
+    frame = frame_of(known, dataset, functions=False)
+    return frame.law({}) if frame.is_named else frame.unnamed_law()
 
 
 def parse_law(
@@ -135,11 +144,16 @@ def fit_in(
         grammar="",
         effort=EffortName.QUICK.value,
         interpolation=dataset.runs[0].interpolation.value,
-        known=known or Known(),
+        known=_kept(known or Known(), skeleton),
         individual=individual,
     )
     with one_thread():
         return _best_fit(dataset, skeleton, settings)
+
+
+def _kept(known: Known, skeleton: LawSkeleton) -> Known:
+    """Return what a record needs: a skeleton without names tells the equation itself."""
+    return known if skeleton.parameters or known.fixed else Known(units=known.units)
 
 
 def _best_fit(dataset: Dataset, skeleton: LawSkeleton, settings: Settings) -> Discovery:

@@ -22,6 +22,7 @@ class Constant(NamedTuple):
     error: float
     place: str
     name: str = ""  # where it has one
+    unit: str = ""  # where those of the columns tell it
 
 
 def numbers_of(law: Law, state: int | None) -> list[int]:

@@ -15,6 +15,7 @@ from gode.equation.frame import order_of
 from gode.errors import ConfigError
 from gode.fitting.views import is_plain
 from gode.paper import paper_grammar
+from gode.search.assumptions import checked_assumptions
 from gode.search.known import Known
 from gode.search.settings import AUTO, GRAMMARS, SYSTEMS, Settings, whole
 
@@ -67,6 +68,7 @@ class Options:
         if self.start and len(dataset.states) > 1:
             raise ConfigError("start= guesses the equation of one state; leave it out for several states")
         if self.order != AUTO:
+            checked_assumptions(self.known.assume, self.order, len(dataset.states))
             return [self._of_order(self.order, dataset, self.start, 1.0)]
         guess = parse_skeleton(self.start).order if self.start else None
         return [
@@ -82,9 +84,10 @@ class Options:
         frame = frame_of(self.known, dataset)
         order = max(order_of(tree) for tree in frame.trees)
         found = self._of_order(order, dataset, None, 1.0)
+        checked_assumptions(self.known.assume, order, len(dataset.states))
         most = found.constants.max_constants + len(frame.parameters)
         constants = replace(found.constants, max_constants=most)
-        return replace(found, implicit=False, known=self.known, constants=constants)
+        return replace(found, implicit=False, constants=constants)
 
     def _of_order(self, order: int, dataset: Dataset, start: str | None, share: float) -> Settings:
         by_paper, alone = self.preset == Preset.PAPER, is_plain(dataset)
@@ -105,4 +108,5 @@ class Options:
             seed=self.seed,
             interpolation=dataset.runs[0].interpolation.value,
             share=share,
+            known=self.known,
         )

@@ -4,7 +4,7 @@ from __future__ import annotations  # help() then shows types by their names
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -14,10 +14,12 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from gode.arrays import Float
+from gode.data.labels import column_units
 from gode.discovery.finding import Finding
 from gode.discovery.forms import certainty, same_function
 from gode.discovery.newcomer import predict_new
 from gode.discovery.population import Individuality
+from gode.discovery.profile import Interval, intervals, profile
 from gode.discovery.quality import UNSUPPORTED, Quality, misfit_of, quality_of
 from gode.discovery.rivals import with_weights
 from gode.discovery.simulate import Forces, Prediction, Scenario, Start, make_scenario, predict, simulate
@@ -57,12 +59,21 @@ class Discovery:
     @property
     def equation(self) -> Finding:
         """The equation with the least criterion."""
-        return Finding(self.candidates[0])
+        return Finding(self.candidates[0], units=column_units(self.prepared.dataset))
+
+    @cached_property
+    def intervals(self) -> list[Interval]:
+        """The 95 % intervals of named constants whose error bars mislead: lopsided, or open as K > 800."""
+        return intervals(self.equation, self.prepared, self.settings)
+
+    def profile(self, name: str, level: float = 0.95) -> tuple[float, float]:
+        """Return the interval of a constant, by its name or as C1, C2, ..., from the likelihood itself."""
+        return profile(self.candidates[0], name, self.prepared, self.settings, level)
 
     @cached_property
     def ties(self) -> list[Finding]:
         """The equations that these data cannot tell from the best one, which comes first."""
-        return [Finding(c) for c in ties(self.candidates, self.settings.selection)]
+        return [replace(self.equation, candidate=c) for c in ties(self.candidates, self.settings.selection)]
 
     @cached_property
     def forms(self) -> list[Finding]:
@@ -218,9 +229,8 @@ class Discovery:
     def _rivals(self) -> list[tuple[Candidate, float]]:
         """The near ties and the front with their weights under correlated noise."""
         others = [c for c, _ in self.shown if c is not self.candidates[0]]
-        return (
-            with_weights(self.candidates[0], others, self.prepared, self.settings.selection) if others else []
-        )
+        best, selection = self.candidates[0], self.settings.selection
+        return with_weights(best, others, self.prepared, selection) if others else []
 
     # The report stands above discovery, so what opens it does so when called and not at import.
 
@@ -268,11 +278,7 @@ class Discovery:
         return code(self, language, run=run)
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the discovery to a JSON file, which `gode.load` reads.
-
-        Raises:
-            FileError: if it cannot be written; an earlier file is then unchanged.
-        """
+        """Write the discovery to a JSON file, which `gode.load` reads; an earlier one stays if that fails."""
         from gode.report.record import save
 
         save(self, Path(path))

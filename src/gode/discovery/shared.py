@@ -84,7 +84,7 @@ def conserved(law: Law) -> list[dict[str, int]]:
     states, d = skeleton.states, len(skeleton.states)
     if d < 2 or d > MOST_STATES or not skeleton.explicit or len({*skeleton.orders}) > 1:
         return []
-    sides = [_right_side(law, i) for i in range(d)]
+    sides = [right_side(law, i) for i in range(d)]
     bodies = sorted({body for side in sides for body in side})
     table = np.array([[side.get(body, 0.0) for side in sides] for body in bodies]).reshape(len(bodies), d)
     found: list[Float] = []
@@ -105,7 +105,7 @@ def conserved_words(law: Law) -> list[str]:
     return out
 
 
-def _right_side(law: Law, own: int) -> dict[Node, float]:
+def right_side(law: Law, own: int) -> dict[Node, float]:
     """Return what the highest derivative of a state equals, as numbers by their bodies in display names."""
     part, equation = law.skeleton.parts[own], law.equations[own]
     terms = part.rhs_terms

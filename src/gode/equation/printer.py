@@ -128,6 +128,8 @@ def _factor(node: Node, dialect: Dialect) -> str:
             return _braced(write(node, dialect), dialect)
         case "^":
             return _power(node.args[0], node.args[1], dialect)
+        case "?":  # an unknown function
+            return f"{node.value}({', '.join(write(arg, dialect) for arg in node.args)})"
         case name:
             return dialect.call(FUNCTIONS[name], write(node.args[0], dialect))
 

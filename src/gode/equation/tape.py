@@ -140,7 +140,8 @@ def _roles(body: Node) -> tuple[tuple[int, Term], ...]:
     found: dict[int, tuple[int, Node]] = {}
     _find_roles(body, found, False)
     order = dict.fromkeys(index(node) for node in walk(body) if node.op == "const")
-    return tuple([(found[i][0], Term(1.0, None, found[i][1])) for i in order])
+    roles = [found.get(i, (FACTOR, ONE)) for i in order]  # one that is a whole term multiplies one
+    return tuple([(role, Term(1.0, None, neighbour)) for role, neighbour in roles])
 
 
 def _find_roles(node: Node, found: dict[int, tuple[int, Node]], wave: bool) -> None:

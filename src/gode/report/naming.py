@@ -6,10 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from gode.data import Dataset
+from gode.data.labels import ROLES, unit_of
 
-ROLES = {"t": "time", "u'": "velocity", "u''": "acceleration"}  # column -> key of its label
-UNIT = re.compile(r"\[([^\[\]]+)\]\s*$")  # as in `force [N]`
-NO_UNIT = {"1", "-", "–", "—"}  # written for a pure number
 TINY = 1e-8  # relative size of a number that counts as zero
 CYCLES = {"s": "Hz", "sec": "Hz", "second": "Hz", "seconds": "Hz", "ms": "kHz", "us": "MHz", "µs": "MHz"}
 
@@ -39,7 +37,7 @@ class Units:
     @classmethod
     def of(cls, dataset: Dataset, state: str | None = None) -> "Units":
         """Return the units in the labels of the columns; by default those of the first state."""
-        return cls(_unit(dataset, "t"), _unit(dataset, state or dataset.states[0]))
+        return cls(unit_of(dataset, "t"), unit_of(dataset, state or dataset.states[0]))
 
     def length(self, value: Value | float) -> str:
         """Return a value of u with its unit."""
@@ -76,20 +74,14 @@ def axis_label(dataset: Dataset, column: str) -> str:
     label = dataset.labels.get(ROLES.get(column, column), "")
     if column == "u" and label == ",".join(dataset.names):  # each column is a run, with its own name
         label = ""
-    if label.removesuffix(f" [{_unit(dataset, column)}]") == column:  # the label is only the letter
+    if label.removesuffix(f" [{unit_of(dataset, column)}]") == column:  # the label is only the letter
         label = ""
     if label:
         return f"{column} ({label})"
-    unit = _unit(dataset, column) or (
+    unit = unit_of(dataset, column) or (
         Units.of(dataset, column.rstrip("'")).derived(column) if column != "t" else ""
     )
     return f"{column} [{unit}]" if unit else column
-
-
-def _unit(dataset: Dataset, column: str) -> str:
-    found = UNIT.search(dataset.labels.get(ROLES.get(column, column), ""))
-    unit = found[1].strip() if found else ""
-    return "" if unit in NO_UNIT else unit
 
 
 def _with(value: Value | float, unit: str) -> str:

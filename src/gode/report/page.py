@@ -66,7 +66,7 @@ def discovery_page(discovery: Discovery, *, title: str) -> str:
         title,
         Markup(f"{verdict_box(discovery)}\n{formula(discovery)}"),
         section("In short", bullets(overview_words(discovery))),
-        section("Constants", *all_constants(discovery), *initial_parts(discovery)),
+        section("Constants", *all_constants(discovery), *_intervals(discovery), *initial_parts(discovery)),
         section("Data and solution", *fit_section(discovery, plots)),
         section("What the data cannot decide", *rivals_section(discovery)),
         section("What it means for the system", *answers_section(discovery)),
@@ -145,21 +145,42 @@ def all_constants(discovery: Discovery) -> list[Markup]:
     return [*own, *head, *constant_parts(discovery.equation)]
 
 
+def _intervals(discovery: Discovery) -> list[Markup]:
+    """Return the intervals of constants whose error bars mislead."""
+    told = [f"{interval}, at 95 % confidence." for interval in discovery.intervals]
+    words = "Where error bars mislead, the likelihood itself gives the interval:"
+    return [paragraph(words), bullets(told)] if told else []
+
+
+def _natural(finding: Finding) -> list[Markup]:
+    """Return the constants of the forms that people use, with their error bars."""
+    rows = [
+        (n.name, f"{figures(n.value, n.error)} {n.unit}".rstrip(), f"{n.error:.2g}", n.meaning, n.form)
+        for n in finding.natural
+    ]
+    head = Markup("<h3>In the form that people use</h3>")
+    return [head, table(("", "value", "standard error", "", "of"), rows)] if rows else []
+
+
 def constant_parts(finding: Finding) -> list[Markup]:
     """Return the constants with their error bars and correlations."""
     if not finding.constants:
         return [paragraph("The equation has no free constants.")]
+    if finding.law.skeleton.parameters:
+        words = [paragraph("With the names of the constants, and what was found for unknown functions:")]
+        lines = [program("\n".join(finding.named_lines()))]
+        return [*words, *lines, _constant_table(finding), *_natural(finding), *_correlations(finding)]
     shared = shared_constants(finding.law)
     words = [paragraph("With a letter for each constant that equations share:")] if shared else []
     lines = [program("\n".join(finding.named_lines()))] if shared else []
-    return [_constant_table(finding), *words, *lines, *_correlations(finding)]
+    return [_constant_table(finding), *words, *lines, *_natural(finding), *_correlations(finding)]
 
 
 def _constant_table(finding: Finding) -> Markup:
     rows = [
         (
             _place(c.place, finding.law),
-            figures(c.value, c.error),
+            f"{figures(c.value, c.error)} {c.unit}".rstrip(),
             f"{c.error:.2g}" if np.isfinite(c.error) else "unknown",
             " to ".join(figures(c.value + side * 1.96 * c.error, c.error) for side in (-1, 1))
             if np.isfinite(c.error)

@@ -35,11 +35,16 @@ def python_call(discovery: Discovery) -> str:
     known = _known_initial(discovery)
     given += [f"initial={(known if several else known[0])!r}"] if known else []
     if not discovery.settings.grammar:
-        texts = str(discovery.candidates[0].equation.skeleton).splitlines()
+        texts = _equations(discovery)
         head = f"d = gode.fit({texts if system else texts[0]!r}, t"
         given += [f"individual={_individual(discovery)!r}"] if discovery.settings.individual else []
+        given += [f"{name}={value!r}" for name, value in _values(discovery).items()]
         return f"import gode\n\n{comment}{', '.join([head, *given])})"
     options = [f"{name}={value!r}" for name, value in _options(discovery).items()]
+    options += (
+        [f"frame={'; '.join(discovery.settings.known.frame)!r}"] if discovery.settings.known.frame else []
+    )
+    options += [f"{name}={value!r}" for name, value in _values(discovery).items()]
     return f"import gode\n\n{comment}{', '.join(['d = gode.discover(t', *given, *options])})"
 
 
@@ -47,8 +52,7 @@ def command(discovery: Discovery) -> str:
     """Return the command that reproduces it from a file with these columns."""
     words = ["gode", "discover", "data.csv"]
     if not discovery.settings.grammar:
-        texts = str(discovery.candidates[0].equation.skeleton).splitlines()
-        words = ["gode", "fit", "; ".join(texts), "data.csv"]
+        words = ["gode", "fit", "; ".join(_equations(discovery)), "data.csv"]
     for role, column in _columns(discovery).items():
         words += [f"--{role}", column]
     for edit in discovery.prepared.dataset.edits:
@@ -64,7 +68,37 @@ def command(discovery: Discovery) -> str:
             continue
         for each in value if isinstance(value, list) else [value]:
             words += [f"--{name}", str(each)]
+    known = discovery.settings.known
+    words += ["--frame", "; ".join(known.frame)] if known.frame and discovery.settings.grammar else []
+    words += [word for name, value in known.fixed for word in ("--fix", f"{name}={value:.15g}")]
+    words += [word for name in known.assume for word in ("--assume", name)]
+    words += [word for name, unit in known.units for word in ("--units", f"{name}={unit}")]
+    words += [word for bound in known.bounds for word in ("--bounds", _bound_text(*bound))]
     return " ".join(shlex.quote(word) for word in words)
+
+
+def _equations(discovery: Discovery) -> list[str]:
+    """Return the equations that were fitted, as they were given."""
+    given = [text.strip() for text in discovery.settings.known.frame]
+    return given or str(discovery.candidates[0].equation.skeleton).splitlines()
+
+
+def _values(discovery: Discovery) -> dict[str, object]:
+    """Return the values and bounds of constants that were given."""
+    known = discovery.settings.known
+    bounds = {name: tuple(x if np.isfinite(x) else None for x in pair) for name, *pair in known.bounds}
+    given = {
+        "fixed": dict(known.fixed),
+        "bounds": bounds,
+        "units": dict(known.units),
+        "assume": list(known.assume),
+    }
+    return {name: value for name, value in given.items() if value}
+
+
+def _bound_text(name: str, low: float, high: float) -> str:
+    low_text, high_text = (f"{x:.15g}" if np.isfinite(x) else "" for x in (low, high))
+    return f"{name}={low_text}:{high_text}"
 
 
 def _columns(discovery: Discovery) -> dict[str, str]:
@@ -170,7 +204,13 @@ def _options(discovery: Discovery) -> dict[str, object]:
     given = asdict(settings)
     values = {name: given[name] for name in OPTIONS if given[name] not in (None, (), "default")}
     usual = paper_grammar(settings.order, forced=bool(discovery.prepared.dataset.inputs))
-    if settings.implicit or (settings.preset == Preset.PAPER and settings.grammar == usual):
+    if settings.known.frame:
+        del values["order"]
+    if (
+        settings.implicit
+        or settings.known.frame
+        or (settings.preset == Preset.PAPER and settings.grammar == usual)
+    ):
         del values["grammar"]
     if settings.share < 1:
         values["order"] = AUTO

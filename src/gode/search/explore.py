@@ -1,6 +1,6 @@
 """Look for skeletons by their cheap score: random sentences, sums of terms, the latent space."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -28,6 +28,7 @@ from gode.search.objective import Objective, ObjectiveConfig
 from gode.search.screen import best_sums
 from gode.search.sentences import random_skeletons
 from gode.search.settings import IMPLICIT, INPUT, Settings
+from gode.units import Unit
 
 COUNTED = 100  # sentences after which the progress is told
 
@@ -73,11 +74,13 @@ def make_regions(
     settings: Settings,
     interrupts: Interrupts,
     blank: Blank | None = None,
+    units: Mapping[str, Unit] | None = None,
 ) -> list[Region]:
     """Return what is searched in each grammar; the second one is implicit and known by residuals only.
 
     Args:
         blank: the equation whose unknown functions are sought, where a frame is given.
+        units: of the columns as the equation calls them, which it may not mix up.
     """
     most = settings.constants.max_constants
     if prepared.each:
@@ -86,6 +89,8 @@ def make_regions(
         order=settings.order if blank is None else blank.known.order,
         max_constants=most,
         barred=frozenset(settings.without),
+        units=units or {},
+        assume=settings.known.assume,
     )
     residual = [p for p in prepared.problems if p.form is Form.RESIDUAL]
     look, part = settings.search, settings.share / prepared.passes

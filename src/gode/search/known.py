@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from gode.equation.fixing import Bounds
 from gode.equation.parse_frame import split_equations
 from gode.errors import ConfigError
+from gode.search.assumptions import checked_assumptions
 
 Texts = str | Sequence[str] | Mapping[str, str]
 
@@ -18,6 +19,8 @@ class Known:
     frame: tuple[str, ...] = ()
     fixed: tuple[tuple[str, float], ...] = ()
     bounds: tuple[tuple[str, float, float], ...] = ()
+    units: tuple[tuple[str, str], ...] = ()  # of columns
+    assume: tuple[str, ...] = ()
 
     @property
     def limits(self) -> dict[str, tuple[float | None, float | None]]:
@@ -29,6 +32,8 @@ def make_known(
     frame: Texts | None = None,
     fixed: Mapping[str, float] | None = None,
     bounds: Bounds | None = None,
+    units: Mapping[str, str] | None = None,
+    assume: str | Sequence[str] = (),
 ) -> Known:
     """Return what the user knows.
 
@@ -38,14 +43,15 @@ def make_known(
     if frame is None and (fixed or bounds):
         raise ConfigError("fixed= and bounds= are of constants in frame=; give that, too")
     texts = () if frame is None else tuple(split_equations(frame))
-    for option, given in (("fixed", fixed), ("bounds", bounds)):
+    for option, given in (("fixed", fixed), ("bounds", bounds), ("units", units)):
         if given is not None and not isinstance(given, Mapping):
             raise ConfigError(
                 f"{option}= must be a mapping of names to values, such as {{'K': 500}}, got {given!r}"
             )
     values = tuple((str(k), _number(k, v)) for k, v in (fixed or {}).items())
     limits = tuple((str(k), *_pair(k, v)) for k, v in (bounds or {}).items())
-    return Known(frame=texts, fixed=values, bounds=limits)
+    named = tuple((units or {}).items())
+    return Known(frame=texts, fixed=values, bounds=limits, units=named, assume=checked_assumptions(assume))
 
 
 def _number(name: str, value: object) -> float:

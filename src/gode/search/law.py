@@ -4,23 +4,27 @@ The solution of a law is a better smoother than one that knows nothing of the ot
 is searched a second time along the solution of the best law of the first pass.
 """
 
-from collections.abc import Callable, MutableMapping, Sequence
+from collections.abc import Callable, Iterator, MutableMapping, Sequence
 from dataclasses import replace
 from types import TracebackType
 
 import numpy as np
 
+from gode.data.labels import column_units
+from gode.equation.dimensions import columns_of_view
 from gode.equation.frame import Frame
+from gode.equation.system import seen_to_display
 from gode.fitting.prepare import Prepared, assemble, retraced
 from gode.fitting.views import along, is_plain, view
 from gode.model import LatentSpace, Listing
 from gode.search.archive import Archive, Stage, Step
+from gode.search.assumptions import satisfies, told
 from gode.search.blank import Blank
 from gode.search.common import share_over_runs
 from gode.search.coupling import couple, initial_of, laws_of
-from gode.search.explore import explore, make_regions, score_sums
+from gode.search.explore import Region, explore, make_regions, score_sums
 from gode.search.interrupts import Interrupts
-from gode.search.refine import Search, refine
+from gode.search.refine import Search, better_start, good_neighbours, refine
 from gode.search.settings import Settings
 from gode.search.workers import Start, Workers
 from gode.selection import Candidate
@@ -83,7 +87,7 @@ class LawSearch:
         again = retraced(self.prepared, best.single, best.initial) if best else None
         if again is not None:
             self.archive.again()
-            regions = make_regions(self.spaces, again, self.settings, self.interrupts, self._blank(0))
+            regions = self._regions(again, self.settings, 0)
             self.searches = [Search(regions, self.archive)]
             explore(regions, self.archive, rng)
             refine(regions, self.archive)
@@ -133,6 +137,14 @@ class LawSearch:
         floor, individual = self.settings.selection.floor, bool(self.settings.individual)
         return view(self.prepared, own, order, floor, individual=individual)
 
+    def _regions(self, prepared: Prepared, settings: Settings, own: int) -> list[Region]:
+        """Return where to look for the equation of one state."""
+        dataset, units = self.prepared.dataset, {}
+        if settings.known.units:
+            names = {} if self.single else seen_to_display(own, dataset.states, dataset.inputs)
+            units = columns_of_view(column_units(dataset), names)
+        return make_regions(self.spaces, prepared, settings, self.interrupts, self._blank(own), units)
+
     def _blank(self, own: int) -> Blank | None:
         return None if self.frame is None else Blank(self.frame, own)
 
@@ -140,8 +152,7 @@ class LawSearch:
         """Look for the equation of one state with a share of the effort."""
         archive.n_fitted = self.archive.n_fitted
         settings = replace(self.settings, share=share * self.settings.share)
-        blank = self._blank(len(self.searches))
-        regions = make_regions(self.spaces, archive.prepared, settings, self.interrupts, blank)
+        regions = self._regions(archive.prepared, settings, len(self.searches))
         self.searches.append(Search(regions, archive))
         explore(regions, archive, rng)
         refine(regions, archive)
@@ -150,6 +161,38 @@ class LawSearch:
     def _archive(self, prepared: Prepared, n_jobs: int, name: str = "") -> Archive:
         workers = Workers(prepared, self.settings, n_jobs, self.interrupts.check)
         return Archive(prepared, self.settings, self.on_step, workers, self.interrupts, self.memo, view=name)
+
+    def leaders(self) -> list[Candidate]:
+        """Return the candidates, the best first; only those that keep what was assumed, if there are any."""
+        every = self.archive.leaders()
+        columns, assumed = self.prepared.columns, self.settings.known.assume
+        return [c for c in every if satisfies(c.equation, columns, assumed)] or every
+
+    def assumed(self, best: Candidate) -> Iterator[str]:
+        """Yield a remark on each assumption, with what it costs in the criterion."""
+        for name in self.settings.known.assume:
+            yield told(name, self._cost(name, best))
+
+    def _cost(self, name: str, best: Candidate) -> float | None:
+        """Return by how much the criterion falls without an assumption; None where that was not tried."""
+        least = self.archive.leaders()[0].criterion
+        if name == "nonnegative":
+            return best.criterion - least
+        if not self.single or self.settings.individual:
+            return None
+        known = self.settings.known
+        others = tuple(other for other in known.assume if other != name)
+        free = replace(self.settings, known=replace(known, assume=others))
+        strict, relaxed = (self._regions(self.prepared, s, 0)[0] for s in (self.settings, free))
+        near = good_neighbours(best.single.skeleton, relaxed, self.archive, self.settings.budget.per_round)
+        tried = [
+            self.archive.workers.fit(
+                Start(better_start(s, best.single, relaxed.objective, self.archive), self.archive.whole)
+            )
+            for s in near
+            if not strict.objective.admits(s)
+        ]
+        return best.criterion - min([best.criterion, *(c.criterion for c in tried if c is not None)])
 
     def rescue(self) -> None:
         """After an interruption: fit the best by the cheap score until there is an answer."""
@@ -169,8 +212,7 @@ class LawSearch:
         for own in range(len(self.prepared.dataset.states)):
             if own == len(self.searches):
                 seen = self._view(own)
-                blank = self._blank(own)
-                regions = make_regions(self.spaces, seen, self.settings, self.interrupts, blank)
+                regions = self._regions(seen, self.settings, own)
                 self.searches.append(Search(regions, self._archive(seen, 1, f"rescue {own}: ")))
             search = self.searches[own]
             if not search.regions[0].objective.leaders(1):

@@ -5,20 +5,23 @@ number of constants are kept, because the cheap fit and the trajectory disagree 
 """
 
 import heapq
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import count
 
 import numpy as np
 
 from gode.data import Columns
 from gode.equation import Equation, Node, Skeleton
+from gode.equation.dimensions import keeps_units
 from gode.equation.operators import KINKED
 from gode.equation.tape import compile_tape, evaluate
 from gode.equation.terms import linear_terms
-from gode.equation.tree import TIME, by_term, is_other, symbols, var, variables, walk
+from gode.equation.tree import TIME, by_term, is_other, renumber, symbols, var, variables, walk
 from gode.fitting import ConstantsConfig, Form, Regression, fit_constants
 from gode.fitting.each import fit_each
+from gode.search.assumptions import keeps
+from gode.units import Unit
 
 Rows = tuple[tuple[float, ...], ...]  # values of each run
 VANISHING = 1e-6  # terms with the highest derivative whose sum is a smaller share of them cancel
@@ -35,6 +38,8 @@ class ObjectiveConfig:
     time_alone: bool = False  # whether an equation may do without the state
     floor: float = 1e-5  # smaller residuals, as a share of the target's spread, count as this much
     barred: frozenset[str] = frozenset()  # symbols that no term may hold
+    assume: tuple[str, ...] = ()  # see gode.search.assumptions
+    units: Mapping[str, Unit] = field(default_factory=dict)  # of columns, which laws may not mix up
 
 
 @dataclass(frozen=True)
@@ -96,11 +101,17 @@ class Objective:
             return False  # a single term is u'' = 0 in disguise
         if not all(self.allows(body) for body in _sought(skeleton)):
             return False
+        if self.config.units and not keeps_units(skeleton.normal, self.config.units):
+            return False
         return self.distinguishes(skeleton.key) and (self.config.time_alone or holds_state(skeleton))
 
     def allows(self, body: Node) -> bool:
-        """Tell whether a term has no symbol that is barred."""
-        return not self.config.barred or not symbols(body) & self.config.barred
+        """Tell whether a term has no symbol that is barred, and no unit where that has no meaning."""
+        if self.config.barred and symbols(body) & self.config.barred:
+            return False
+        if self.config.assume and not keeps(renumber(body), self.config.assume):
+            return False
+        return not self.config.units or keeps_units(renumber(body), self.config.units)
 
     def distinguishes(self, tree: Node) -> bool:
         """Tell whether there is no |u| that is u, or -u, in all of these data."""

@@ -129,3 +129,18 @@ def _numbers(values: ArrayLike, name: str) -> Float:
         return np.asarray(values, np.float64)
     except (TypeError, ValueError, OverflowError):
         raise DataError(f"{name} must be numbers, got {type(values).__name__}; convert it first") from None
+
+
+def explained(true: Float, guess: Float, weight: Float) -> float:
+    """Return R² of one signal."""
+    seen = np.isfinite(true)
+    true, guess, weight = true[seen], guess[seen], weight[seen]
+    if not len(true):
+        raise DataError("y holds no number to compare with; pass what was observed")
+    if not np.all(np.isfinite(guess)):
+        return -np.inf
+    missed = float(np.sum(weight * (true - guess) ** 2))
+    total = float(np.sum(weight * (true - np.average(true, weights=weight)) ** 2))
+    if total == 0:
+        return 1.0 if missed == 0 else 0.0
+    return 1.0 - missed / total

@@ -1,0 +1,76 @@
+"""The constants of a discovery as they are printed."""
+
+import numpy as np
+
+from gode.cli.app import say
+from gode.discovery import Constant, Discovery
+from gode.discovery.shared import conserved_words, shared_constants
+
+
+def print_constants(found: Discovery) -> None:
+    """Print the equation and its constants with their intervals, as written, shared, and in natural forms."""
+    say("\n" + "\n".join(f"  {line}" for line in found.equation.lines()) + "\n", style="bold")
+    _print_frame(found)
+    if found.equation.constants:
+        say("with, at 95 % confidence,")
+    misled = {interval.name: interval for interval in found.intervals}
+    for constant in found.equation.constants:
+        say(f"  {misled.get(constant.name) or _interval(constant)}")
+    if misled:
+        say("Intervals with two ends or one are from the likelihood, where error bars mislead.")
+    print_shared(found)
+    _print_natural(found)
+
+
+def _print_frame(found: Discovery) -> None:
+    """Print the equation with the names that the user gave, and what was found for unknown functions."""
+    if found.equation.law.skeleton.parameters:
+        given = [text.strip() for text in found.settings.known.frame]
+        lines = [*given, *found.equation.functions.values()]
+        say("\n".join(f"  {line}" for line in lines) + "\n")
+
+
+def _print_natural(found: Discovery) -> None:
+    """Print the constants of the forms that people use."""
+    named = {c.name for c in found.equation.constants}
+    others = [n for n in found.equation.natural if n.name not in named]
+    for form in dict.fromkeys(n.form for n in others):
+        own = [n for n in others if n.form == form]
+        values = [f"{n.name} = {_with_error(n.value, 1.96 * n.error)} {n.unit}".rstrip() for n in own]
+        say(f"As {form}: " + ", ".join(f"{v} ({n.meaning})" for v, n in zip(values, own, strict=True)) + ".")
+
+
+def print_shared(found: Discovery) -> None:
+    """Print the constants that several equations share, and the sums of states that are conserved."""
+    law = found.equation.law
+    shared = shared_constants(law)
+    if shared:
+        stands = "stand" if len(shared) > 1 else "stands"
+        where = "both" if len(law.skeleton.states) == 2 else "several"
+        say(f"\n{' and '.join(each.name for each in shared)} {stands} in {where} equations:")
+        say("\n".join(f"  {line}" for line in found.equation.named_lines()))
+    for sentence in conserved_words(law):
+        say(f"{sentence}.")
+
+
+def _interval(constant: Constant) -> str:
+    """Return a constant with its 95 % interval and its place, such as 0.631 ± 0.011 multiplying u."""
+    half = 1.96 * constant.error
+    places = {"1": "standing alone", "inside a function": "inside a function or power"}
+    body, comma, equation = constant.place.partition(", in ")
+    where = places.get(body, f"multiplying {body}") + comma + equation
+    shown = f"{_with_error(constant.value, half)} {constant.unit}".rstrip()
+    if constant.name and constant.name == constant.place:
+        return f"{constant.name} = {shown}"
+    return f"{shown} {where}"
+
+
+def _with_error(value: float, half: float) -> str:
+    """Return a number to the second digit of its error."""
+    if not np.isfinite(half) or half <= 0:
+        return f"{value:.4g}"
+    digits = int(np.floor(np.log10(half))) - 1  # decimal place of the second digit of the error
+    if -7 <= digits <= 4:
+        places_shown = max(-digits, 0)
+        return f"{value:.{places_shown}f} ± {half:.{places_shown}f}"
+    return f"{value:.4g} ± {half:.2g}"

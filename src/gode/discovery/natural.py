@@ -1,0 +1,146 @@
+"""The form of a law that people use, such as r*u*(1 - u/K), with error bars carried over from its constants.
+
+Growth with a limit, relaxation, oscillation and saturation are recognised in the terms of each equation.
+Their constants are functions of those that were fitted; the errors follow from the slopes (delta method).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from gode.arrays import Float
+from gode.discovery.shared import right_side
+from gode.equation import Law
+from gode.equation.printer import to_text
+from gode.equation.system import make_law
+from gode.equation.tree import ONE, Node, num, number, power, var
+from gode.units import Unit
+
+STEP = 1e-6  # relative, of a constant, for the slopes
+Side = Mapping[Node, float]  # coefficients by their bodies
+
+
+class Natural(NamedTuple):
+    """A constant of a form that people use."""
+
+    name: str
+    value: float
+    error: float
+    meaning: str
+    form: str  # the terms in which it stands
+    unit: str = ""
+
+
+class _Part(NamedTuple):
+    """A constant of a form as a number; its unit as powers of those of the column and of time."""
+
+    name: str
+    value: float
+    meaning: str
+    form: str
+    column: str
+    powers: tuple[float, float]
+
+
+def natural_constants(law: Law, covariance: Float, units: Mapping[str, Unit]) -> tuple[Natural, ...]:
+    """Return the constants that people would speak of, with their standard errors."""
+    found = _parts(law)
+    c = np.array(law.constants)
+    slopes = np.zeros((len(found), len(c)))
+    for i in range(len(c)):
+        moved = c.copy()
+        moved[i] += STEP * (abs(c[i]) or 1.0)
+        near = {(p.name, p.form): p.value for p in _parts(make_law(law.skeleton, moved))}
+        values = [near.get((p.name, p.form), p.value) - p.value for p in found]
+        slopes[:, i] = np.array(values) / (moved[i] - c[i])
+    errors = np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", slopes, covariance, slopes), 0.0))
+    return tuple(
+        Natural(p.name, p.value, float(e), p.meaning, p.form, _unit(p, units))
+        for p, e in zip(found, errors, strict=True)
+    )
+
+
+def _unit(part: _Part, units: Mapping[str, Unit]) -> str:
+    own, time = part.powers
+    needed = [name for name, power_ in ((part.column, own), ("t", time)) if power_]
+    if any(name not in units for name in needed):
+        return ""
+    return str(units.get(part.column, Unit()) ** own * units.get("t", Unit()) ** time)
+
+
+def _parts(law: Law) -> list[_Part]:
+    found: list[_Part] = []
+    if not law.skeleton.explicit:
+        return found
+    several = len(law.states) > 1
+    for own, state in enumerate(law.states):
+        side = right_side(law, own)
+        forms = _first_order if law.skeleton.orders[own] == 1 else _second_order
+        for part in [*forms(state, side), *_saturation(side)]:
+            named = part._replace(name=f"{part.name}_{state}") if several and part.meaning in OWN else part
+            if (named.name, named.value) not in [(p.name, p.value) for p in found]:
+                found.append(named)
+    return found
+
+
+GROWTH, LIMIT, TIME, REST = "growth rate", "carrying capacity", "time constant", "value at rest"
+FREQUENCY, DAMPING = "natural frequency", "damping ratio"
+OWN = (GROWTH, LIMIT, TIME, REST, FREQUENCY, DAMPING)  # of one equation of a system
+
+
+def _first_order(name: str, side: Side) -> Iterator[_Part]:
+    u = var(name)
+    one, two, level = side.get(u, 0.0), side.get(power(u, num(2.0)), 0.0), side.get(ONE, 0.0)
+    if one > 0 and two < 0:
+        form = f"r*{name}*(1 - {name}/K)"
+        yield _Part("r", one, GROWTH, form, name, (0, -1))
+        yield _Part("K", -one / two, LIMIT, form, name, (1, 0))
+    elif one < 0 and set(side) <= {u, ONE}:
+        form = f"({name}_rest - {name})/tau" if level else f"-{name}/tau"
+        yield _Part("tau", -1 / one, TIME, form, name, (0, 1))
+        if level:
+            yield _Part(f"{name}_rest", -level / one, REST, form, name, (1, 0))
+    elif one > 0 and set(side) == {u}:
+        yield _Part("T2", math.log(2.0) / one, "doubling time", f"ln(2)/T2*{name}", name, (0, 1))
+
+
+def _second_order(name: str, side: Side) -> Iterator[_Part]:
+    u, speed = var(name), var(f"{name}'")
+    for body, shown in ((u, name), (Node("sin", 0.0, (u,)), f"sin({name})")):
+        spring, damper = side.get(body, 0.0), side.get(speed, 0.0)
+        if spring < 0:
+            omega = math.sqrt(-spring)
+            form = f"-omega^2*{shown}" + (f" - 2*zeta*omega*{name}'" if damper else "")
+            yield _Part("omega", omega, FREQUENCY, form, name, (0, -1))
+            if damper:
+                yield _Part("zeta", -damper / (2 * omega), DAMPING, form, name, (0, 0))
+            return
+
+
+def _saturation(side: Side) -> Iterator[_Part]:
+    """Yield the half-saturation constants of terms with x/(x + K) or x^n/(x^n + K^n)."""
+    for body in side:
+        factors = body.args if body.op == "*" else (body,)
+        for factor in factors:
+            if not (factor.op == "^" and factor.args[1] == num(-1.0) and factor.args[0].op == "+"):
+                continue
+            terms = factor.args[0].args
+            level = [number(t) for t in terms if t.op == "num"]
+            amounts = [t for t in terms if t.op != "num"]
+            if len(level) == 1 and len(amounts) == 1 and level[0] > 0 and amounts[0] in factors:
+                yield _half(amounts[0], level[0])
+
+
+def _half(amount: Node, level: float) -> _Part:
+    base, exponent = (amount.args[0], number(amount.args[1])) if amount.op == "^" else (amount, 1.0)
+    name = to_text(base)
+    form = (
+        f"{name}/(K + {name})"
+        if exponent == 1
+        else f"{name}^{exponent:g}/(K^{exponent:g} + {name}^{exponent:g})"
+    )
+    return _Part(f"K_{name}", level ** (1 / exponent), "half-saturation constant", form, name, (1, 0))

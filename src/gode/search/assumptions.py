@@ -1,0 +1,100 @@
+"""What the user assumes of a law, by plain names: kept in the grammar where terms tell, checked elsewhere."""
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from gode.arrays import Float
+from gode.data import Columns
+from gode.equation import Law, Node, Term
+from gode.equation.system import columns_seen
+from gode.equation.tape import compile_tape, evaluate
+from gode.equation.tree import STATE, TIME, count_constants, derivative_order, renumber, variables
+from gode.errors import ConfigError
+
+MEANINGS = {
+    "odd": "nothing changes if all signals change their sign",
+    "energy": "energy is conserved: no friction, and no explicit time",
+    "autonomous": "no explicit time",
+    "rest-at-zero": "zero is an equilibrium",
+    "nonnegative": "no state becomes negative",
+}
+POINTS = 7  # at which a term is evaluated
+SMALL = 1e-9
+
+
+def checked_assumptions(given: object, order: int | None = None, n_states: int = 1) -> tuple[str, ...]:
+    """Return the names of assumptions.
+
+    Raises:
+        ConfigError: if one is unknown, or does not go with the order of the law.
+    """
+    names = [given] if isinstance(given, str) else list(given) if isinstance(given, Iterable) else [given]
+    for name in names:
+        if name not in MEANINGS:
+            raise ConfigError(f"assume has {name!r}; it takes {', '.join(MEANINGS)}")
+    if "energy" in names and order is not None and (order != 2 or n_states > 1):
+        raise ConfigError("assume='energy' is for one state of second order; pass order=2")
+    return tuple(dict.fromkeys(names))
+
+
+def keeps(body: Node, assumed: Sequence[str]) -> bool:
+    """Tell whether a term of a right-hand side can stand in a law under these assumptions."""
+    used = variables(body)
+    if TIME in used and {"autonomous", "energy"} & {*assumed}:
+        return False
+    if "energy" in assumed and any(derivative_order(name) for name in used):
+        return False
+    if "rest-at-zero" in assumed and not np.abs(_values(body, np.zeros(POINTS))).max() <= SMALL:
+        return False
+    if "odd" not in assumed:
+        return True
+    points = np.linspace(0.3, 1.7, POINTS)
+    here, there = _values(body, points), _values(body, -points)
+    return bool(np.abs(here + there).max() <= SMALL * max(np.abs(here).max(), 1.0))
+
+
+def _values(body: Node, points: Float) -> Float:
+    """Return a term where its signals have these values, but time goes on; NaN where it is not defined."""
+    names = tuple(sorted(variables(body) | {TIME}))
+    body = renumber(body)
+    n = count_constants(body)
+    shifts = 1.0 + 0.1 * np.arange(len(names))
+    x = np.array(
+        [
+            np.linspace(0.1, 0.9, len(points)) if name == TIME else s * points
+            for s, name in zip(shifts, names, strict=True)
+        ]
+    )
+    tape = compile_tape([Term(1.0, None, body)], names, n)
+    return evaluate(tape, [0.7 + 0.1 * i for i in range(n)], x).value
+
+
+def satisfies(law: Law, columns: Columns, assumed: Sequence[str]) -> bool:
+    """Tell whether a law keeps what terms alone cannot tell: states of first order that stay nonnegative."""
+    if "nonnegative" not in assumed:
+        return True
+    d, n = len(law.states), len(columns.inputs)
+    for own, (part, equation) in enumerate(zip(law.skeleton.parts, law.equations, strict=True)):
+        names = columns.names if d == 1 else columns_seen(own, d, n)
+        if part.order != 1 or part.rhs_terms is None:
+            continue
+        x = np.maximum(columns.matrix, 0.0)
+        x[names.index(STATE)] = 0.0
+        tape = compile_tape(part.rhs_terms, names, part.n_constants)
+        slope = evaluate(tape, equation.constants, x).value
+        if not np.all(slope >= -SMALL * max(np.abs(columns.matrix[1 + 3 * own + 1]).max(), 1.0)):
+            return False
+    return True
+
+
+def told(name: str, cost: float | None) -> str:
+    """Return a remark on an assumption: what it means, and what it costs in the criterion."""
+    if cost is None:
+        price = "what it costs was not tried"
+    elif cost <= 0:
+        price = "it costs nothing: no law that was tried explains the data better without it"
+    else:
+        against = "the data speak against it" if cost > 10 else "the data do not decide"
+        price = f"it costs {cost:.3g} in the criterion: {against}"
+    return f"assumed is {name}, {MEANINGS[name]}; {price}"
