@@ -6,25 +6,32 @@ import numpy as np
 
 from gode.arrays import Float
 from gode.equation import Equation
-from gode.equation.system import columns_seen
 from gode.equation.tape import compile_tape, evaluate
 from gode.equation.terms import has_pivot_one
 from gode.fitting.prepare import Prepared
+from gode.fitting.roles import improbability_of_factors, views_of
 from gode.selection import Candidate, SelectionConfig, improbability, ties
 
 ALIKE = 0.005  # root mean square difference of the highest derivatives over their own, along the data
 VERY_LIKELY, LIKELY = 0.9, 0.5  # posterior probabilities
-POINTS = 200  # of the data, at which they are compared
 
 
 def plainest_first(
     order: Sequence[Candidate], prepared: Prepared, config: SelectionConfig
 ) -> list[Candidate]:
-    """Return the candidates; of those that are the same function as the first, the most plausible first."""
+    """Return the candidates; of those that are the same function as the first, the most plausible first.
+
+    A form in which large terms cancel, as in 25 u - 24 sin(u), is less plausible.
+    """
     if not order:
         return []
     alike = same_function(order[0], ties(order, config), prepared)
-    best = min(alike, key=lambda c: (not _is_solved(c), improbability(c, config), c.criterion))
+
+    def rank(c: Candidate) -> tuple[bool, float, float]:
+        price = improbability(c, config) + improbability_of_factors(c.equation, prepared.columns)
+        return not _is_solved(c), price, c.criterion
+
+    best = min(alike, key=rank)
     return [best, *(c for c in order if c is not best)]
 
 
@@ -51,12 +58,9 @@ def _is_solved(candidate: Candidate) -> bool:
 
 def _highest(candidate: Candidate, prepared: Prepared) -> Float | None:
     """Return the highest derivative of each state (d, n) along the data; None where it is implicit."""
-    columns = prepared.columns
-    x = columns.matrix[:, :: max(columns.n_points // POINTS, 1)]
-    d, rows = len(candidate.equation.states), []
-    for own, equation in enumerate(candidate.equation.equations):
-        names = columns.names if d == 1 else columns_seen(own, d, len(x) - 1 - 3 * d)
-        values = _solved(equation, tuple(names), x)
+    rows = []
+    for equation, names, x in views_of(candidate.equation, prepared.columns):
+        values = _solved(equation, names, x)
         if values is None or not np.isfinite(values).all():
             return None
         rows.append(values)

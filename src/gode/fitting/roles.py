@@ -14,7 +14,7 @@ import numpy as np
 
 from gode.arrays import Float
 from gode.data import Columns
-from gode.equation import Law, Node, Term
+from gode.equation import Equation, Law, Node, Term
 from gode.equation.system import columns_seen
 from gode.equation.tape import compile_tape, evaluate
 from gode.equation.tree import add, has_constant, index, mul, number
@@ -38,16 +38,35 @@ class Role(NamedTuple):
 
 def improbability_of_constants(law: Law, columns: Columns) -> float:
     """Return -2 log of the prior density of the constants inside terms, over that of the most usual ones."""
-    few = columns.matrix[:, :: max(columns.n_points // POINTS, 1)]
-    states = law.skeleton.states
     total = 0.0
-    for own, equation in enumerate(law.equations):
-        inputs = len(few) - 1 - 3 * len(states)
-        names = columns.names if len(states) == 1 else columns_seen(own, len(states), inputs)
+    for equation, names, x in views_of(law, columns):
         for term in equation.skeleton.terms:
             for role in roles(term.body):
-                total += _price(role, equation.constants, tuple(names), few)
+                total += _price(role, equation.constants, names, x)
     return total
+
+
+def improbability_of_factors(law: Law, columns: Columns) -> float:
+    """Return the price of terms that vary more than the highest derivative, and so must cancel each other."""
+    total = 0.0
+    for equation, names, x in views_of(law, columns):
+        leading, others = [0.0], [0.0]
+        for term in equation.skeleton.terms:
+            values = evaluate(
+                compile_tape([term], names, len(equation.constants)), equation.constants, x
+            ).value
+            (leading if term.body in equation.skeleton.leading else others).append(float(np.std(values)))
+        if 0 < max(leading) < np.inf:
+            total += sum(2 * np.log(max(size / max(leading), 1.0)) for size in others if np.isfinite(size))
+    return float(total)
+
+
+def views_of(law: Law, columns: Columns) -> Iterator[tuple[Equation, tuple[str, ...], Float]]:
+    """Yield each equation with the names and values of the columns that it sees, at some of the points."""
+    x = columns.matrix[:, :: max(columns.n_points // POINTS, 1)]
+    d = len(law.skeleton.states)
+    for own, equation in enumerate(law.equations):
+        yield equation, columns.names if d == 1 else columns_seen(own, d, len(x) - 1 - 3 * d), x
 
 
 @lru_cache(maxsize=20_000)
