@@ -106,6 +106,15 @@ def test_constants_without_a_name_have_letters():
     assert found.individuals["a"].tolist() == pytest.approx([0.2, 0.3, 0.5], rel=1e-3)
 
 
+def test_letters_follow_the_text():
+    rows = zip(RATES[:3], LEVELS[:3], strict=True)
+    curves = [k / (1 + 9 * np.exp(-r * T)) for r, k in rows]
+    found = gode.fit("u' = C*u^2 + C*u", [T] * 3, curves, individual=True)
+    assert found.individuality.lines == ["u' = a*u - b*u^2"]
+    assert found.individuals["a"].tolist() == pytest.approx(RATES[:3], rel=1e-3)
+    assert (found.individuals["a"] / found.individuals["b"]).tolist() == pytest.approx(LEVELS[:3], rel=1e-3)
+
+
 def test_bad_questions_are_one_sentence():
     curves = _curves(RATES, LEVELS)
     with pytest.raises(DataError, match="there is only one; pass lists"):

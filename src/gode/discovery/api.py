@@ -221,7 +221,7 @@ def _search(
             interrupted = True
             search.rescue()
     archive, prepared = search.archive, search.prepared
-    leaders = search.leaders()
+    leaders = [c for c in search.leaders() if c.whole or not prepared.chosen]  # of all runs
     found = rank(make_pool(leaders, prepared, archive.target, settings), settings.selection)
     if not found.candidates and interrupted and not interrupts.timed_out:
         raise KeyboardInterrupt("before any equation was solved")

@@ -37,9 +37,23 @@ class Individuality:
             return ()
         if law.skeleton.parameters:
             return tuple(Own(law.skeleton.parameters[i].name, i, 1.0) for i in own.places)
+        signs = {i: float(np.sign(law.constants[i]) or 1.0) for i in own.places}
         taken = {each.name for each in shared_constants(law)}
         letters = (letter for letter in letters_for(law) if letter not in taken)
-        return tuple(Own(next(letters), i, float(np.sign(law.constants[i]) or 1.0)) for i in own.places)
+        return tuple(Own(next(letters), i, signs[i]) for i in self._in_text(own.places))
+
+    def _in_text(self, places: tuple[int, ...]) -> list[int]:
+        """Return the places in the order in which their constants are written."""
+        law = self.candidate.equation
+        marks = {i: Named(f"own{i}_", i, 0.0, ()) for i in places}
+        text = "\n".join(named_lines(law, named=marks))
+        return sorted(places, key=lambda i: text.find(f"own{i}_"))
+
+    @property
+    def _columns(self) -> list[int]:
+        """The place of each constant among those of each run."""
+        assert self.candidate.own is not None
+        return [self.candidate.own.places.index(c.place) for c in self.constants]
 
     @property
     def lines(self) -> list[str]:
@@ -55,20 +69,21 @@ class Individuality:
     def values(self) -> Float:
         """The constants (runs, letters)."""
         assert self.candidate.own is not None
-        return np.asarray(self.candidate.own.values * self._signs)
+        return np.asarray(self.candidate.own.values[:, self._columns] * self._signs)
 
     @property
     def errors(self) -> Float:
         """Their standard errors (runs, letters)."""
         assert self.candidate.own is not None
-        return self.candidate.own.errors
+        return self.candidate.own.errors[:, self._columns]
 
     @cached_property
     def population(self) -> Population:
         """Mean and spread of the constants over the runs."""
         own = self.candidate.own
         assert own is not None
-        return population_of(self.values, own.covariances * np.outer(self._signs, self._signs))
+        within = own.covariances[np.ix_(range(len(own.values)), self._columns, self._columns)]
+        return population_of(self.values, within * np.outer(self._signs, self._signs))
 
     @property
     def _signs(self) -> Float:

@@ -205,6 +205,8 @@ class LawSearch:
                 self.archive.solve([s.equation for s in cheap], Stage.BEST)
             else:
                 self._rescue_law(n)
+        if self.prepared.chosen and not self.archive.whole:
+            self.archive.widen()  # an answer is for all runs, of which only some were screened
 
     def _rescue_law(self, n: int) -> None:
         """Combine the best equations of all states, by cheap sums of terms where nothing was done yet."""
