@@ -63,7 +63,11 @@ class Individuality:
             return Finding(self.candidate).named_lines()
         named = {each.place: each for each in shared_constants(law)}
         named |= {c.place: Named(c.name, c.place, abs(law.constants[c.place]), ()) for c in self.constants}
-        return named_lines(law, named=named)
+        letters = {each.name for each in named.values()}
+        return [
+            " ".join(_in_front(word, letters) for word in line.split(" "))
+            for line in named_lines(law, named=named)
+        ]
 
     @property
     def values(self) -> Float:
@@ -117,3 +121,11 @@ class Individuality:
             f"{own.name} = {mean:.4g} ± {1.96 * error:.2g} on average, {deviation:.2g} between runs"
             for own, mean, error, deviation in rows
         ]
+
+
+def _in_front(word: str, letters: set[str]) -> str:
+    """Return a product with its letters in front, as b*u^2; anything else as it is."""
+    if "(" in word:
+        return word
+    sign, body = ("-", word[1:]) if word.startswith("-") and len(word) > 1 else ("", word)
+    return sign + "*".join(sorted(body.split("*"), key=lambda factor: factor not in letters))
