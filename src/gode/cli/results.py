@@ -194,7 +194,7 @@ def _print_front(found: Discovery) -> None:
 def _print_ties(found: Discovery) -> None:
     forms = {id(form.candidate) for form in found.forms}
     others = [each for each in found.ties[1:] if id(each.candidate) not in forms]
-    say(f"Of the laws that were tried, this one is {found.certainty}.")
+    say(f"Among the laws tried it is {found.certainty}.")
     for form in found.forms[1:]:
         say(f"The same within these data, in another form: {_one_line(form)}")
     if not others:

@@ -68,7 +68,7 @@ def rivals_section(discovery: Discovery) -> list[Markup]:
     """Return the near ties, each with the experiment that would distinguish it from the best equation."""
     single, common = separations(discovery)
     others = discovery.ties[1:]
-    sure = paragraph(f"Of the laws that were tried, the one named is {discovery.certainty}.")
+    sure = paragraph(f"Among the laws tried, the one named is {discovery.certainty}.")
     same = ["; ".join(form.lines()) for form in discovery.forms[1:]]
     alike = [paragraph("The same within these data, in another form:"), bullets(same)] if same else []
     if not others:

@@ -38,7 +38,7 @@ def refine(regions: Sequence[Region], archive: Archive) -> None:
     if archive.widen() and effort.rounds:
         _spread_out(regions, archive, 1, effort.per_round // 2)
     _try_parts(regions, archive)
-    _round_exponents(archive)
+    _round_exponents(regions, archive)
     leaders = archive.leaders()[: archive.settings.search.completed]
     far = [c for c in leaders if c.rms > archive.settings.shooting.far]
     archive.improve([c.equation for c in far], Stage.DIGITS)
@@ -91,13 +91,15 @@ def _try_parts(regions: Sequence[Region], archive: Archive) -> None:
         archive.solve(starts, Stage.NEIGHBOURS)
 
 
-def _round_exponents(archive: Archive) -> None:
+def _round_exponents(regions: Sequence[Region], archive: Archive) -> None:
     """Fit the leaders with whole or half exponents in the place of those that are near them."""
     chosen = []
     for leader in archive.settled()[: archive.settings.search.completed]:
+        home = archive.homes[leader.equation.skeleton.key]
         for equation in rounded(leader) if leader.own is None else ():
-            archive.homes.setdefault(equation.skeleton.key, archive.homes[leader.equation.skeleton.key])
-            chosen.append(equation)
+            if regions[home].objective.admits(equation.skeleton):
+                archive.homes.setdefault(equation.skeleton.key, home)
+                chosen.append(equation)
     archive.solve(chosen, Stage.NEIGHBOURS)
 
 
