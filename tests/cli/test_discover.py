@@ -108,9 +108,8 @@ def test_ctrl_c_on_a_terminal_saves_the_best_so_far_and_exits_with_130(tmp_path)
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 80, 0, 0))
     own = {"stdin": slave, "stdout": slave, "stderr": slave, "start_new_session": True}
     environment = {**os.environ, "TERM": "xterm"}
-    process = start(
-        "discover", GROWTH, *QUICK, "--out", tmp_path, env=environment, preexec_fn=take_terminal, **own
-    )
+    asked = ("discover", GROWTH, "--effort", "thorough", "--out", tmp_path)
+    process = start(*asked, env=environment, preexec_fn=take_terminal, **own)
     os.close(slave)
     text = read_until(master, b"best so far: u' = ")
     os.write(master, b"\x03")
