@@ -125,15 +125,20 @@ def place_of(candidate: Candidate, i: int) -> tuple[str, float]:
     """
     before = Finding(candidate).constants
     c = np.array(candidate.equation.constants)
-    c[i] += 1e-3 * (abs(c[i]) or 1.0)
+    value, step = c[i], 1e-3 * (abs(c[i]) or 1.0)
+    c[i] += step
     moved = replace(candidate, equation=make_law(candidate.equation.skeleton, c))
     after = Finding(moved).constants
     if len(after) != len(before):
         return f"place {i + 1}", 1.0
-    changed = [(a.place, b.value - a.value) for a, b in zip(before, after, strict=True) if a.value != b.value]
-    places = " and ".join("the constant term" if place == "1" else place for place, _ in changed)
-    sign = np.sign(changed[0][1] / c[i]) * np.sign(c[i]) ** 2 if len(changed) == 1 and c[i] else 1.0
-    return places or f"place {i + 1}", float(sign or 1.0)
+    changed = [(a, b.value - a.value) for a, b in zip(before, after, strict=True) if a.value != b.value]
+    places = " and ".join("the constant term" if a.place == "1" else a.place for a, _ in changed)
+    if len(changed) == 1:
+        shown, change = changed[0]
+        scale = float(change / step)
+        if np.isclose(scale * value, shown.value, rtol=1e-6, atol=0.0):  # it is the number in the text
+            return places, scale
+    return places or f"place {i + 1}", 1.0
 
 
 def side_by_side(plots: Plots, here: str) -> list[Markup]:
