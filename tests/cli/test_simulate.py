@@ -56,7 +56,7 @@ def test_bad_questions_are_one_sentence(record, tmp_path):
         "simulate", "u' = u^2", "--to", "3", "--points", "301", "--initial", "1"
     )
     assert "give --initial for another start" in refused("simulate", record, "--from", "2")
-    assert "the record has 1 runs" in refused("simulate", record, "--run", "4")
+    assert "there is one run only, number 0, got '4'" in refused("simulate", record, "--run", "4")
     assert "there is no record " in refused("simulate", tmp_path / "nowhere.json")
     assert "there is no record 'nofile'; name a record.json" in refused("simulate", "nofile")
     assert "cannot be written (No such file" in refused(

@@ -55,8 +55,8 @@ def discover_many_command(
     \b
     Examples:
       gode discover-many wells --effort quick --out result
-      gode discover-many bridge --order 2 --acceleration a --metadata weather.csv --out result
-      gode discover-many plate.csv --id well --out result --dask tcp://10.0.0.1:8786
+      gode discover-many bridge --order 2 --metadata weather.csv --out result
+      gode discover-many plate.csv --id well --out result --jobs 8
     """
     from gode.fleet.folder import run_folder
     from gode.fleet.reading import options_table, read_metadata

@@ -104,6 +104,8 @@ class Dataset:
             return int(number)
         several = f", or one of the names {', '.join(self.names[:5])}" if self.names else ""
         more = ", ..." if len(self.names) > 5 else ""
+        if len(self.runs) == 1:
+            raise DataError(f"there is one run only, number 0, got {run!r}; leave run out")
         raise DataError(f"run must be a number from 0 to {len(self.runs) - 1}{several}{more}, got {run!r}")
 
     @property
