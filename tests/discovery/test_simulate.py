@@ -98,7 +98,7 @@ def test_samples_of_a_new_force_belong_to_the_new_times():
         ({"t": [2.0, 1.0]}, DataError, "finite, increasing times"),
         ({"t": []}, DataError, "finite, increasing times"),
         ({"t": [np.nan, 1.0]}, DataError, "finite, increasing times"),
-        ({"t": [1.0, 2.0], "run": 1}, DataError, "run must be a number from 0 to 0, got 1"),
+        ({"t": [1.0, 2.0], "run": 1}, DataError, "there is one run only, number 0, got 1"),
         ({"t": [1.0, 2.0], "level": 95}, ConfigError, "level must lie between 0 and 1"),
         ({"t": [1.0, 2.0], "initial": [1.0, 2.0]}, DataError, "initial value"),
     ],

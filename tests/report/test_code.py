@@ -201,7 +201,7 @@ def test_unknown_language_and_run_get_a_sentence(growth):
         growth.export("R")
     with pytest.raises(ConfigError, match="language must be one of"):
         suffix("cobol")
-    with pytest.raises(DataError, match="run must be a number from 0 to 0, got 3"):
+    with pytest.raises(DataError, match="there is one run only, number 0, got 3"):
         growth.export("c", run=3)
     assert code(growth, "octave") == code(growth, "MATLAB")
     assert suffix("jl") == ".jl"
