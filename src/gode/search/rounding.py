@@ -15,6 +15,8 @@ LARGEST = 5.0
 def rounded(candidate: Candidate) -> Iterator[Equation]:
     """Yield the equation with each of its exponents that may be round, and with all of them."""
     equation, errors = candidate.single, candidate.errors
+    if equation.skeleton.parameters:  # kept as it was written: a round exponent would have no place in it
+        return
     fixed: dict[int, float] = {}
     for term in equation.skeleton.terms:
         for role in roles(term.body):
