@@ -4,6 +4,9 @@ import pytest
 
 from gode.benchmarks.problems import SUITES
 from gode.equation import Skeleton, parse_skeleton, parse_tree
+from gode.equation.normal import _cancelled
+from gode.equation.sums import to_sum
+from gode.equation.tree import unlabelled
 from gode.grammar import Grammar, grammar_names, load_grammar
 from gode.library import skeleton_of
 from gode.model.terms import WAVES, TermBook, bodies_of, freed, make_book, terms_for
@@ -26,6 +29,9 @@ def test_every_skeleton_of_a_library_is_written_back(name: str):
     library = library_of(name, 300)
     book = TermBook(library.grammar, book_of(library))
     for skeleton in library:
+        terms = to_sum(unlabelled(skeleton.tree))
+        if _cancelled(terms) != terms:
+            continue  # what is left without a common factor is another sentence
         derivation = book.write(skeleton)
         assert derivation is not None, f"no words for {skeleton}"
         assert len(derivation) <= library.grammar.limit

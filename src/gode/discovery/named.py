@@ -15,14 +15,32 @@ from gode.selection import Candidate
 INSIDE = "inside a function"
 
 
-class Constant(NamedTuple):
-    """A number of the equation as written, its standard error, and what it multiplies or where it stands."""
-
+class _Number(NamedTuple):
     value: float
     error: float
     place: str
-    name: str = ""  # where it has one
-    unit: str = ""  # where those of the columns tell it
+
+
+class Constant(_Number):
+    """A number of the equation as written, its standard error, and what it multiplies or where it stands.
+
+    It unpacks into these three; `name` is empty where it has none, `unit` where the columns do not tell it.
+    """
+
+    name: str
+    unit: str
+
+    def __new__(cls, value: float, error: float, place: str, name: str = "", unit: str = "") -> Constant:
+        """Return a constant; name and unit stand beside the tuple."""
+        made = super().__new__(cls, value, error, place)
+        made.name, made.unit = name, unit
+        return made
+
+    def _asdict(self) -> dict[str, object]:
+        return {**super()._asdict(), "name": self.name, "unit": self.unit}
+
+    def _replace(self, **changes: object) -> Constant:
+        return Constant(**{**self._asdict(), **changes})  # type: ignore[arg-type]
 
 
 def numbers_of(law: Law, state: int | None) -> list[int]:

@@ -56,9 +56,8 @@ def _cancelled(terms: Sum) -> Sum:
     if len(terms) < 2:
         return terms
     bodies = iter(terms)
-    first = next(bodies)
-    top = highest_derivative(variables(first))
-    shared = {base: n for base, n in _powers(first) if top not in variables(base)}
+    top = highest_derivative(name for body in terms for name in variables(body))
+    shared = {base: n for base, n in _powers(next(bodies)) if top not in variables(base)}
     for body in bodies:
         own = dict(_powers(body))
         shared = {base: _common(n, own[base]) for base, n in shared.items() if base in own}
