@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import socket
 import subprocess
 import sys
 import time
@@ -29,7 +30,14 @@ def open_studio(folder: Path, *more: str) -> SimpleNamespace:
             break
     assert found, said
     link = found[0]
+    wait_until(lambda: _answers(int(link.split(":")[2].split("/")[0])), 60)
     return SimpleNamespace(process=process, link=link, address=link.split("?")[0].rstrip("/"), folder=folder)
+
+
+def _answers(port: int) -> bool:
+    """Tell whether something listens: the link is told a moment before."""
+    with socket.socket() as asked:
+        return asked.connect_ex(("127.0.0.1", port)) == 0
 
 
 def close_studio(studio: SimpleNamespace) -> None:

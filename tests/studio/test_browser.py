@@ -103,6 +103,7 @@ def test_an_accelerometer_with_a_force_is_converted_and_read(page):
 
 def test_two_columns_become_two_states(page):
     choose(page, "pair.csv", two_states())
+    page.wait_for_selector("#plots canvas")  # the script is there
     page.select_option("select[name='role.2']", "state")
     expect(page.locator("#command")).to_contain_text("--states left,right")
     expect(page.locator("#plots canvas")).to_have_count(2)
@@ -166,10 +167,11 @@ def test_everything_can_be_reached_by_keyboard(page):
     expect(page.locator("#problem")).to_contain_text("Two columns are time")
     page.keyboard.press("ArrowDown")
     expect(page.locator("#problem")).to_be_empty()
+    page.wait_for_load_state("networkidle")  # the plot is drawn again
     go_to("canvas")
     before = page.evaluate("() => window.gode.plots[0].range.x1")
     page.keyboard.press("+")
-    assert page.evaluate("() => window.gode.plots[0].range.x1") < before
+    page.wait_for_function("before => window.gode.plots[0].range.x1 < before", arg=before)
     go_to("#go")
 
 
