@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from gode.data import Columns, columns_of_run
-from gode.equation import parse_equation
-from gode.fitting.roles import improbability_of_constants
+from gode.equation import Equation, parse_equation, parse_skeleton
+from gode.fitting.roles import improbability_of_constants, improbability_of_factors
 
 
 def columns() -> Columns:
@@ -46,3 +46,12 @@ def test_units_do_not_matter():
 
 def test_a_phase_is_free():
     assert price("u' = sin(1.3*t + 0.001)") == pytest.approx(price("u' = sin(1.3*t)"))
+
+
+def test_a_fit_that_ran_away_has_a_finite_price():
+    power = Equation(parse_skeleton("u' = C*u^C"), (2.0, 1e250))
+    assert 1e5 < improbability_of_constants(power, columns()) < 1e7
+    for text in ("u' = C*exp(C*u)", "u' = C*u/(u + C)"):
+        far = Equation(parse_skeleton(text), (2.0, 1e300))
+        assert np.isfinite(improbability_of_constants(far, columns()))
+        assert np.isfinite(improbability_of_factors(far, columns()))

@@ -40,13 +40,16 @@ def same_function(one: Candidate, others: Sequence[Candidate], prepared: Prepare
     own = _highest(one, prepared)
     if own is None:
         return [one]
-    size = np.sqrt(np.mean(own**2, axis=1, keepdims=True))
+    with np.errstate(over="ignore"):
+        size = np.sqrt(np.mean(own**2, axis=1, keepdims=True))
     found = []
     for other in others:
         values = own if other is one else _highest(other, prepared)
         if values is None or values.shape != own.shape:
             continue
-        if np.all(np.sqrt(np.mean((values - own) ** 2, axis=1, keepdims=True)) <= ALIKE * size):
+        with np.errstate(over="ignore"):  # of laws that are far off
+            gap = np.sqrt(np.mean((values - own) ** 2, axis=1, keepdims=True))
+        if np.all(gap <= ALIKE * size):
             found.append(other)
     return found or [one]
 

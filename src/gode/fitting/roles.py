@@ -25,6 +25,7 @@ USUAL = {WAVE: 3.0, RATE: 1.0, SHIFT: 1.0, SATURATION: 1.0}  # cycles times pi, 
 SPREAD = 1.5  # standard deviation of the logarithm of these
 POWER, POWERS = 1.0, 2.0  # mean and standard deviation of an exponent
 POLE = 6.0  # price of a denominator that can vanish
+FARTHEST = 1e3  # standard deviations that are counted
 POINTS = 100  # of the data, at which sizes are found
 
 
@@ -52,10 +53,10 @@ def improbability_of_factors(law: Law, columns: Columns) -> float:
     for equation, names, x in views_of(law, columns):
         leading, others = [0.0], [0.0]
         for term in equation.skeleton.terms:
-            values = evaluate(
-                compile_tape([term], names, len(equation.constants)), equation.constants, x
-            ).value
-            (leading if term.body in equation.skeleton.leading else others).append(float(np.std(values)))
+            tape = compile_tape([term], names, len(equation.constants))
+            with np.errstate(all="ignore"):
+                size = float(np.std(evaluate(tape, equation.constants, x).value))
+            (leading if term.body in equation.skeleton.leading else others).append(size)
         if 0 < max(leading) < np.inf:
             total += sum(2 * np.log(max(size / max(leading), 1.0)) for size in others if np.isfinite(size))
     return float(total)
@@ -98,7 +99,7 @@ def _named(node: Node) -> str:
 def _price(role: Role, constants: tuple[float, ...], names: tuple[str, ...], x: Float) -> float:
     c = abs(constants[role.constant])
     if role.kind == EXPONENT:
-        return ((constants[role.constant] - POWER) / POWERS) ** 2
+        return min(abs(constants[role.constant] - POWER) / POWERS, FARTHEST) ** 2
     values = evaluate(
         compile_tape([Term(1.0, None, role.neighbour)], names, len(constants)), constants, x
     ).value

@@ -21,9 +21,10 @@ def rounded(candidate: Candidate) -> Iterator[Equation]:
     for term in equation.skeleton.terms:
         for role in roles(term.body):
             value = equation.constants[role.constant]
+            if role.kind != EXPONENT or not abs(value) <= LARGEST:
+                continue
             near = round(2 * value) / 2
-            close = abs(value - near) <= max(NEAR * errors[role.constant], CLOSE)
-            if role.kind == EXPONENT and close and near not in (0.0, 1.0) and abs(near) <= LARGEST:
+            if abs(value - near) <= max(NEAR * errors[role.constant], CLOSE) and near not in (0.0, 1.0):
                 fixed[role.constant] = near
     choices = [{place: value} for place, value in fixed.items()]
     for chosen in [*choices, fixed] if len(fixed) > 1 else choices:
