@@ -75,8 +75,8 @@ def test_the_solution_of_a_law_smooths_better_than_a_process_of_each_state(epide
     assert after < 0.7 * before
 
 
-def test_what_leaves_one_state_enters_another_at_the_same_rate(fitted):
-    tied = shared(fitted)
+def test_what_leaves_one_state_enters_another_at_the_same_rate(epidemic, fitted):
+    tied = shared(fitted, epidemic.floor)
     assert tied is not None
     assert tied.skeleton.n_constants == fitted.equation.skeleton.n_constants - 2
     rates = tied.skeleton.numbers(tied.constants)
@@ -92,7 +92,7 @@ def test_rates_that_differ_are_not_tied(epidemic):
     prepared = prepare(make_dataset(t, (clean + noise).T, names=["s", "i", "r"]), 1, 1e-5)
     found = Workers(prepared, workers.settings).fit(Start(parse_system_values(other)))
     assert found is not None
-    tied = shared(found)
+    tied = shared(found, prepared.floor)
     assert tied is None or not tied.skeleton.links
 
 
@@ -102,11 +102,11 @@ def test_a_scalar_equation_shares_nothing():
     workers = Workers(prepared, Settings(order=1, grammar="first-order"))
     found = workers.fit(Start(parse_equation("u' = -u")))
     assert found is not None
-    assert shared(found) is None
+    assert shared(found, prepared.floor) is None
 
 
 def test_the_fit_of_a_tied_law_has_a_number_less_and_its_error(epidemic, fitted):
-    tied = shared(fitted)
+    tied = shared(fitted, epidemic.floor)
     assert tied is not None
     again = Workers(epidemic, Settings(order=1, grammar="systems")).fit(Start(tied))
     assert again is not None
@@ -121,3 +121,15 @@ def test_links_enter_what_tells_fits_apart_but_not_what_tells_laws_apart():
     tied = SystemSkeleton(free.states, free.parts, (), (Link(0), Link(0, -1.0)))
     assert free.key != tied.key
     assert free.structure == tied.structure
+
+
+def test_rounding_does_not_speak_against_a_factor_of_one():
+    t = np.linspace(0.0, 8.0, 60)
+    law = parse_system_values(["x' = 1.0000001*y", "y' = -0.9999999*x - 0.3*y"])
+    clean = solve(law, t, [1.0, 0.0]).values[::3]
+    prepared = prepare(make_dataset(t, clean.T, names=["x", "y"]), 1, 1e-5)
+    found = Workers(prepared, Settings(order=1, grammar="systems")).fit(Start(law))
+    assert found is not None
+    tied = shared(found, prepared.floor)
+    assert tied is not None
+    assert tied.skeleton.n_constants == 1

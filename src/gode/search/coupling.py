@@ -61,7 +61,7 @@ def share_constants(archive: Archive) -> None:
     leaders = archive.leaders()
     near = [c for c in leaders if c.criterion < leaders[0].criterion + archive.settings.search.nearby]
     for candidate in near:
-        law = shared(candidate)
+        law = shared(candidate, archive.prepared.floor)
         if law is not None:
             archive.solve([law], Stage.SHARING, initial_of(candidate))
 

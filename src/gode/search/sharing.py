@@ -6,7 +6,7 @@ follows from the covariance of the constants: a constraint A c = b raises the su
 (A c - b)^T (A N^-1 A^T)^-1 (A c - b), with N the normal matrix of the fit.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -44,15 +44,18 @@ class _Factor:
     sign: float
 
 
-def shared(candidate: Candidate) -> Law | None:
-    """Return the law with the constraints that lower its criterion, None if there is none."""
+def shared(candidate: Candidate, floor: Sequence[float]) -> Law | None:
+    """Return the law with the constraints that lower its criterion, None if there is none.
+
+    Residuals below the `floor` of their state are rounding: they do not speak against a constraint.
+    """
     law = candidate.equation
     if not isinstance(law, System) or law.skeleton.links or candidate.n_values <= candidate.n_free:
         return None
     sure = np.abs(law.constants) > CERTAIN * candidate.errors  # others may be nothing at all
     possible = [c for c in _constraints(law.skeleton) if sure[c.one] and (c.other is None or sure[c.other])]
     with np.errstate(over="ignore", invalid="ignore"):  # of constants that the data do not determine
-        chosen, values = _chosen(candidate, possible)
+        chosen, values = _chosen(candidate, floor, possible)
     return _constrained(law, chosen, values) if chosen else None
 
 
@@ -78,14 +81,17 @@ def _factors(skeleton: SystemSkeleton) -> Iterator[_Factor]:
                 yield _Factor(skeleton.offsets[i] + term.constant, i, body, np.sign(term.multiplier))
 
 
-def _chosen(candidate: Candidate, possible: list[Constraint]) -> tuple[list[Constraint], Float]:
+def _chosen(
+    candidate: Candidate, floor: Sequence[float], possible: list[Constraint]
+) -> tuple[list[Constraint], Float]:
     """Return the constraints to hold, the most probable first, and the constants under them."""
     c, m = np.array(candidate.equation.constants), candidate.n_values
     variance = max(candidate.rms**2, 1e-30)
     share = candidate.independent / m * (1 - candidate.n_free / m) / variance
     inverse = candidate.covariance * share  # of the normal matrix
     chosen: list[Constraint] = []
-    sse, k = variance * m, candidate.n_free
+    rounding = sum(state.share * least**2 for state, least in zip(candidate.states, floor, strict=True))
+    sse, k = (variance + rounding) * m, candidate.n_free
     while possible:
         gains = [_gain(one, c, inverse, sse, k, m) for one in possible]
         best = int(np.argmax(gains))
