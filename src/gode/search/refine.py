@@ -1,7 +1,8 @@
 """Fit the best skeletons and their neighbours to the trajectory."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 
 import numpy as np
@@ -12,6 +13,7 @@ from gode.fitting.each import fit_each
 from gode.fitting.group import start_errors
 from gode.fitting.shooting import start_error
 from gode.search.archive import Archive, Key, Stage
+from gode.search.expansion import expanded
 from gode.search.explore import Region
 from gode.search.moves import borrowed, deletions, neighbours
 from gode.search.objective import Objective, Rows
@@ -38,7 +40,7 @@ def refine(regions: Sequence[Region], archive: Archive) -> None:
     if archive.widen() and effort.rounds:
         _spread_out(regions, archive, 1, effort.per_round // 2)
     _try_parts(regions, archive)
-    _round_exponents(regions, archive)
+    _simplify(regions, archive)
     leaders = archive.leaders()[: archive.settings.search.completed]
     far = [c for c in leaders if c.rms > archive.settings.shooting.far]
     archive.improve([c.equation for c in far], Stage.DIGITS)
@@ -91,16 +93,20 @@ def _try_parts(regions: Sequence[Region], archive: Archive) -> None:
         archive.solve(starts, Stage.NEIGHBOURS)
 
 
-def _round_exponents(regions: Sequence[Region], archive: Archive) -> None:
-    """Fit the leaders with whole or half exponents in the place of those that are near them."""
-    chosen = []
-    for leader in archive.settled()[: archive.settings.search.completed]:
-        home = archive.homes[leader.equation.skeleton.key]
-        for equation in rounded(leader) if leader.own is None else ():
-            if regions[home].objective.admits(equation.skeleton):
-                archive.homes.setdefault(equation.skeleton.key, home)
-                chosen.append(equation)
-    archive.solve(chosen, Stage.NEIGHBOURS)
+def _simplify(regions: Sequence[Region], archive: Archive) -> None:
+    """Fit the leaders with plain terms for those with constants inside, then with round exponents."""
+    for number, region in enumerate(regions):
+        for simpler in (partial(_expansions, region), rounded):
+            own = [c for c in archive.settled() if archive.homes[c.equation.skeleton.key] == number]
+            leaders = [c for c in own[: archive.settings.search.completed] if c.own is None]
+            chosen = [e for leader in leaders for e in simpler(leader) if region.objective.admits(e.skeleton)]
+            for equation in chosen:
+                archive.homes.setdefault(equation.skeleton.key, number)
+            archive.solve(chosen, Stage.NEIGHBOURS)
+
+
+def _expansions(region: Region, leader: Candidate) -> Iterator[Equation]:
+    return expanded(leader.single, region.vocabulary, region.objective.problems[0].columns)
 
 
 def _expand(leader: Candidate, regions: Sequence[Region], archive: Archive, limit: int) -> None:
