@@ -76,6 +76,14 @@ RECORDS = (
     Record("bod", 1, COOLING),
     Record("loblolly", 1, COOLING),
     Record("theoph", 2, ("u'' = C*u' + C*u",)),
+    Record("pasture", 1, GROWTH),
+    Record("onions", 1, GROWTH),
+    Record("bean_root", 1, GROWTH),
+    Record("weeds", 1, GROWTH),
+    Record("butyl_chloride", 1, DECAY),
+    Record("n2o5", 1, DECAY),
+    Record("butadiene", 1, ("u' = C*u^2",)),
+    Record("peroxide", 1, DECAY),
 )
 
 
