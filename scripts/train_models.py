@@ -17,6 +17,7 @@ import json
 import sys
 import time
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -42,7 +43,8 @@ class Spec:
     paper: dict[str, object] | None = None  # the paper's settings for its own network
 
 
-OURS = ("first-order", "second-order", "implicit", "systems")
+LEARNED = ("first-order", "second-order")  # whose libraries are drawn with probabilities learned from laws
+OURS = (*LEARNED, "implicit", "systems")
 DRAWN_LIMIT = 60  # rules of the longest sentences that our default models learn; they write up to 40
 
 SPECS = {
@@ -101,9 +103,29 @@ SPECS = {
 }
 
 
+@lru_cache
+def grammars_of(name: str):
+    """Return the grammar that the library of a model is drawn from, and the model's own.
+
+    The probabilities of `LEARNED` ones are learned from the laws that come with gode. Few of those are
+    implicit, so that grammar keeps its own.
+    """
+    from gode.grammar import load_grammar
+    from gode.grammar.learning import best_strength, learn_probabilities, rounded
+    from gode.prior import known_laws
+    from gode.prior.sentences import write_laws
+
+    spec = SPECS[name]
+    source = load_grammar(spec.source)
+    if name not in LEARNED:
+        return source, source if spec.model == spec.source else load_grammar(spec.model)
+    written = write_laws(source, known_laws()).written
+    learned = rounded(learn_probabilities(source, written, best_strength(source, written)))
+    return learned, learned
+
+
 def prepare(folder: Path, names: list[str]) -> None:
     """Draw the library of each model and measure its behaviour."""
-    from gode.grammar import load_grammar
     from gode.library import draw_library, save_library
     from gode.model.behaviour import behaviour_of, make_probe
     from gode.model.corpus import is_held_out, make_corpus, save_corpus
@@ -112,8 +134,7 @@ def prepare(folder: Path, names: list[str]) -> None:
     for name in names:
         spec = SPECS[name]
         start = time.perf_counter()
-        source = load_grammar(spec.source)
-        model = source if spec.model == spec.source else load_grammar(spec.model)
+        source, model = grammars_of(name)
         longest = DRAWN_LIMIT if name in OURS else source.limit
         library = draw_library(source, spec.n, order=spec.order, rng=0, model=model, max_rules=longest)
         save_library(library, folder / f"{name}.library.npz")
@@ -226,7 +247,6 @@ def ship_one(library, name: str, variant: str, trained: Path, out: Path) -> dict
     from tempfile import TemporaryDirectory
 
     from gode.benchmarks.problems import truths
-    from gode.grammar import load_grammar
     from gode.library import Library
     from gode.model.latent import load_model, write_model
     from gode.model.making import unseen_library
@@ -236,13 +256,13 @@ def ship_one(library, name: str, variant: str, trained: Path, out: Path) -> dict
     shipped = f"{name}-paper" if kind == "paper" else name
     weights, epochs = read_trained(name, variant, trained)
     facts = facts_of(library, name, variant, epochs)
-    grammar = load_grammar(spec.model)
+    source, grammar = grammars_of(name)
     library = Library(grammar, library.derivations)
     with TemporaryDirectory() as draft:
         write_model(Path(draft), shipped, kind, grammar, weights, facts)
         space = load_model(Path(draft) / shipped)
     rng = np.random.default_rng(CHECK_SEED)
-    unseen = unseen_library(library, load_grammar(spec.source), spec.order, 1000, rng=rng)
+    unseen = unseen_library(library, source, spec.order, 1000, rng=rng)
     figures = asdict(check(space, library, unseen, truths(), rng=rng))
     write_model(out, shipped, kind, grammar, weights, {"figures": figures, **facts})
     size = (out / f"{shipped}.json").stat().st_size
@@ -252,11 +272,10 @@ def ship_one(library, name: str, variant: str, trained: Path, out: Path) -> dict
 
 def facts_of(library, name: str, variant: str, epochs: list[dict]) -> dict[str, object]:
     """Return what the card says about the making of a model."""
-    from gode.grammar import load_grammar
     from gode.model.terms import make_book
 
     spec = SPECS[name]
-    source = load_grammar(spec.source)
+    source, _ = grammars_of(name)
     exact = [e["exact"] for e in epochs if np.isfinite(e["exact"])]
     training = {
         "variant": variant,
