@@ -10,87 +10,47 @@ often the near ties hold it, and how many near ties there are. A rule that does 
 import sys
 from collections.abc import Callable
 from dataclasses import replace
-from math import lgamma
 from pathlib import Path
 
 import numpy as np
 
 from gode.benchmarks.pools import SavedPool, read_pools
-from gode.equation import Skeleton
-from gode.grammar import generate
-from gode.library import term_tokens
-from gode.model import open_space
-from gode.selection import Candidate, Pool, SelectionConfig, independent_values, rank
+from gode.selection import Candidate, Pool, SelectionConfig, rank
 
 CONFIG = SelectionConfig()
-Rule = Callable[[Pool], tuple[Pool, SelectionConfig]]
+Rule = Callable[[Candidate], Candidate]
 
 
-def all_independent(pool: Pool) -> tuple[Pool, SelectionConfig]:
-    """As if all residuals were white."""
-    return replace(
-        pool, candidates=[replace(c, independent=float(c.n_values)) for c in pool.candidates]
-    ), CONFIG
+def all_independent(c: Candidate) -> Candidate:
+    """Return it as if its residuals were independent."""
+    return replace(c, independent=float(c.n_values))
 
 
-def without_freedom(pool: Pool) -> tuple[Pool, SelectionConfig]:
-    """With the variance SSE / m instead of SSE / (m - k)."""
-    m = independent_values(pool.candidates)
-
-    def biased(c: Candidate) -> Candidate:
-        return replace(c, rms=c.rms * float(np.sqrt(max(m - c.n_free, 0.5) / m)))
-
-    return replace(pool, candidates=[biased(c) for c in pool.candidates]), CONFIG
+def white(c: Candidate) -> Candidate:
+    """Return it as if neighbouring residuals had no products: white noise alone is considered."""
+    return replace(c, by_state=tuple((state.square, state.share) for state in c.states))
 
 
-def priced(operation: float) -> Rule:
-    """With another price of an operation."""
-    return lambda pool: (pool, replace(CONFIG, operation_price=operation))
-
-
-def by_grammar(weight: float) -> Rule:
-    """With the probabilities of the grammar's rules as prior, the order of terms not counted."""
-
-    def rule(pool: Pool) -> tuple[Pool, SelectionConfig]:
-        m = independent_values(pool.candidates)
-        prices = [-2 * weight * log_probability(c.equation.skeleton) for c in pool.candidates]
-        moved = [
-            replace(c, rms=c.rms * float(np.exp(min(price, 700) / m / 2)))
-            for c, price in zip(pool.candidates, prices, strict=True)
-        ]
-        return replace(pool, candidates=moved), replace(CONFIG, operation_price=0.0)
-
-    return rule
-
-
-def log_probability(skeleton: Skeleton) -> float:
-    """Return the log probability of a skeleton under the shipped grammars, the implicit one a quarter."""
-    found = [-60.0]
-    for name, share in (("first-order" if skeleton.order == 1 else "second-order", 1.0), ("implicit", 0.25)):
-        space = open_space(name)
-        derivation = space.book.write(skeleton) or space.book.write_freed(skeleton)
-        if derivation is not None:
-            n = sum(1 for _ in term_tokens(generate(space.grammar, derivation)))
-            rules = np.log([space.grammar.probabilities[i] for i in derivation])
-            found.append(float(rules.sum() + lgamma(n + 1) + np.log(share)))
-    return max(found)
+def believed(weight: float) -> Rule:
+    """Return the rule in which the prior counts so many times."""
+    return lambda c: replace(c, unusual=weight * c.unusual)
 
 
 RULES: dict[str, Rule] = {
-    "as it is": lambda pool: (pool, CONFIG),
+    "as it is": lambda c: c,
     "all residuals independent": all_independent,
-    "variance SSE / m": without_freedom,
-    "no prior": priced(0.0),
-    "operations at half the price": priced(1.0),
-    "operations at twice the price": priced(4.0),
-    "the grammar's probabilities as prior": by_grammar(1.0),
+    "white noise": white,
+    "white noise, all residuals independent": lambda c: white(all_independent(c)),
+    "no prior": believed(0.0),
+    "half the prior": believed(0.5),
+    "twice the prior": believed(2.0),
 }
 
 
 def replayed(saved: SavedPool, rule: Rule) -> tuple[tuple[float, ...], bool, bool, int]:
     """Return the errors of the equation named, whether it is right, whether a near tie is, how many."""
-    pool, config = rule(saved.pool)
-    ranking = rank(pool, config)
+    pool = Pool([rule(c) for c in saved.pool.candidates], saved.pool.floor, saved.pool.polynomials)
+    ranking = rank(pool, CONFIG)
     texts = [str(c.equation) for c in saved.pool.candidates]
     places = [texts.index(str(c.equation)) for c in ranking.candidates[: ranking.n_ties]]
     first = places[0]

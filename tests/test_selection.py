@@ -2,18 +2,21 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.signal import lfilter
 
 from gode.data import Columns, Dataset, columns_of_run, make_run
 from gode.equation import parse_equation
+from gode.fitting.evidence import residuals_of
 from gode.fitting.polynomials import fitted_polynomials
 from gode.fitting.shooting import Shot
 from gode.fitting.target import Target
+from gode.prior import log_prior
 from gode.selection import (
+    PLAIN,
     Candidate,
     Pool,
     SelectionConfig,
     front,
-    improbability,
     in_order,
     judge,
     rank,
@@ -26,8 +29,8 @@ CONFIG = SelectionConfig()
 
 def candidate(text: str, rms: float, criterion: float = 0.0, n: int = 100) -> Candidate:
     equation = parse_equation(text)
-    k = len(equation.constants)
-    return Candidate(equation, np.zeros((1, 1)), np.eye(k), rms, criterion, n, k, float(n))
+    k, price = len(equation.constants), 2 * (log_prior(PLAIN[1]) - log_prior(equation.skeleton))
+    return Candidate(equation, np.zeros((1, 1)), np.eye(k), rms, criterion, n, k, float(n), unusual=price)
 
 
 SIMPLE = candidate("u' = 2*u", 3.0, 10.0)
@@ -40,23 +43,39 @@ def named(*candidates: Candidate, floor: float = 0.0, config: SelectionConfig = 
     return str(rank(Pool(candidates, (floor,)), config).candidates[0].equation.skeleton)
 
 
-def test_the_criterion_is_the_evidence_with_a_prior_of_operations():
-    found = candidate("u' = 2*u - 3*u^2", 0.5)
-    # u' + C*u + C*u^2: two sums, two products, one power
-    expected = 100 * np.log(25 / 98) + 2 * np.log(100) + 1.4 * 5
+def test_the_criterion_is_the_evidence_with_the_prior():
+    found = replace(candidate("u' = 2*u - 3*u^2", 0.5), unusual=7.0)
+    expected = 100 * np.log(25 / 98) + 2 * np.log(100) + 7
     assert weighed(found, (0.0,), CONFIG).criterion == pytest.approx(expected)
-    fewer = 20 * np.log(0.25 * 20 / 18) + 2 * np.log(20) + 1.4 * 5
+    fewer = 20 * np.log(0.25 * 20 / 18) + 2 * np.log(20) + 7
     assert weighed(found, (0.0,), CONFIG, 20.0).criterion == pytest.approx(fewer)
 
 
 def test_a_number_costs_the_more_the_more_accurate_the_data():
-    found = candidate("u' = 2*u - 3*u^2", 0.5)
+    found = replace(candidate("u' = 2*u - 3*u^2", 0.5), unusual=0.0)
     variance, signal = 25 / 98, 40.0**2  # in units of the noise
-    expected = 100 * np.log(variance) + 2 * np.log(100 * signal / variance) + 1.4 * 5
+    expected = 100 * np.log(variance) + 2 * np.log(100 * signal / variance)
     floor = (40.0 * CONFIG.floor,)
     assert weighed(found, floor, CONFIG, 100.0).criterion == pytest.approx(expected, rel=1e-6)
-    schwarz = 100 * np.log(variance) + 2 * np.log(100) + 1.4 * 5
+    schwarz = 100 * np.log(variance) + 2 * np.log(100)
     assert weighed(found, floor, CONFIG).criterion == pytest.approx(schwarz, rel=1e-6)
+
+
+def residuals(*rows: np.ndarray) -> dict[str, object]:
+    """Return what a candidate knows of its residuals."""
+    n = sum(map(len, rows))
+    own = residuals_of(rows, n)
+    return {"rms": float(np.sqrt(own.square)), "by_state": (tuple(own),), "n_values": n, "independent": n}
+
+
+def test_a_plain_law_with_correlated_residuals_beats_one_that_follows_them(rng):
+    slow = lfilter([1.0], [1.0, -0.8], rng.standard_normal(100))
+    followed = slow - np.polynomial.Polynomial.fit(np.arange(100), slow, 4)(np.arange(100))
+    plain = replace(candidate("u' = 2*u", 1.0), **residuals(slow))
+    longer = replace(candidate("u' = 2*u - 3*u^2 + 4*u^3", 1.0), **residuals(followed), n_free=5)
+    assert named(plain, longer) == "u' = C*u"
+    as_white = [replace(c, by_state=()) for c in (plain, longer)]
+    assert named(*as_white) == "u' = C*u + C*u^2 + C*u^3"
 
 
 def columns(t: np.ndarray, u: np.ndarray) -> Columns:
@@ -70,7 +89,7 @@ def test_what_people_do_not_write_costs_more():
     assert usual is not None
     assert usual.unusual == pytest.approx(0.0)
     assert odd is not None
-    assert odd.unusual > 3.0
+    assert odd.unusual > 10.0
 
 
 def shot(text: str) -> Shot:
@@ -147,7 +166,9 @@ def test_a_failure_is_no_candidate():
 
 def test_functions_and_time_are_less_probable_than_powers():
     texts = ("u' = 2*u^2", "u' = 2*sin(u)", "u' = 2*t*u", "u' = 2*sin(3*u)")
-    prices = [improbability(candidate(text, 1.0), CONFIG) for text in texts]
+    t = np.linspace(0, 1, 50)
+    judged = [judge(shot(text), (0.0,), CONFIG, columns(t, np.exp(-2 * t))) for text in texts]
+    prices = [found.unusual for found in judged if found]
     assert prices[0] < min(prices[1:])
     assert prices[1] < prices[3]
 

@@ -28,7 +28,15 @@ TOO_LARGE = 2**1024  # for a float
 OTHERS = tuple(f"v{i}" for i in range(1, 100))  # what an equation of a system calls other states
 WORDS = {"inf": math.inf, "-inf": -math.inf}
 RETIRED = {  # fields of older records that nothing reads any more
-    "SelectionConfig": ("mention", "tie", "caution", "slight", "constant_price"),
+    "SelectionConfig": (
+        "mention",
+        "tie",
+        "caution",
+        "slight",
+        "constant_price",
+        "operation_price",
+        "learned",
+    ),
     "Candidate": ("errors", "complexity", "floor", "price", "forecast"),
 }
 KINDS: dict[type, str] = {

@@ -1,21 +1,14 @@
 """Which of the fitted equations to name, and which of them the data cannot tell from it.
 
-The criterion is -2 log of the posterior probability of an equation, up to a constant:
+The criterion is -2 log of the posterior probability of an equation, up to a constant: that of the evidence of
+its residuals (`gode.fitting.evidence`), less 2 log P and 2 log p. P is the prior of the structure, learned
+from laws that people use (`gode.prior`), p the prior density of the constants inside terms, over that of
+usual ones (`gode.fitting.roles`). The equation with the least criterion is named.
 
-    m log s²  +  k log(m S²/s²)  +  1.4 operations  -  0.6 log P  -  2 log p
-
-The first two terms are Laplace's approximation of the evidence: of m independent values, with the variance
-of the noise estimated as s² = SSE/(m - k), and k fitted numbers whose priors are as wide as the signal, of
-variance S². So a number costs the more the more accurate the data are, and where m is small the variance of
-what is left says little. The next two are the prior of the terms: a weighted geometric mean of one under
-which each operation makes an equation e times less probable, with weight 0.7, and of P, which is learned
-from laws that people use. p is the prior density of the constants inside terms, over that of usual ones. m
-is the effective number of independent residuals of the most accurate equation: the number of values if they
-are white, fewer if they are correlated. The equation with the least criterion is named. Each state of a
-system has a variance of its own: the first two terms are sums over the states, each with its share of the
-values. A constant that each of n runs has for itself is known from the values of one run: it costs log(m / n)
-in each of them. Many such constants explain much by chance, so that they also cost some standard deviations
-of that.
+The values count as the effective number of independent residuals of the most accurate equation: all of them
+if they are white, fewer where a measurement has systematic errors that no equation follows. A constant that
+each of several runs has for itself is known from the values of one run, and costs log of their number in each
+of them. Many such constants explain much by chance, so that they also cost some standard deviations of that.
 """
 
 from collections.abc import Sequence
@@ -29,6 +22,7 @@ from gode.equation import Equation, Law, parse_skeleton
 from gode.equation.system import make_law
 from gode.equation.tree import derivative_order, is_other, variables
 from gode.fitting.correlated import fit_arma
+from gode.fitting.evidence import Residuals, deviance
 from gode.fitting.individuals import Individuals
 from gode.fitting.roles import improbability_of_constants
 from gode.fitting.shooting import Shot
@@ -41,8 +35,6 @@ PLAIN = {1: parse_skeleton("u' = C*u"), 2: parse_skeleton("u'' = C*u")}  # whose
 class SelectionConfig:
     """How accuracy is weighed against complexity."""
 
-    operation_price: float = 1.4  # -2 log probability of an operation
-    learned: float = 0.3  # weight of the prior learned from known laws beside the price of operations
     temperature: float = 2.0  # by which the criterion is divided for probabilities; see docs/calibration.md
     level: float = 0.9  # posterior probability that the set of near ties holds
     support: float = 10.0  # least gain over a constant, a line, a random walk: 2 log of the Bayes factor
@@ -64,8 +56,8 @@ class Candidate:
     independent: float = 0.0  # effective number of independent residuals
     held: tuple[tuple[int, int], ...] = ()  # unknown initial values (run, place) held at zero
     whole: bool = True  # whether it was fitted to whole records, not to their first part
-    by_state: tuple[tuple[float, float], ...] = ()  # of each state: mean square residual, share of the values
-    unusual: float = 0.0  # -2 log of the prior of its terms, and of its inner constants over usual ones
+    by_state: tuple[tuple[float, ...], ...] = ()  # `Residuals` of each state, as plain numbers
+    unusual: float = 0.0  # -2 log of its prior, over that of a plain law
     own: Individuals | None = None  # constants of each run; the equation then has those of the population
 
     def law_of(self, run: int) -> Law:
@@ -95,14 +87,9 @@ class Candidate:
         return self.equation
 
     @property
-    def mean_squares(self) -> tuple[float, ...]:
-        """The mean square of the weighted residuals of each state."""
-        return tuple(square for square, _ in self.by_state) or (self.rms**2,)
-
-    @property
-    def shares(self) -> tuple[float, ...]:
-        """The share of each state in the values."""
-        return tuple(share for _, share in self.by_state) or (1.0,)
+    def states(self) -> tuple[Residuals, ...]:
+        """What is left of each state."""
+        return tuple(Residuals(*row) for row in self.by_state) or (Residuals(self.rms**2, 1.0),)
 
     @property
     def complexity(self) -> int:
@@ -143,7 +130,7 @@ def rank(pool: Pool, config: SelectionConfig) -> Ranking:
 def judge(
     shot: Shot, floor: tuple[float, ...], config: SelectionConfig, columns: Columns
 ) -> Candidate | None:
-    """Return the candidate of a fitted trajectory, as if its residuals were white; None for a failure.
+    """Return the candidate of a fitted trajectory, weighed as in a search; None for a failure.
 
     `columns` hold the data, in whose units the constants inside terms are judged.
     """
@@ -158,23 +145,23 @@ def judge(
         n_values=shot.n_values,
         n_free=shot.n_free,
         independent=shot.independent,
-        by_state=shot.by_state if len(shot.by_state) > 1 else (),
+        by_state=tuple(map(tuple, shot.by_state)),
         own=shot.own,
-        unusual=_unusual(shot.equation, columns, config),
+        unusual=_unusual(shot.equation, columns),
     )
     return weighed(found, floor, config)
 
 
-def _unusual(law: Law, columns: Columns, config: SelectionConfig) -> float:
+def _unusual(law: Law, columns: Columns) -> float:
     """Return -2 log of the prior of a law over that of a plain one: of its terms, and constants in them."""
     others = sum(is_other(name) and not derivative_order(name) for name in columns.names)
     terms = log_prior(law.skeleton, others=others, forced="F" in columns.names)
     plain = sum(log_prior(PLAIN[order]) for order in law.skeleton.orders)
-    return improbability_of_constants(law, columns) - 2 * config.learned * (terms - plain)
+    return improbability_of_constants(law, columns) - 2 * (terms - plain)
 
 
 def weighed(
-    c: Candidate, floor: tuple[float, ...], config: SelectionConfig, m: float | None = None
+    c: Candidate, floor: Sequence[float], config: SelectionConfig, m: float | None = None
 ) -> Candidate:
     """Return the candidate with its criterion for `m` independent values.
 
@@ -183,39 +170,21 @@ def weighed(
     """
     wide = m is not None and c.own is None  # the constants of each run come from one population
     m = float(c.n_values) if m is None else m
-    evidence = _evidence(c.mean_squares, c.shares, c.n_free, m, floor, config, wide=wide)
-    return replace(c, criterion=evidence - _saved(c, m, config) + improbability(c, config))
+    evidence = _evidence(c.states, m, c.n_free, floor, config, wide=wide)
+    return replace(c, criterion=evidence - _saved(c, m, config) + c.unusual)
 
 
 def _evidence(
-    mean_squares: Sequence[float],
-    shares: Sequence[float],
-    k: int,
+    states: Sequence[Residuals],
     m: float,
+    k: int,
     floor: Sequence[float],
     config: SelectionConfig,
     *,
-    wide: bool = True,
+    wide: bool,
 ) -> float:
-    """Return -2 log of the evidence with `k` fitted numbers and `m` independent values of all states.
-
-    Args:
-        wide: whether the prior of a number is as wide as the signal, or holds as much as one value does.
-    """
-    total = 0.0
-    for square, share, least in zip(mean_squares, shares, floor, strict=True):
-        variance = square * m / max(m - k, 0.5) + least**2
-        signal = (least / config.floor) ** 2 if wide else 0.0  # in units of the noise
-        total += share * (m * float(np.log(variance)) + k * occam(m, variance, signal))
-    return float(total)
-
-
-def occam(m: float, variance: float, signal: float) -> float:
-    """Return the price of a fitted number: log of the squared width of its prior over that of its posterior.
-
-    The prior is as wide as the signal; the posterior is narrower by the noise and the number of values.
-    """
-    return float(np.log(max(m, 2.0) * max(signal / variance, 1.0)))
+    """Return -2 log of the evidence of `m` independent values with `k` fitted numbers."""
+    return deviance(states, m, k, floor, [(x / config.floor) ** 2 for x in floor] if wide else None)
 
 
 def _saved(c: Candidate, m: float, config: SelectionConfig) -> float:
@@ -225,11 +194,6 @@ def _saved(c: Candidate, m: float, config: SelectionConfig) -> float:
     number = c.own.values.size
     cheaper = number * (np.log(max(m, 2.0)) - np.log(max(m / len(c.own.values), 2.0)))
     return float(cheaper - config.chance * np.sqrt(2 * number) * m / max(m - c.n_free, 0.5))
-
-
-def improbability(c: Candidate, config: SelectionConfig) -> float:
-    """Return -2 log of the prior probability of an equation."""
-    return config.operation_price * c.equation.skeleton.burden + c.unusual
 
 
 def independent_values(candidates: Sequence[Candidate]) -> float:
@@ -283,7 +247,8 @@ def _is_supported(best: Candidate, pool: Pool, m: float, config: SelectionConfig
     for squares, k in pool.polynomials:
         if polynomial and k >= best.n_free:
             continue  # a constant rate is a line itself
-        if _evidence(squares, best.shares, k, m, pool.floor, config) < best.criterion + config.support:
+        left = [Residuals(x, state.share) for x, state in zip(squares, best.states, strict=True)]
+        if _evidence(left, m, k, pool.floor, config, wide=True) < best.criterion + config.support:
             return False
     return True
 
@@ -296,5 +261,5 @@ def _gain_over_walk(best: Candidate, series: Sequence[tuple[Float, Float]], conf
     alone = fit_arma([observed for observed, _ in series], levels=True)
     with_it = fit_arma([residual for _, residual in series], levels=False)
     cost = (best.n_free - len(series)) * np.log(float(alone.n)) - _saved(best, float(alone.n), config)
-    cost += improbability(best, config)
+    cost += best.unusual
     return float(alone.deviance - with_it.deviance - cost)

@@ -24,7 +24,7 @@ def pooled(found, candidates):
 
 def test_what_explodes_within_the_data_is_passed_over(found):
     right = found.candidates[0]
-    exploding = replace(right, equation=parse_equation("u' = 9*u^2"), rms=0.1 * right.rms)
+    exploding = replace(right, equation=parse_equation("u' = 9*u^2"), rms=0.1 * right.rms, by_state=())
     texts = [str(c.equation) for c in pooled(found, [exploding, right]).candidates]
     assert texts == [str(right.equation)]
     assert len(pooled(found, [exploding]).candidates) == 1  # rather than none
@@ -32,7 +32,7 @@ def test_what_explodes_within_the_data_is_passed_over(found):
 
 def test_the_pool_holds_the_residuals_of_the_best_and_what_plainer_models_leave(found):
     right = found.candidates[0]
-    worse = replace(right, equation=parse_equation("u' = -0.5*u + 0.1"), rms=5 * right.rms)
+    worse = replace(right, equation=parse_equation("u' = -0.5*u + 0.1"), rms=5 * right.rms, by_state=())
     pool = pooled(found, [worse, right])
     ((observed, residual),) = pool.series
     noise = found.prepared.noise[0]
@@ -48,7 +48,9 @@ def test_an_equation_that_leaves_its_highest_derivative_open_is_passed_over():
     noise = 0.1 * np.random.default_rng(2).standard_normal(len(T))
     found = fit("u'' = C*t", T, 0.8 * T**3 + noise, initial=[0.0, 0.0])
     right = found.candidates[0]
-    vague = replace(right, equation=parse_equation("u'' = 1.856*u'/u^0.3337"), rms=0.1 * right.rms)
+    vague = replace(
+        right, equation=parse_equation("u'' = 1.856*u'/u^0.3337"), rms=0.1 * right.rms, by_state=()
+    )
     assert simulate(vague, found.prepared, Scenario(T)).failure is None, (
         "0/0 at the start is what was smoothed"
     )

@@ -2,6 +2,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.signal import lfilter
 
 from gode.data import Dataset
 from gode.discovery import fit
@@ -113,3 +114,15 @@ def test_a_solution_that_ends_says_so():
     band = found.predict(np.linspace(0.0, 20.0, 50))
     assert band.failure is not None
     assert np.isnan(band.u[-1])
+
+
+def test_a_band_is_wider_where_the_residuals_are_correlated():
+    t = np.linspace(0.0, 10.0, 200)
+    rng = np.random.default_rng(3)
+    shocks = 0.02 * rng.standard_normal(len(t))
+    slow = lfilter([1.0], [1.0, -0.9], shocks)
+    curve = np.exp(-0.5 * t)
+    white, not_white = (fit("u' = C*u", t, curve + noise) for noise in (shocks, slow))
+    half = (not_white.predict(t).upper - not_white.predict(t).lower) / 2
+    assert np.all(half > 1.5 * np.std(slow))
+    assert np.all(white.predict(t).upper - white.predict(t).lower < 0.04)

@@ -113,7 +113,7 @@ def test_the_best_go_from_the_first_part_of_a_record_to_all_of_it(swing):
     best = archive.leaders()[0]
     assert best.whole
     assert best.n_values == 1000
-    assert best.equation.skeleton == parse_skeleton("u'' = C*u")
+    assert archive.settled()[0].equation.skeleton == parse_skeleton("u'' = C*u")
 
 
 def test_a_second_pass_screens_again_and_an_interruption_returns_to_the_first(swing):

@@ -10,7 +10,7 @@ from gode.equation.tape import compile_tape, evaluate
 from gode.equation.terms import has_pivot_one
 from gode.fitting.prepare import Prepared
 from gode.fitting.roles import improbability_of_factors, views_of
-from gode.selection import Candidate, SelectionConfig, improbability, ties
+from gode.selection import Candidate, SelectionConfig, ties
 
 ALIKE = 0.005  # root mean square difference of the highest derivatives over their own, along the data
 VERY_LIKELY, LIKELY = 0.9, 0.5  # posterior probabilities
@@ -27,9 +27,8 @@ def plainest_first(
         return []
     alike = same_function(order[0], ties(order, config), prepared)
 
-    def rank(c: Candidate) -> tuple[bool, float, float]:
-        price = improbability(c, config) + improbability_of_factors(c.equation, prepared.columns)
-        return not _is_solved(c), price, c.criterion
+    def rank(c: Candidate) -> tuple[bool, float]:
+        return not _is_solved(c), c.criterion + improbability_of_factors(c.equation, prepared.columns)
 
     best = min(alike, key=rank)
     return [best, *(c for c in order if c is not best)]

@@ -104,10 +104,8 @@ def profile(
         if shot.equation is None:
             return math.inf
         starts[x] = np.array(shot.equation.constants), shot.initial
-        squares = [square for square, _ in shot.by_state] or [shot.sse / shot.n_values]
-        sizes = [part * shot.n_values * share for _, part in shot.by_state] or [shot.n_values * share]
-        total = sum(m * math.log(max(square, 1e-300)) for m, square in zip(sizes, squares, strict=True))
-        return total - best - limit
+        total = sum(state.share * math.log(max(state.square, 1e-300)) for state in shot.by_state)
+        return shot.n_values * share * total - best - limit
 
     best = 0.0
     best = excess(law.constants[place]) + limit

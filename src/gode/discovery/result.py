@@ -19,10 +19,11 @@ from gode.discovery.finding import Finding
 from gode.discovery.forms import certainty, same_function
 from gode.discovery.newcomer import predict_new
 from gode.discovery.population import Individuality
+from gode.discovery.prediction import Prediction, predict
 from gode.discovery.profile import Interval, intervals, profile
 from gode.discovery.quality import UNSUPPORTED, Quality, misfit_of, quality_of
 from gode.discovery.rivals import with_weights
-from gode.discovery.simulate import Forces, Prediction, Scenario, Start, make_scenario, predict, simulate
+from gode.discovery.simulate import Forces, Scenario, Start, make_scenario, simulate
 from gode.discovery.table import equations_table
 from gode.fitting.noise import noise_models
 from gode.fitting.prepare import Prepared
@@ -227,10 +228,8 @@ class Discovery:
 
     @cached_property
     def _rivals(self) -> list[tuple[Candidate, float]]:
-        """The near ties and the front with their weights under correlated noise."""
-        others = [c for c, _ in self.shown if c is not self.candidates[0]]
-        best, selection = self.candidates[0], self.settings.selection
-        return with_weights(best, others, self.prepared, selection) if others else []
+        """The other equations that may be the law, with their probabilities."""
+        return with_weights(self.candidates, self.settings.selection)
 
     # The report stands above discovery, so what opens it does so when called and not at import.
 

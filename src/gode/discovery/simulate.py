@@ -1,23 +1,19 @@
-"""A fitted law beyond its data: solutions, and predictions with an uncertainty band."""
+"""Solutions of a fitted law, also beyond its data."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from numbers import Real
-from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gode.arrays import Bool, Float
+from gode.arrays import Float
 from gode.data import Interpolation, Run, Samples, Smooth
 from gode.data.numbers import as_numbers
 from gode.discovery.states import initial_of
-from gode.errors import ConfigError, DataError, Failure
-from gode.fitting.group import joint_covariance, uncertainty
+from gode.errors import DataError
 from gode.fitting.prepare import Prepared
-from gode.fitting.shooting import STEPS, ShootConfig
+from gode.fitting.shooting import STEPS
 from gode.fitting.target import state_places
-from gode.search.zero_starts import fitted_target
 from gode.selection import Candidate
 from gode.solve import Signal, Solution, SolveConfig, solve
 
@@ -26,51 +22,6 @@ DEFAULT_STEPS = SolveConfig().max_steps
 
 Start = Sequence[float] | Sequence[Sequence[float]] | Mapping[str, float | Sequence[float]] | Float
 Forces = Signal | Mapping[str, Signal]  # one known input, or several by their names
-
-
-@dataclass(frozen=True, repr=False)
-class Prediction:
-    """The solution u, u' at the times `t`, with the interval that holds the true signal at some level.
-
-    `error` is the standard deviation of u that comes from constants and initial values, `spread` the one
-    from the equations that the data cannot tell apart; both are zero where there is nothing to doubt.
-    Noise of a new measurement comes on top. NaN from the point on where the solution failed.
-
-    Of several states, each of these has a row for each state, and `prediction["prey"]` is that of one.
-    """
-
-    t: Float
-    u: Float
-    du: Float
-    error: Float
-    spread: Float
-    lower: Float
-    upper: Float
-    level: float
-    failure: Failure | None
-    states: tuple[str, ...] = ("u",)
-
-    @property
-    def values(self) -> Float:
-        """The states (d, n)."""
-        return np.atleast_2d(self.u)
-
-    def __getitem__(self, state: str) -> "Prediction":
-        """Return the prediction of one state."""
-        if state not in self.states:
-            raise DataError(f"no state is called {state!r}; the states are {', '.join(self.states)}")
-        i = self.states.index(state)
-        bands = (self.u, self.du, self.error, self.spread, self.lower, self.upper)
-        u, du, error, spread, lower, upper = (np.atleast_2d(band)[i] for band in bands)
-        return Prediction(self.t, u, du, error, spread, lower, upper, self.level, self.failure, (state,))
-
-    def __repr__(self) -> str:
-        lower, upper = np.atleast_2d(self.lower), np.atleast_2d(self.upper)
-        ends = [
-            f"{name}({self.t[-1]:.4g}) = {u[-1]:.4g} in [{low[-1]:.4g}, {high[-1]:.4g}]"
-            for name, u, low, high in zip(self.states, self.values, lower, upper, strict=True)
-        ]
-        return f"<Prediction at {len(self.t)} times, {', '.join(ends)} at {100 * self.level:g} %>"
 
 
 @dataclass(frozen=True)
@@ -169,92 +120,6 @@ def _guide(candidate: Candidate, smooth: Smooth, times: Float) -> Float:
     orders = candidate.equation.skeleton.orders
     rows = [np.interp(times, smooth.t, smooth.values[3 * s + order]) for s, order in enumerate(orders)]
     return np.array(rows)
-
-
-def predict(
-    named: Candidate,
-    rivals: Sequence[tuple[Candidate, float]],
-    prepared: Prepared,
-    scenario: Scenario,
-    config: ShootConfig,
-    level: float,
-) -> Prediction:
-    """Return the solution of a candidate with a band that holds the truth with probability `level`.
-
-    The variance is that of constants and initial values, carried along the solution to first order, plus
-    the squared distance to its rivals, each times its weight.
-
-    Raises:
-        ConfigError: if the level is no probability.
-    """
-    check_level(level)
-    best = simulate(named, prepared, scenario, sensitivities=True)
-    joint = covariance_in(named, prepared, config, scenario.run)
-    u, du = best.values[::3], best.values[1::3]
-    error = np.array([propagated_error(joint, scenario, best, 3 * s) for s in range(len(u))])
-    spread = _spread(rivals, prepared, scenario, u)
-    width = NormalDist().inv_cdf(0.5 + level / 2) * np.hypot(error, spread)
-    rows = [u, du, error, spread, u - width, u + width]
-    u, du, error, spread, lower, upper = rows if len(u) > 1 else [row[0] for row in rows]
-    return Prediction(best.t, u, du, error, spread, lower, upper, level, best.failure, best.states)
-
-
-def check_level(level: float) -> None:
-    """Raise ConfigError if the level is no probability."""
-    if isinstance(level, bool) or not isinstance(level, Real) or not 0 < level < 1:
-        raise ConfigError(f"level must lie between 0 and 1, got {level!r}")
-
-
-def covariance_in(
-    candidate: Candidate, prepared: Prepared, config: ShootConfig, run: int = 0
-) -> tuple[Float, Bool]:
-    """Return the covariance of the constants that a run has and of initial values, as `joint_covariance`."""
-    target, law = fitted_target(candidate, prepared), candidate.equation
-    if candidate.own is None:
-        return joint_covariance(law, candidate.initial, target, config=config)
-    found = uncertainty(law, candidate.own, candidate.initial, target, config=config)
-    if found is not None:
-        return found.of_run(run)
-    k = len(law.constants)
-    return np.zeros((k, k)), np.zeros(candidate.initial.shape, bool)
-
-
-def propagated_error(joint: tuple[Float, Bool], scenario: Scenario, solved: Solution, channel: int) -> Float:
-    """Return the standard deviation of a channel (n,) that comes from the fitted numbers.
-
-    `joint` is what `covariance_in` says; initial values given by the scenario are exact.
-    """
-    covariance, free = joint
-    k = len(covariance) - int(free.sum())
-    places, rows = list(range(k)), list(range(k))
-    if scenario.initial is None:
-        own = np.flatnonzero(free[scenario.run])
-        first = k + int(free[: scenario.run].sum())
-        places += range(first, first + len(own))
-        rows += (k + own).tolist()
-    slopes = solved.sensitivities[rows, channel]
-    part = covariance[np.ix_(places, places)]
-    with np.errstate(over="ignore", invalid="ignore"):
-        variance = np.einsum("in,ij,jn->n", slopes, part, slopes)
-    return np.asarray(np.sqrt(np.maximum(variance, 0.0)))
-
-
-def _spread(
-    rivals: Sequence[tuple[Candidate, float]], prepared: Prepared, scenario: Scenario, u: Float
-) -> Float:
-    """Return the weighted distance (d, n) of the rivals from `u`, less those that cannot be solved.
-
-    A rival that runs away counts as one that is as far off as the data reach: beyond that it says no more.
-    """
-    total, lost = np.zeros(u.shape), 0.0
-    reach = np.ptp(np.hstack([guide[::3] for guide in prepared.whole.guides]), axis=1)[:, None]
-    for rival, weight in rivals:
-        solved = simulate(rival, prepared, scenario)
-        if solved.failure is None:
-            total += weight * np.minimum(np.abs(solved.values[::3] - u), reach) ** 2
-        else:
-            lost += weight
-    return np.asarray(np.sqrt(total / max(1 - lost, 1e-9)))
 
 
 def _inputs(run: Run, times: Float, scenario: Scenario) -> dict[str, Signal]:

@@ -14,6 +14,7 @@ from gode.arrays import Bool, Float
 from gode.equation import Law, LawSkeleton
 from gode.equation.system import make_law
 from gode.fitting.correlated import HUGE, correlation, inverse, longer, sandwich
+from gode.fitting.evidence import Residuals, residuals_of
 from gode.fitting.individuals import NORMAL, Individuals
 from gode.fitting.moderated import moderated
 from gode.fitting.shooting import Path, ShootConfig, Shooter, Shot, failed, shoot
@@ -229,13 +230,11 @@ class _Group:
         rest = self.n_values, self.n_free, covariance, float(independent), None, self._by_state(paths), own
         return Shot(self.skeleton, law, initial, _sse(paths), *rest)
 
-    def _by_state(self, paths: Sequence[Path]) -> tuple[tuple[float, float], ...]:
-        """Return the mean squared residual of each state and its share of the values."""
-        parts = np.array([s.by_state(p) for s, p in zip(self.shooters, paths, strict=True)])
-        counts = parts[:, :, 1] * np.array([s.n_values for s in self.shooters])[:, None]
-        squares = (parts[:, :, 0] * counts).sum(axis=0) / np.maximum(counts.sum(axis=0), 1)
-        pairs = np.column_stack([squares, counts.sum(axis=0) / counts.sum()])
-        return tuple((square, share) for square, share in pairs.tolist())
+    def _by_state(self, paths: Sequence[Path]) -> tuple[Residuals, ...]:
+        """Return what is left of each state."""
+        runs = [s.series(p) for s, p in zip(self.shooters, paths, strict=True)]
+        states = [[part for run in runs for part in run[s]] for s in range(len(runs[0]))]
+        return tuple(residuals_of(parts, self.n_values) for parts in states)
 
     def _series(self, paths: Sequence[Path]) -> list[Float]:
         """Return the residuals, channel after channel of each run."""

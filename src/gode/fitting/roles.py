@@ -48,18 +48,29 @@ def improbability_of_constants(law: Law, columns: Columns) -> float:
 
 
 def improbability_of_factors(law: Law, columns: Columns) -> float:
-    """Return the price of terms that vary more than the highest derivative, and so must cancel each other."""
-    total = 0.0
+    """Return -2 log of the prior density of the factors in front of terms, over that of small ones.
+
+    The size of a term is its variation over that of the highest derivative, and has Cauchy's distribution:
+    terms that vary much more must cancel each other, as in 25 u - 24 sin(u).
+    """
+    return float(sum(2 * np.log1p(min(size, FARTHEST) ** 2) for size in _sizes(law, columns)))
+
+
+def _sizes(law: Law, columns: Columns) -> Iterator[float]:
+    """Yield how much each term varies, as a share of the size of what the equation is solved for."""
     for equation, names, x in views_of(law, columns):
-        leading, others = [0.0], [0.0]
+        lead, others = 0.0, []
         for term in equation.skeleton.terms:
             tape = compile_tape([term], names, len(equation.constants))
             with np.errstate(all="ignore"):
-                size = float(np.std(evaluate(tape, equation.constants, x).value))
-            (leading if term.body in equation.skeleton.leading else others).append(size)
-        if 0 < max(leading) < np.inf:
-            total += sum(2 * np.log(max(size / max(leading), 1.0)) for size in others if np.isfinite(size))
-    return float(total)
+                values = evaluate(tape, equation.constants, x).value
+            if not np.isfinite(values).all():
+                continue
+            if term.body in equation.skeleton.leading:
+                lead = max(lead, float(np.sqrt(np.mean(values**2))))
+            elif term.constant is not None:
+                others.append(float(np.std(values)))
+        yield from (size / lead for size in others if lead > 0)
 
 
 def views_of(law: Law, columns: Columns) -> Iterator[tuple[Equation, tuple[str, ...], Float]]:

@@ -15,6 +15,7 @@ from gode.equation.system import make_law
 from gode.errors import Failure
 from gode.fitting.bounds import bounds_of, within_bounds
 from gode.fitting.correlated import HUGE, inverse
+from gode.fitting.evidence import Residuals, residuals_of
 from gode.fitting.individuals import Individuals
 from gode.fitting.normal import add_normal, damped_step
 from gode.fitting.target import Target, state_places
@@ -61,7 +62,7 @@ class Shot:
     covariance: Float  # of the constants
     independent: float = 0.0  # effective number of independent residuals
     failure: Failure | None = None
-    by_state: tuple[tuple[float, float], ...] = ()  # of each: mean squared residual, share of the values
+    by_state: tuple[Residuals, ...] = ()
     own: Individuals | None = None  # constants that each run has for itself
 
 
@@ -269,16 +270,18 @@ class Shooter:
         rest = self.n_values, self.n_free, found, independent, None, self.by_state(path)
         return Shot(self.skeleton, equation, self.initial(path.p), path.sse, *rest)
 
-    def by_state(self, path: Path) -> tuple[tuple[float, float], ...]:
-        """Return the mean squared residual of each state and its share of the values."""
-        squares, counts = np.zeros(len(self.orders)), np.zeros(len(self.orders))
+    def by_state(self, path: Path) -> tuple[Residuals, ...]:
+        """Return what is left of each state."""
+        return tuple(residuals_of(parts, self.n_values) for parts in self.series(path))
+
+    def series(self, path: Path) -> list[list[Float]]:
+        """Return the residuals of each state, channel after channel of each run."""
+        found: list[list[Float]] = [[] for _ in self.orders]
         for (out, _), (observed, weights) in zip(path.runs, self.target.samples, strict=True):
-            seen = weights.T > 0
-            rest = np.where(seen, (observed.T - np.where(seen, out, 0.0)) * weights.T, 0.0)
-            squares += (rest**2).reshape(len(self.orders), -1).sum(axis=1)
-            counts += seen.reshape(len(self.orders), -1).sum(axis=1)
-        pairs = np.column_stack([squares / np.maximum(counts, 1), counts / counts.sum()])
-        return tuple((square, share) for square, share in pairs.tolist())
+            for channel, (y, x, w) in enumerate(zip(observed.T, out, weights.T, strict=True)):
+                seen = w > 0
+                found[channel // 3].append((y[seen] - x[seen]) * w[seen])
+        return found
 
     def cuts(self) -> Int:
         """Return where the residuals of each channel of each run end, but the last."""

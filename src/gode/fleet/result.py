@@ -15,7 +15,7 @@ from gode.discovery import Discovery, Finding
 from gode.errors import DataError, FileError
 from gode.files import replacing
 from gode.report.record import discovery_of, record_of
-from gode.selection import Candidate, improbability
+from gode.selection import Candidate
 
 MAX_FITS, MAX_GAP = 30, 30.0  # laws kept of a record, and their largest gap
 DIGITS = 8  # of the numbers in a table; the record has all
@@ -186,7 +186,7 @@ def fit_of(candidate: Candidate, found: Discovery, gap: float) -> Fit:
     return Fit(
         law_of(candidate),
         _rounded(gap / config.temperature),
-        _rounded(improbability(candidate, config) / config.temperature),
+        _rounded(candidate.unusual / config.temperature),
         _rounded(candidate.rms),
         _numbers([c.value for c in constants]),
         tuple(_rounded(c.error) if np.isfinite(c.error) else None for c in constants),

@@ -14,7 +14,8 @@ from gode.arrays import Bool, Float
 from gode.data import Samples
 from gode.data.runs import Input, Run
 from gode.discovery import Discovery
-from gode.discovery.simulate import Scenario, covariance_in, propagated_error, simulate
+from gode.discovery.prediction import covariance_in, propagated_error
+from gode.discovery.simulate import Scenario, simulate
 from gode.report.equilibria import extent, extents
 from gode.report.naming import Units
 from gode.selection import Candidate, ties

@@ -83,7 +83,7 @@ def _predicted(candidate: Candidate, i: int) -> Candidate:
     return replace(
         candidate,
         rms=candidate.rms * float(np.sqrt(wider)),
-        by_state=tuple((square * wider, share) for square, share in candidate.by_state),
+        by_state=tuple(state.scaled(wider) for state in candidate.states),
         n_free=k - len(own.values) + 1,
         own=fewer if rest else None,
     )

@@ -129,7 +129,7 @@ class LawSearch:
         if best.rms > self.settings.shooting.far:
             return []
         freedom = max(1 - best.n_free / best.n_values, 0.5)
-        return [float(np.sqrt(max(square, 1e-12) / freedom)) for square in best.mean_squares]
+        return [float(np.sqrt(max(state.square, 1e-12) / freedom)) for state in best.states]
 
     def _view(self, own: int) -> Prepared:
         blank = self._blank(own)

@@ -1,0 +1,71 @@
+"""How probable the residuals of a law are, whether the noise is white or correlated.
+
+Minus twice the log of the evidence of m independent residuals with k fitted numbers, by Laplace's
+approximation, if the noise is an AR(1) process of correlation phi with innovations of mean square e²:
+
+    m log v  -  log(1 - phi²)  +  k log(m S² (1 - phi)²/v),     v = e² m/(m - k)
+
+The prior of a number is as wide as the signal, whose variance is S²: the more accurate the data, the more a
+useless number costs. What constants change is slow, and the power of slow noise is v/(1 - phi)². The evidence
+is the mean over phi: white noise has half of the prior probability, positive correlations share the rest.
+Each state of a system has a variance of its own and its share of the values.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from gode.arrays import Float
+
+CORRELATIONS = np.array([0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95])
+PRIOR = np.where(CORRELATIONS == 0, 0.5, 0.5 / (len(CORRELATIONS) - 1))
+
+
+class Residuals(NamedTuple):
+    """What is left of one state, in units of the noise, over the number of its values."""
+
+    square: float
+    share: float  # of the values of all states
+    product: float = 0.0  # of neighbours
+    ends: float = 0.0  # squares of the first and the last of each series
+    series: float = 0.0
+
+    def innovations(self, phi: Float) -> Float:
+        """Return the mean square of the innovations for each correlation."""
+        return np.maximum(self.square + phi**2 * (self.square - self.ends) - 2 * phi * self.product, 0.0)
+
+    def scaled(self, factor: float) -> "Residuals":
+        """Return the same with squares that are larger by a factor."""
+        larger = {name: factor * getattr(self, name) for name in ("square", "product", "ends")}
+        return self._replace(**larger)
+
+
+def residuals_of(series: Sequence[Float], n_values: int) -> Residuals:
+    """Return the sums over the residuals of one state, which lie in several series, of so many values."""
+    parts = [part for part in series if len(part)]
+    n = max(sum(map(len, parts)), 1)
+    square = sum(float(part @ part) for part in parts)
+    product = sum(float(part[1:] @ part[:-1]) for part in parts)
+    ends = sum(float(part[0] ** 2 + part[-1] ** 2) for part in parts)
+    return Residuals(square / n, n / n_values, product / n, ends / n, len(parts) / n)
+
+
+def deviance(
+    states: Sequence[Residuals], m: float, k: int, floor: Sequence[float], signals: Sequence[float] | None
+) -> float:
+    """Return -2 log of the evidence of `m` independent values of all states with `k` fitted numbers.
+
+    Args:
+        floor: residual of each state that is rounding.
+        signals: variance of each state; None if the prior of a number holds as much as one value does.
+    """
+    phi = CORRELATIONS if all(state.series for state in states) else CORRELATIONS[:1]
+    total = np.zeros(len(phi))
+    for i, (state, least) in enumerate(zip(states, floor, strict=True)):
+        variance = state.innovations(phi) * m / max(m - k, 0.5) + least**2
+        total += state.share * m * (np.log(variance) - state.series * np.log1p(-(phi**2)))
+        wide = 1.0 if signals is None else np.maximum(signals[i] * (1 - phi) ** 2 / variance, 1.0)
+        total += state.share * k * np.log(max(m, 2.0) * wide)
+    weights = PRIOR[: len(phi)] / PRIOR[: len(phi)].sum()
+    return float(-2 * np.logaddexp.reduce(np.log(weights) - 0.5 * total))
