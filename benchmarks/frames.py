@@ -1,9 +1,10 @@
 """How often the unknown function of a frame is found, and how often without the frame at equal effort.
 
-Three problems with 3 % noise: a damped pendulum with known gravity and unknown friction, an oscillator with
-known mass and damping and unknown spring, predator and prey with an unknown response in both equations.
+Four problems with 3 % noise: a pendulum on a driven cart, with known gravity and masses and unknown friction of
+the cart, a pendulum with known gravity and unknown friction, an oscillator with known mass and damping and an
+unknown spring, predator and prey with an unknown response in both equations.
 
-    python benchmarks/frames.py out.jsonl --seeds 5            # resumes where it stopped
+    python benchmarks/frames.py out.jsonl --seeds 40            # resumes where it stopped
     python benchmarks/frames.py out.jsonl --show
 """
 
@@ -29,7 +30,8 @@ NOISE = 0.03
 class Problem:
     """A law, a frame for it, and what is to be found: the terms of each function, or of the whole law."""
 
-    slope: Callable[[np.ndarray], list[float]]
+    slope: Callable[[float, np.ndarray], list[float]]
+    seen: tuple[int, ...]  # what of the state vector is measured
     initial: tuple[tuple[float, ...], ...]  # one for each variant of the record
     end: float
     n: int
@@ -38,15 +40,55 @@ class Problem:
     whole: tuple[str, ...]  # the right-hand sides, in forms that mean the same
     order: int = 1
     names: tuple[str, ...] = ()
+    force: Callable[[np.ndarray], np.ndarray] | None = None
 
 
 def _holling(x: float, y: float) -> float:
     return 1.2 * x * y / (1 + 0.8 * x)
 
 
+def _motor(t: np.ndarray) -> np.ndarray:
+    return 6.0 * np.sin(1.3 * t)
+
+
+def _cart(t: float, z: np.ndarray) -> list[float]:
+    """Return the slopes of place and speed of a cart of 1 kg, and of a pendulum of 0.3 kg and 0.5 m on it."""
+    _, speed, angle, turning = z
+    sine, cosine = np.sin(angle), np.cos(angle)
+    friction = 0.5 * speed + 0.4 * speed * abs(speed)
+    a = (_motor(t) + 0.3 * sine * (0.5 * turning**2 + 9.81 * cosine) - friction) / (1 + 0.3 * sine**2)
+    return [speed, a, turning, -(9.81 * sine + a * cosine) / 0.5]
+
+
+CART = "(F + 0.3*sin(q)*(0.5*q'^2 + 9.81*cos(q)) - f(x'))/(1 + 0.3*sin(q)^2)"
+
+
+def _cart_terms() -> tuple[str, str]:
+    """Return the terms of both equations of the cart, each in its own view: u is its state, v1 the other."""
+    over = "/(1 + C*sin({0})^2)"
+    pulls = "C*F", "C*sin({0})*{0}'^2", "C*sin({0})*cos({0})", "C*{1}'", "C*{1}'*abs({1}')"
+    first = " + ".join(f"{pull}{over}" for pull in pulls).format("v1", "u")
+    second = " + ".join(f"{pull}*cos({{0}}){over}" for pull in pulls).format("u", "v1")
+    return first, f"C*sin(u) + {second}"
+
+
 PROBLEMS = {
+    "cart": Problem(
+        _cart,
+        (0, 2),
+        ((0.0, 0.8, 0.6, 0.0), (0.0, -0.5, -0.9, 0.0), (0.5, 0.0, 0.3, 1.0)),
+        12.0,
+        160,
+        f"x'' = {CART}; q'' = -(9.81*sin(q) + cos(q)*{CART})/0.5",
+        "C*u' + C*u'*abs(u')",
+        _cart_terms(),
+        order=2,
+        names=("x", "q"),
+        force=_motor,
+    ),
     "friction": Problem(
-        lambda z: [z[1], -9.81 * np.sin(z[0]) - 0.2 * z[1] - 0.12 * z[1] * abs(z[1])],
+        lambda _, z: [z[1], -9.81 * np.sin(z[0]) - 0.2 * z[1] - 0.12 * z[1] * abs(z[1])],
+        (0,),
         ((2.0, 0.0), (1.4, 1.0), (-2.3, 0.5)),
         12.0,
         150,
@@ -56,7 +98,8 @@ PROBLEMS = {
         order=2,
     ),
     "spring": Problem(
-        lambda z: [z[1], (-0.3 * z[1] - 1.1 * z[0] - 0.7 * z[0] ** 3) / 2.0],
+        lambda _, z: [z[1], (-0.3 * z[1] - 1.1 * z[0] - 0.7 * z[0] ** 3) / 2.0],
+        (0,),
         ((1.8, 0.0), (1.2, -1.0), (-2.1, 0.4)),
         25.0,
         150,
@@ -66,7 +109,8 @@ PROBLEMS = {
         order=2,
     ),
     "response": Problem(
-        lambda z: [0.9 * z[0] * (1 - z[0] / 6) - _holling(*z), 0.6 * _holling(*z) - 0.45 * z[1]],
+        lambda _, z: [0.9 * z[0] * (1 - z[0] / 6) - _holling(*z), 0.6 * _holling(*z) - 0.45 * z[1]],
+        (0, 1),
         ((3.0, 1.0), (1.5, 0.6), (4.0, 0.4)),
         40.0,
         120,
@@ -78,25 +122,26 @@ PROBLEMS = {
 }
 
 
-def record(name: str, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return times and noisy states of one run of a problem."""
+def record(name: str, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    """Return times, noisy states and the force of one run of a problem."""
     problem = PROBLEMS[name]
     rng = np.random.default_rng([seed, 19])
     t = np.linspace(0.0, problem.end, problem.n)
     start = np.array(problem.initial[seed % len(problem.initial)]) * rng.uniform(0.9, 1.1)
-    z = solve_ivp(lambda _, z: problem.slope(z), (0.0, problem.end), start, t_eval=t, rtol=1e-9, atol=1e-9).y
-    z = z if problem.names else z[:1]
+    z = solve_ivp(problem.slope, (0.0, problem.end), start, t_eval=t, rtol=1e-9, atol=1e-9).y
+    z = z[list(problem.seen)]
     noisy = z + NOISE * z.std(axis=1, keepdims=True) * rng.standard_normal(z.shape)
-    return t, noisy.T if problem.names else noisy[0]
+    return t, noisy.T if problem.names else noisy[0], problem.force(t) if problem.force else None
 
 
 def run(name: str, seed: int, framed: bool, effort: str) -> dict[str, object]:
     """Return what was found in one record, and whether it has the right terms."""
     problem = PROBLEMS[name]
-    t, data = record(name, seed)
+    t, data, force = record(name, seed)
     begin = time.process_time()
     known = {"frame": problem.frame} if framed else {"order": problem.order}
-    found = gode.discover(t, data, names=problem.names or None, effort=effort, seed=seed, **known)
+    names = problem.names or None
+    found = gode.discover(t, data, names=names, force=force, effort=effort, seed=seed, **known)
     seconds = time.process_time() - begin
     law = found.candidates[0].equation
     if framed:
@@ -123,7 +168,7 @@ def bodies(tree: object) -> frozenset[object]:
 
 def terms(text: str) -> frozenset[object]:
     """Return the terms of a text, whatever their factors."""
-    return bodies(parse_tree(text, inputs=("v1",)))
+    return bodies(parse_tree(text, inputs=("F",), states=("u", "v1")))
 
 
 def main() -> None:

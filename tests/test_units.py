@@ -75,6 +75,11 @@ def test_scaled_columns_scale_the_constants_as_their_units_say(equation):
         assert other.value == pytest.approx(size * one.value, rel=1e-3)
 
 
+def test_a_rate_has_a_unit_whatever_the_signal_is_counted_in():
+    found = gode.fit("u' = r*u*(1 - u/K)", T, U, units={"t": "h"})
+    assert [(c.name, c.unit) for c in found.equation.constants] == [("r", "1/h"), ("K", "")]
+
+
 def test_a_frame_that_adds_metres_to_seconds_is_refused_with_both_units():
     with pytest.raises(EquationError, match="one is in m, the other in s") as caught:
         gode.discover(T, U, frame="u' = r*(u + t) - f(u)", units={"t": "s", "u": "m"})

@@ -26,14 +26,21 @@ def constants_of(text, covariance=None):
         ("u' = 2*u", {"T2": np.log(2) / 2}),
         ("u'' = -0.4*u' - 4*u", {"omega": 2, "zeta": 0.1}),
         ("u'' = -0.4*u' - 4*sin(u)", {"omega": 2, "zeta": 0.1}),
-        ("u' = -2*u/(u + 1.5)", {"K_u": 1.5}),
-        ("u' = -2*u^2/(u^2 + 9)", {"K_u": 3}),
+        ("u' = -2*u/(u + 1.5)", {"u_half": 1.5}),
+        ("u' = -2*u^2/(u^2 + 9)", {"u_half": 3}),
         ("u' = sin(t)", {}),
-        (["x' = x - 0.5*x^2 - x*y/(x + 2)", "y' = x*y/(x + 2) - y"], {"r_x": 1, "K_x": 2}),
+        (["x' = 1.5*x - 0.5*x^2 - x*y/(x + 2)", "y' = x*y/(x + 2) - y"], {"r_x": 1.5, "K_x": 3, "x_half": 2}),
     ],
 )
 def test_laws_are_told_in_the_form_that_people_use(text, expected):
     assert constants_of(text) == pytest.approx(expected)
+
+
+def test_constants_that_the_user_has_named_or_given_are_not_told_again():
+    t = np.linspace(0, 8, 30)
+    u = 500 / (1 + 24 * np.exp(-0.9 * t))
+    assert gode.fit("u' = r*u*(1 - u/K)", t, u).equation.natural == ()
+    assert gode.fit("u' = r*u*(1 - u/K)", t, u, fixed={"K": 500}).equation.natural == ()
 
 
 def test_errors_are_carried_over_by_their_slopes():

@@ -32,10 +32,9 @@ def _print_frame(found: Discovery) -> None:
 
 def _print_natural(found: Discovery) -> None:
     """Print the constants of the forms that people use."""
-    named = {c.name for c in found.equation.constants}
-    others = [n for n in found.equation.natural if n.name not in named]
-    for form in dict.fromkeys(n.form for n in others):
-        own = [n for n in others if n.form == form]
+    constants = found.equation.natural
+    for form in dict.fromkeys(n.form for n in constants):
+        own = [n for n in constants if n.form == form]
         values = [f"{n.name} = {_with_error(n.value, 1.96 * n.error)} {n.unit}".rstrip() for n in own]
         say(f"As {form}: " + ", ".join(f"{v} ({n.meaning})" for v, n in zip(values, own, strict=True)) + ".")
 
@@ -58,7 +57,8 @@ def _interval(constant: Constant) -> str:
     half = 1.96 * constant.error
     places = {"1": "standing alone", "inside a function": "inside a function or power"}
     body, comma, equation = constant.place.partition(", in ")
-    where = places.get(body, f"multiplying {body}") + comma + equation
+    plain = body if body.startswith("inside") else f"multiplying {body}"
+    where = places.get(body, plain) + comma + equation
     shown = f"{_with_error(constant.value, half)} {constant.unit}".rstrip()
     if constant.name and constant.name == constant.place:
         return f"{constant.name} = {shown}"

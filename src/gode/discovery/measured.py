@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 
 from gode.discovery.named import Constant
 from gode.equation import Law, Node
 from gode.equation.dimensions import Inference, UnitConflict, columns_of_view, infer_units, relabelled
 from gode.units import Unit
 
+UNKNOWN = "?"  # begins the symbol that stands for the unit of a column without one
+
 
 def with_units(constants: Sequence[Constant], law: Law, columns: Mapping[str, Unit]) -> tuple[Constant, ...]:
     """Return named constants with their units."""
-    found = _inferred(law, columns)
+    found, _ = _inferred(law, columns)
     if found is None:
         return tuple(constants)
     names = [parameter.name for parameter in law.skeleton.parameters]
@@ -26,7 +29,7 @@ def units_of(numbers: Sequence[tuple[int, Node, str]], law: Law, columns: Mappin
         numbers: of each, its equation, the tree that it multiplies and what the equation is solved for; or
             itself, if it stands inside.
     """
-    found = _inferred(law, columns)
+    found, columns = _inferred(law, columns)
     if found is None:
         return [""] * len(numbers)
     out = []
@@ -40,13 +43,26 @@ def units_of(numbers: Sequence[tuple[int, Node, str]], law: Law, columns: Mappin
     return out
 
 
-def _inferred(law: Law, columns: Mapping[str, Unit]) -> Inference | None:
-    """Return what the columns say of the units of constants, None if nothing, or where units are mixed up."""
-    try:
-        return infer_units(law.skeleton, columns) if columns else None
-    except UnitConflict:
-        return None
+def _inferred(law: Law, columns: Mapping[str, Unit]) -> tuple[Inference | None, Mapping[str, Unit]]:
+    """Return what the columns say of the units of constants, None if nothing, or where units are mixed up.
+
+    A rate is 1/h, whatever the population is counted in: a column without a unit has one of its own, if that
+    agrees with the law.
+    """
+    for known in (_completed(law, columns), columns) if columns else ():
+        with suppress(UnitConflict):
+            return infer_units(law.skeleton, known), known
+    return None, columns
+
+
+def _completed(law: Law, columns: Mapping[str, Unit]) -> dict[str, Unit]:
+    """Return the units of all columns, those that are not known as symbols of their own."""
+    names = ("t", *law.states, *law.skeleton.inputs)
+    found = {name: columns.get(name, Unit({UNKNOWN + name: 1.0})) for name in names}
+    slopes = {s + "'" * k: found[s] / found["t"] ** k for s in law.states for k in (1, 2)}
+    return {**found, **slopes, **columns}
 
 
 def _text(unit: Unit | None) -> str:
-    return "" if unit is None else str(unit)
+    told = unit is not None and not any(symbol.startswith(UNKNOWN) for symbol in unit.powers)
+    return str(unit) if told else ""

@@ -75,7 +75,7 @@ def _places(law: Law) -> dict[int, str]:
             body = to_text(displayed(law, function, term.body))
             for node in [term.body]:
                 inner = _constants(node)
-                found |= {i: f"{INSIDE} {function.name}" for i in inner}
+                found |= {i: f"inside {function.name}" for i in inner}
             if term.constant is not None:
                 found[term.constant] = f"{body} in {function.name}"
     return found

@@ -47,7 +47,10 @@ class _Part(NamedTuple):
 
 
 def natural_constants(law: Law, covariance: Float, units: Mapping[str, Unit]) -> tuple[Natural, ...]:
-    """Return the constants that people would speak of, with their standard errors."""
+    """Return the constants that people would speak of, with their standard errors.
+
+    Those that the user has given a name or a value are left out.
+    """
     found = _parts(law)
     c = np.array(law.constants)
     slopes = np.zeros((len(found), len(c)))
@@ -60,8 +63,16 @@ def natural_constants(law: Law, covariance: Float, units: Mapping[str, Unit]) ->
     errors = np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", slopes, covariance, slopes), 0.0))
     return tuple(
         Natural(p.name, p.value, float(e), p.meaning, p.form, _unit(p, units))
-        for p, e in zip(found, errors, strict=True)
+        for p, e, slope in zip(found, errors, slopes, strict=True)
+        if not _is_given(law, p.value, slope)
     )
+
+
+def _is_given(law: Law, value: float, slope: Float) -> bool:
+    """Tell whether a constant is a named one, or follows from numbers that were given."""
+    free = np.flatnonzero(np.abs(slope * np.array(law.constants)) > 1e-8 * abs(value))  # but rounding
+    named = bool(law.skeleton.parameters) and len(free) == 1
+    return not len(free) or (named and math.isclose(value, law.constants[free[0]], rel_tol=1e-9))
 
 
 def _unit(part: _Part, units: Mapping[str, Unit]) -> str:
@@ -122,7 +133,7 @@ def _second_order(name: str, side: Side) -> Iterator[_Part]:
 
 
 def _saturation(side: Side) -> Iterator[_Part]:
-    """Yield the half-saturation constants of terms with x/(x + K) or x^n/(x^n + K^n)."""
+    """Yield the half-saturation constants of terms with x/(x_half + x) or x^n/(x_half^n + x^n)."""
     for body in side:
         factors = body.args if body.op == "*" else (body,)
         for factor in factors:
@@ -138,9 +149,10 @@ def _saturation(side: Side) -> Iterator[_Part]:
 def _half(amount: Node, level: float) -> _Part:
     base, exponent = (amount.args[0], number(amount.args[1])) if amount.op == "^" else (amount, 1.0)
     name = to_text(base)
+    half = f"{name}_half"
     form = (
-        f"{name}/(K + {name})"
+        f"{name}/({half} + {name})"
         if exponent == 1
-        else f"{name}^{exponent:g}/(K^{exponent:g} + {name}^{exponent:g})"
+        else f"{name}^{exponent:g}/({half}^{exponent:g} + {name}^{exponent:g})"
     )
-    return _Part(f"K_{name}", level ** (1 / exponent), "half-saturation constant", form, name, (1, 0))
+    return _Part(half, level ** (1 / exponent), "half-saturation constant", form, name, (1, 0))

@@ -4,9 +4,10 @@ An unknown function is a hole in the tree. What is found for it is written in ev
 with the arguments of that place; its constants are the same everywhere. The result is an ordinary skeleton.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import product
 from typing import NamedTuple
 
 from gode.equation.names import HOLE, UNNAMED
@@ -146,7 +147,10 @@ def _labels(tree: Node) -> frozenset[int]:
 
 
 def fill(node: Node, found: Mapping[str, Found]) -> Node:
-    """Return the tree with what was found in place of its unknown functions."""
+    """Return the tree with what was found in place of its unknown functions.
+
+    Products with sums that hold such functions are multiplied out, so that their constants are linear.
+    """
     args = tuple(fill(arg, found) for arg in node.args)
     match node.op:
         case "?":
@@ -155,10 +159,20 @@ def fill(node: Node, found: Mapping[str, Found]) -> Node:
         case "+":
             return add(*args)
         case "*":
-            return mul(*args)
+            return _product(args, [any(n.op == HOLE for n in walk(arg)) for arg in node.args])
         case "^":
             return power(*args)
     return node._replace(args=args)
+
+
+def _product(factors: Sequence[Node], filled: Sequence[bool]) -> Node:
+    """Return a product; its sums that were filled are multiplied out, and so is any with a number alone."""
+    others = [factor.op for factor in factors if factor.op != "num"]
+    open_ = [
+        f.op == "+" and (is_filled or others == ["+"]) for f, is_filled in zip(factors, filled, strict=True)
+    ]
+    sums = [factor.args if is_open else (factor,) for factor, is_open in zip(factors, open_, strict=True)]
+    return add(*(mul(*chosen) for chosen in product(*sums)))
 
 
 def put_in(node: Node, columns: Mapping[str, Node]) -> Node:

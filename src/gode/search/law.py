@@ -25,6 +25,7 @@ from gode.search.coupling import couple, initial_of, laws_of
 from gode.search.explore import Region, explore, make_regions, score_sums
 from gode.search.interrupts import Interrupts
 from gode.search.refine import Search, better_start, good_neighbours, refine
+from gode.search.reweighted import reweighted
 from gode.search.settings import Settings
 from gode.search.workers import Start, Workers
 from gode.selection import Candidate
@@ -76,6 +77,8 @@ class LawSearch:
         """Search until the effort is spent."""
         if self.single:
             self._search_alone(rng)
+            if self._reweigh():
+                self._search_alone(rng)
         else:
             self._search_together(rng)
         share_over_runs(self.archive)
@@ -91,6 +94,20 @@ class LawSearch:
             self.searches = [Search(regions, self.archive)]
             explore(regions, self.archive, rng)
             refine(regions, self.archive)
+
+    def _reweigh(self) -> bool:
+        """Take the noise as a share of the value if the best law tells so; return whether it does."""
+        best = next(iter(self.archive.leaders()), None) if self.settings.individual else None
+        again = reweighted(best, self.prepared, self.settings) if best else None
+        if again is None:
+            return False
+        prepared, law = again
+        self.archive.workers.close()
+        new = self._archive(prepared, self.n_jobs, "again: ")
+        new.n_fitted = self.archive.n_fitted
+        new.solve([law.equation], Stage.BEST, initial_of(law))  # an interruption must not lose it
+        self.archive, self.searches = new, []
+        return True
 
     def _search_together(self, rng: np.random.Generator) -> None:
         """Look for the equation of each state, then for the law; again along the solution of the best one."""
