@@ -7,7 +7,6 @@ import click
 from gode.cli.app import add_options
 from gode.errors import ConfigError, pointed
 
-ASSUMPTIONS = ("odd", "energy", "autonomous", "rest-at-zero", "nonnegative")
 value_options = add_options(
     click.option(
         "--fix", metavar="K=500", multiple=True, help="The value of a named constant; may be repeated."
@@ -23,9 +22,9 @@ value_options = add_options(
 
 assume_option = click.option(
     "--assume",
-    type=click.Choice(ASSUMPTIONS),
+    metavar="NAME",
     multiple=True,
-    help="What the law keeps; may be repeated.",
+    help="What the law keeps: odd, energy, autonomous, rest-at-zero, rest-at=2.5, nonnegative; repeatable.",
 )
 
 

@@ -18,7 +18,7 @@ from gode.discovery.arguments import Force, Signals, make_dataset
 from gode.discovery.evidence import make_pool
 from gode.discovery.explaining import with_causes, with_error_bars
 from gode.discovery.forms import plainest_first
-from gode.discovery.framing import frame_of
+from gode.discovery.framing import at_rest, frame_of
 from gode.discovery.given import fit_known
 from gode.discovery.individual import Individual, check_names, individuals_asked
 from gode.discovery.inputs import with_held_input
@@ -106,7 +106,8 @@ def discover(
         units: of time, states and inputs, such as {"t": "h", "u": "m"}. Constants are told with theirs, and
             laws that add metres to seconds are not looked at.
         assume: what the law keeps: odd (u -> -u), energy (second order), autonomous (no explicit time),
-            rest-at-zero, nonnegative; the remarks tell what each costs in the criterion.
+            rest-at-zero, rest-at=2.5 or rest-at=x:1,y:2 (a known equilibrium), nonnegative; the remarks tell
+            what each costs in the criterion.
         n_jobs: processes to fit trajectories with, at most one for each core; the answer does not
             depend on it.
         max_seconds: end with the best equation so far after this time. What was found then depends on the
@@ -155,6 +156,7 @@ def discover_in(
         memo: what is known of the fits from an earlier, unfinished call; it is filled as the work goes on.
     """
     dataset = with_units(dataset, dict(options.known.units))
+    options = replace(options, known=at_rest(options.known, dataset, options.order))
     tasks = options.settings(dataset)
     given = frame_of(options.known, dataset) if options.known.frame else None
     check_names(options.individual, given.parameters if given else ())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 
 from gode.data import Dataset
 from gode.data.labels import column_units, plain_label, with_units
@@ -14,8 +15,9 @@ from gode.equation.frame import Frame
 from gode.equation.parse_frame import parse_frame, split_equations
 from gode.equation.system import seen_to_display
 from gode.equation.tree import STATE, walk
-from gode.errors import EquationError, pointed
+from gode.errors import ConfigError, EquationError, pointed
 from gode.fitting.views import is_plain
+from gode.search.assumptions import REST, rest_place
 from gode.search.known import Known, Texts
 from gode.search.settings import INPUT
 from gode.units import Unit
@@ -62,6 +64,44 @@ def frame_of(known: Known, dataset: Dataset, *, functions: bool = True) -> Frame
     if known.units:
         check_units(frame, column_units(with_units(dataset, dict(known.units))))
     return frame
+
+
+def at_rest(known: Known, dataset: Dataset, order: int | str) -> Known:
+    """Return what is known with the frame that a known equilibrium means: u' = f(u) - f(2.5).
+
+    Any law that rests there is such a difference, and each is one. Inputs are zero at rest.
+
+    Raises:
+        ConfigError: if the equilibrium does not go with the states, or with what else was given.
+    """
+    given = [name for name in known.assume if name.startswith(REST)]
+    if not given:
+        return known
+    (name, *others), states = given, dataset.states
+    place = rest_place(name)
+    if set(place) == {""} and len(states) == 1:
+        place = {states[0]: place[""]}
+    if set(place) != {*states} or others or order not in (1, 2):
+        wanted = "2.5" if len(states) == 1 else ",".join(f"{state}:1" for state in states)
+        reason = f"expected a value for each state, as {REST}{wanted}; once, with order=1 or order=2"
+        raise ConfigError(pointed(reason, name, len(REST)))
+    made = tuple(_resting(own, dataset, place, int(order), "autonomous" in known.assume) for own in states)
+    if (known.frame and known.frame != made) or "rest-at-zero" in known.assume:
+        raise ConfigError(
+            f"{name} stands for the frame {'; '.join(made)}; write your own frame with it instead"
+        )
+    return replace(known, frame=made)
+
+
+def _resting(own: str, dataset: Dataset, place: Mapping[str, float], order: int, autonomous: bool) -> str:
+    """Return the equation of one state: an unknown function of everything, less its value at rest."""
+    columns = {state: f"{place[state]:.15g}" for state in dataset.states}
+    if order == 2:
+        columns |= {f"{state}'": "0" for state in dataset.states}
+    columns |= dict.fromkeys(dataset.inputs, "0") | ({} if autonomous else {"t": "t"})
+    name = "f" if len(dataset.states) == 1 else f"f_{own}"
+    left = own + "'" * order
+    return f"{left} = {name}({', '.join(columns)}) - {name}({', '.join(columns.values())})"
 
 
 def check_units(frame: Frame, columns: Mapping[str, Unit]) -> None:

@@ -1,5 +1,6 @@
 """What the user assumes of a law, by plain names: kept in the grammar where terms tell, checked elsewhere."""
 
+import math
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -10,7 +11,7 @@ from gode.equation import Law, Node, Term
 from gode.equation.system import columns_seen
 from gode.equation.tape import compile_tape, evaluate
 from gode.equation.tree import STATE, TIME, count_constants, derivative_order, renumber, variables
-from gode.errors import ConfigError
+from gode.errors import ConfigError, pointed
 
 MEANINGS = {
     "odd": "nothing changes if all signals change their sign",
@@ -19,6 +20,7 @@ MEANINGS = {
     "rest-at-zero": "zero is an equilibrium",
     "nonnegative": "no state becomes negative",
 }
+REST = "rest-at="  # and a place: a value, or x:1,y:2 of several states
 POINTS = 7  # at which a term is evaluated
 SMALL = 1e-9
 
@@ -31,11 +33,33 @@ def checked_assumptions(given: object, order: int | None = None, n_states: int =
     """
     names = [given] if isinstance(given, str) else list(given) if isinstance(given, Iterable) else [given]
     for name in names:
-        if name not in MEANINGS:
-            raise ConfigError(f"assume has {name!r}; it takes {', '.join(MEANINGS)}")
+        if isinstance(name, str) and name.startswith(REST):
+            rest_place(name)
+        elif name not in [*MEANINGS]:
+            raise ConfigError(f"assume has {name!r}; it takes {', '.join(MEANINGS)}, {REST}2.5")
     if "energy" in names and order is not None and (order != 2 or n_states > 1):
         raise ConfigError("assume='energy' is for one state of second order; pass order=2")
     return tuple(dict.fromkeys(names))
+
+
+def rest_place(name: str) -> dict[str, float]:
+    """Return the known equilibrium in an assumption, by states; a value alone has no name.
+
+    Raises:
+        ConfigError: with a caret under what is no number.
+    """
+    found, start = {}, len(REST)
+    for part in name[start:].split(","):
+        state, colon, value = part.rpartition(":")
+        try:
+            found[state.strip()] = float(value)
+        except ValueError:
+            found[state.strip()] = math.nan
+        if not math.isfinite(found[state.strip()]):
+            reason = f"expected a value such as {REST}2.5, or {REST}x:1,y:2 of several states"
+            raise ConfigError(pointed(reason, name, start + len(state) + len(colon)))
+        start += len(part) + 1
+    return found
 
 
 def keeps(body: Node, assumed: Sequence[str]) -> bool:
@@ -97,4 +121,5 @@ def told(name: str, cost: float | None) -> str:
     else:
         against = "the data speak against it" if cost > 10 else "the data do not decide"
         price = f"it costs {cost:.3g} in the criterion: {against}"
-    return f"assumed is {name}, {MEANINGS[name]}; {price}"
+    meaning = MEANINGS.get(name) or f"{name.removeprefix(REST).replace(':', ' = ')} is an equilibrium"
+    return f"assumed is {name}, {meaning}; {price}"

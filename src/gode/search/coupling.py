@@ -42,7 +42,7 @@ def couple(searches: Sequence[Search], archive: Archive, seeds: Sequence[Candida
             break
         leader = waiting[0]
         changed.add(leader.equation.skeleton.key)
-        archive.solve(list(_variants(leader, searches, archive)), Stage.COUPLING, initial_of(leader))
+        archive.solve(list(variants(leader, searches, archive)), Stage.COUPLING, initial_of(leader))
     share_constants(archive)
 
 
@@ -102,7 +102,7 @@ def best_combinations(criteria: Sequence[Sequence[float]], n: int) -> Iterator[t
                 heapq.heappush(heap, (total - criteria[s][i] + criteria[s][i + 1], more))
 
 
-def _variants(leader: Candidate, searches: Sequence[Search], archive: Archive) -> Iterator[Law]:
+def variants(leader: Candidate, searches: Sequence[Search], archive: Archive) -> Iterator[Law]:
     """Yield the law with one of its equations changed."""
     blank = searches[0].regions[0].blank
     if blank is not None:

@@ -18,13 +18,14 @@ from gode.fitting.prepare import Prepared, assemble, retraced
 from gode.fitting.views import along, is_plain, view
 from gode.model import LatentSpace, Listing
 from gode.search.archive import Archive, Stage, Step
-from gode.search.assumptions import satisfies, told
+from gode.search.assumptions import REST, satisfies, told
 from gode.search.blank import Blank
 from gode.search.common import share_over_runs
+from gode.search.costs import cost_of
 from gode.search.coupling import couple, initial_of, laws_of
 from gode.search.explore import Region, explore, make_regions, score_sums
 from gode.search.interrupts import Interrupts
-from gode.search.refine import Search, better_start, good_neighbours, refine
+from gode.search.refine import Search, refine
 from gode.search.reweighted import reweighted
 from gode.search.settings import Settings
 from gode.search.workers import Start, Workers
@@ -192,24 +193,17 @@ class LawSearch:
 
     def _cost(self, name: str, best: Candidate) -> float | None:
         """Return by how much the criterion falls without an assumption; None where that was not tried."""
-        least = self.archive.leaders()[0].criterion
         if name == "nonnegative":
-            return best.criterion - least
-        if not self.single or self.settings.individual:
+            return best.criterion - self.archive.leaders()[0].criterion
+        if self.settings.individual and (not self.single or self.prepared.chosen or name.startswith(REST)):
             return None
         known = self.settings.known
         others = tuple(other for other in known.assume if other != name)
         free = replace(self.settings, known=replace(known, assume=others))
-        strict, relaxed = (self._regions(self.prepared, s, 0)[0] for s in (self.settings, free))
-        near = good_neighbours(best.single.skeleton, relaxed, self.archive, self.settings.budget.per_round)
-        tried = [
-            self.archive.workers.fit(
-                Start(better_start(s, best.single, relaxed.objective, self.archive), self.archive.whole)
-            )
-            for s in near
-            if not strict.objective.admits(s)
-        ]
-        return best.criterion - min([best.criterion, *(c.criterion for c in tried if c is not None)])
+        views = [search.archive.prepared for search in self.searches]
+        return cost_of(
+            name, best, self.searches, self.archive, lambda own: self._regions(views[own], free, own)
+        )
 
     def rescue(self) -> None:
         """After an interruption: fit the best by the cheap score until there is an answer."""

@@ -99,7 +99,7 @@ class Objective:
         right = skeleton.order == self.config.order and skeleton.n_constants <= self.config.max_constants
         if not right or any(name not in known for name in skeleton.inputs) or len(skeleton.terms) < 2:
             return False  # a single term is u'' = 0 in disguise
-        if not all(self.allows(body) for body in _sought(skeleton)):
+        if not all(self.allows(body) for body in sought(skeleton)):
             return False
         if self.config.units and not keeps_units(skeleton.normal, self.config.units):
             return False
@@ -186,7 +186,7 @@ def holds_state(skeleton: Skeleton) -> bool:
     return held == {skeleton.highest} or not held <= {TIME, skeleton.highest, *inputs}
 
 
-def _sought(skeleton: Skeleton) -> list[Node]:
+def sought(skeleton: Skeleton) -> list[Node]:
     """Return the terms that were not given: those of unknown functions, or all but the highest derivative."""
     if skeleton.parameters:
         return [t.body for found in skeleton.functions for t in linear_terms(found.tree)]
