@@ -89,6 +89,17 @@ def test_named_constants_may_differ_while_others_are_shared():
     assert rate.error < 0.05
 
 
+def test_constants_of_runs_and_shared_ones_are_told_with_units():
+    curves = _curves(RATES, [10.0] * 5)
+    found = gode.fit(LAW, [T] * 5, curves, individual=["r"], units={"t": "h", "u": "g"})
+    own = found.individuality
+    assert [c.label for c in own.constants] == ["r [1/h]"]
+    assert own.told()[0].split(" on ")[0].endswith(" 1/h")
+    (shared,) = own.shared
+    assert (shared.name, shared.unit) == ("K", "g")
+    assert shared.value == pytest.approx(10.0, rel=0.05)
+
+
 def test_the_criterion_decides_constant_by_constant():
     found = gode.fit(LAW, [T] * 5, _curves([0.9] * 5, LEVELS), individual="auto")
     assert list(found.individuals.columns) == ["K", "K error"]
@@ -113,6 +124,20 @@ def test_letters_follow_the_text():
     assert found.individuality.lines == ["u' = a*u - b*u^2"]
     assert found.individuals["a"].tolist() == pytest.approx(RATES[:3], rel=1e-3)
     assert (found.individuals["a"] / found.individuals["b"]).tolist() == pytest.approx(LEVELS[:3], rel=1e-3)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("share", [True, False])
+def test_residuals_tell_whether_noise_is_a_share_of_the_value(share):
+    rng = np.random.default_rng(4)
+    t = np.linspace(0, 10, 8)
+    rates, levels = rng.normal(0.8, 0.15, 12), rng.normal(10.0, 2.0, 12)
+    curves = [k / (1 + 9 * np.exp(-r * t)) for r, k in zip(rates, levels, strict=True)]
+    noise = [0.05 * (u if share else 3.0) * rng.standard_normal(8) for u in curves]
+    found = gode.fit(LAW, [t] * 12, [u + e for u, e in zip(curves, noise, strict=True)], individual=True)
+    assert found.noise_kinds == {"u": "multiplicative" if share else "additive"}
+    mean = found.population.loc["r"]
+    assert abs(mean["mean"] - rates.mean()) < 2 * np.median(found.individuals["r error"]) / np.sqrt(12)
 
 
 def test_bad_questions_are_one_sentence():

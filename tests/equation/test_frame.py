@@ -40,6 +40,16 @@ def test_what_is_found_for_a_function_stands_in_all_its_places_with_tied_constan
     assert "e*f1*x*y/(f2 + x)" in lines[1]
 
 
+def test_the_constants_of_a_function_are_linear_wherever_it_stands():
+    frame = parse_frame("u'' = (F - 2*(u - f(u')))/(1 + u^2)")
+    skeleton = frame.law({"f": parse_tree("C*u' + C*u'^3")})
+    tape = compile_tape(skeleton.terms, ("t", "u", "u'", "u''", "F"), 2)
+    assert tape.nonlinear.tolist() == []
+    assert str(Equation(skeleton, (3.0, 0.5))) == (
+        "u'' = 6*u'/(u^2 + 1) + u'^3/(u^2 + 1) + F/(u^2 + 1) - 2*u/(u^2 + 1)"
+    )
+
+
 def test_a_constant_that_scales_a_function_is_left_out_where_the_equation_stands_alone():
     frame = parse_frame(PREY, states=("x", "y"), inputs=(), single=False)
     part = frame.part(1, {"f": parse_tree("C*u*v1", inputs=("v1",))}, alone=True)
@@ -71,6 +81,9 @@ def test_a_fixed_constant_is_a_number():
         ("u' = u + v1", "gode uses itself", 9),
         ("u' = k*f(u)", "k only scales f", 5),
         ("u' = f(u) + f1*u", "what a constant of f is called", 12),
+        ("u' = 2*f(u'')", "f depends on a derivative of order 2, but the equation is of order 1", 7),
+        ("u = f(u)", "holds no derivative", 0),
+        ("u' = f(u); x' = u", "one state needs one equation, got 2", 10),
     ],
 )
 def test_a_bad_frame_is_refused_with_a_caret_under_the_place(text, reason, place):

@@ -42,3 +42,55 @@ def test_a_wrong_assumption_has_its_price_and_a_right_one_none():
     assert "assumed is odd" in odd
     assert "costs nothing" in rest
     assert all("u^2" not in str(c.equation).replace("u^2)", "") for c in found.candidates[:1])
+
+
+T = np.linspace(0, 8, 60)
+RELAXING = 2.5 - 2.2 * np.exp(-0.9 * T) + 0.02 * np.random.default_rng(0).standard_normal(60)
+
+
+@pytest.mark.slow
+def test_a_known_equilibrium_is_one_of_the_law():
+    found = gode.discover(T, RELAXING, effort="quick", assume=["rest-at=2.5", "autonomous"])
+    assert float(found.equation.rhs().split(" + ")[-1]) == pytest.approx(2.5 * 0.9, rel=0.03)
+    assert [round(e.u.value, 6) for e in found.answers().equilibria] == [2.5]
+    assert "2.5 is an equilibrium; it costs nothing" in found.remarks[0]
+
+
+@pytest.mark.slow
+def test_an_equilibrium_that_is_none_has_its_price():
+    found = gode.discover(T, RELAXING, effort="quick", assume=["rest-at=2", "autonomous"])
+    assert "the data speak against it" in found.remarks[0]
+
+
+@pytest.mark.slow
+def test_assumptions_about_a_system_are_kept_and_have_their_price():
+    t = np.linspace(0, 16, 90)
+    x = 1 + 0.5 * np.cos(t)
+    y = 1 + 0.5 * np.sin(t)
+    found = gode.discover(
+        t, {"x": x, "y": y}, effort="quick", assume=["rest-at=x:1,y:1", "autonomous", "nonnegative"]
+    )
+    assert [tuple(round(v.value, 4) for v in e.values) for e in found.answers().equilibria] == [(1.0, 1.0)]
+    assert len([remark for remark in found.remarks if "costs" in remark]) == 3
+    assert not any("not tried" in remark for remark in found.remarks)
+
+
+@pytest.mark.parametrize(
+    ("options", "place"),
+    [
+        ({"assume": "rest-at=a"}, 8),
+        ({"assume": "rest-at="}, 8),
+        ({"assume": "rest-at=x:1"}, 8),
+        ({"assume": "rest-at=u:1,v:b"}, 14),
+        ({"assume": "rest-at=2", "order": "auto"}, 8),
+    ],
+)
+def test_an_equilibrium_that_cannot_be_read_is_refused_with_a_caret(options, place):
+    with pytest.raises(ConfigError, match=r"rest-at=2\.5") as caught:
+        gode.discover(T, RELAXING, **options)
+    assert str(caught.value).splitlines()[-1] == "  " + " " * place + "^"
+
+
+def test_an_equilibrium_beside_a_frame_is_refused_with_the_frame_that_it_means():
+    with pytest.raises(ConfigError, match=r"stands for the frame u' = f\(u, t\) - f\(2.5, t\)"):
+        gode.discover(T, RELAXING, assume="rest-at=2.5", frame="u' = f(u)")

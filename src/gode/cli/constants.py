@@ -15,7 +15,7 @@ def print_constants(found: Discovery) -> None:
         say("with, at 95 % confidence,")
     misled = {interval.name: interval for interval in found.intervals}
     for constant in found.equation.constants:
-        say(f"  {misled.get(constant.name) or _interval(constant)}")
+        say(f"  {misled.get(constant.name) or interval_of(constant)}")
     if misled:
         say("Intervals with two ends or one are from the likelihood, where error bars mislead.")
     print_shared(found)
@@ -52,7 +52,7 @@ def print_shared(found: Discovery) -> None:
         say(f"{sentence}.")
 
 
-def _interval(constant: Constant) -> str:
+def interval_of(constant: Constant) -> str:
     """Return a constant with its 95 % interval and its place, such as 0.631 ± 0.011 multiplying u."""
     half = 1.96 * constant.error
     places = {"1": "standing alone", "inside a function": "inside a function or power"}

@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from gode.cli.app import console, say
-from gode.cli.constants import print_constants, print_shared
+from gode.cli.constants import interval_of, print_constants, print_shared
 from gode.data.columns import channel_names
 from gode.discovery import Discovery, Finding
 from gode.discovery.inputs import input_words
@@ -64,13 +64,17 @@ def _print_individuals(found: Discovery) -> None:
     """Print the law, mean and spread of the constants that each run has for itself, and these of each run."""
     own = found.individuality
     say("\n" + "\n".join(f"  {line}" for line in own.lines) + "\n", style="bold")
-    say("where each run has its own constants; over the population, at 95 % confidence,")
+    say("over the population of runs, at 95 % confidence, with")
     for sentence in own.told():
         say(f"  {sentence}")
+    if own.shared:
+        say("and the same in all runs")
+    for common in own.shared:
+        say(f"  {interval_of(common)}")
     table = Table(box=SIMPLE_HEAD, title="constants of each run ± 1.96 standard errors", title_justify="left")
     table.add_column("run", overflow="fold")
     for constant in own.constants:
-        table.add_column(constant.name, justify="right")
+        table.add_column(Text(constant.label), justify="right")
     dataset = found.prepared.dataset
     for i, (values, errors) in enumerate(zip(own.values[:SHOWN_RUNS], own.errors, strict=False)):
         cells = [f"{v:.4g} ± {1.96 * e:.2g}" for v, e in zip(values, errors, strict=True)]
@@ -110,6 +114,7 @@ def _json_values(found: Discovery, notes: Sequence[str], files: Sequence[Path]) 
         "states": list(found.equation.states),
         "shared": [each._asdict() for each in shared_constants(law)],
         "conserved": conserved(law),
+        "potential": found.equation.potential,
         "noise": dict(_noise(found)),
         "misfits": {channel.name: channel.misfit for channel in found.quality.channels},
         "equations": json.loads(table.to_json(orient="records", double_precision=15)),

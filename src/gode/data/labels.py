@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from gode.data.runs import Dataset
-from gode.errors import DataError
+from gode.errors import DataError, pointed
 from gode.units import Unit, parse_unit
 
 ROLES = {"t": "time", "u'": "velocity", "u''": "acceleration"}  # column -> key of its label
@@ -40,7 +40,8 @@ def with_units(dataset: Dataset, units: Mapping[str, str]) -> Dataset:
     known |= {plain_label(dataset.labels.get("force", "F")): "F"} if "F" in dataset.inputs else {}
     for name, text in units.items():
         if name not in known:
-            raise DataError(f"units has {name!r}, which is no column; the columns are {', '.join(known)}")
+            reason = f"units has {name!r}, which is no column; the columns are {', '.join(known)}"
+            raise DataError(pointed(reason, f"{name} = {text}", 0))
         parse_unit(text)
         column = known[name]
         key = "force" if column == "F" and single else ROLES.get(column, column)

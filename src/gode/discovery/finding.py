@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gode.arrays import Float
+from gode.discovery.energy import potential_text
 from gode.discovery.measured import units_of, with_units
 from gode.discovery.named import (
     INSIDE,
@@ -152,10 +153,23 @@ class Finding:
             for group, error, unit in zip(self._groups, errors, units, strict=True)
         )
 
+    @property
+    def places(self) -> list[int]:
+        """The free constant of the law behind each of `constants`, -1 where several are."""
+        if self.law.skeleton.parameters:
+            return numbers_of(self.law, self.state)
+        numbers = self._numbers(self.law)
+        return [numbers[group[0]].free for group in self._groups]
+
     @cached_property
     def natural(self) -> tuple[Natural, ...]:
         """The constants of the forms that people use, such as r and K of r*u*(1 - u/K), of the whole law."""
         return natural_constants(self.law, self.candidate.covariance, self.units)
+
+    @cached_property
+    def potential(self) -> str | None:
+        """V(u) of u'' = -V'(u) as text, up to a constant; None without one, or without a simple formula."""
+        return potential_text(self.law)
 
     @cached_property
     def covariance(self) -> Float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -13,7 +14,7 @@ from gode.equation.dimensions import Inference, UnitConflict, columns_of_view
 from gode.equation.fixing import Bounds
 from gode.equation.frame import Frame
 from gode.equation.parse_frame import parse_frame, split_equations
-from gode.equation.system import seen_to_display
+from gode.equation.system import renamed, seen_to_display
 from gode.equation.tree import STATE, walk
 from gode.errors import ConfigError, EquationError, pointed
 from gode.fitting.views import is_plain
@@ -117,16 +118,19 @@ def check_units(frame: Frame, columns: Mapping[str, Unit]) -> None:
         try:
             inference.unit(tree)
         except UnitConflict as conflict:
-            raise EquationError(pointed(str(conflict), text, _place(conflict.node, text))) from None
+            place = _place(renamed(conflict.node, names), text)
+            raise EquationError(pointed(conflict.told(names), text, place)) from None
 
 
 def _place(node: Node, text: str) -> int:
-    """Return where a tree begins in a text: at the first of its columns that can be found there."""
-    for name in [str(n.value) for n in walk(node) if n.op == "var"]:
-        found = list(re.finditer(rf"(?<!\w){re.escape(name)}(?![\w'])", text))
-        if found:
-            return found[-1].start()
-    return 0
+    """Return where a tree begins in a text: at the first term with just its columns, or at one of these."""
+    wanted = Counter(str(n.value) for n in walk(node) if n.op == "var")
+    columns = re.compile(r"(?<![\w'])[^\W\d]\w*'*(?![\w'(])")
+    for term in re.finditer(r"[^-+=]+", text):
+        found = [m for m in columns.finditer(text, *term.span()) if m[0] in wanted]
+        if found and Counter(m[0] for m in found) == wanted:
+            return term.start() + len(term[0]) - len(term[0].lstrip(" ("))
+    return next((m.start() for m in columns.finditer(text) if m[0] in wanted), 0)
 
 
 def called_in(name: str, dataset: Dataset, words: str) -> str:

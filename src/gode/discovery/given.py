@@ -175,7 +175,7 @@ def _best_fit(dataset: Dataset, skeleton: LawSkeleton, settings: Settings) -> Di
     best = _fitted(workers, begins)
     if prepared.target is not prepared.whole:
         best = _fitted(workers, [Start(c.equation, whole=True, patient=True) for c in best])
-    again = reweighted(best[0], prepared, settings) if best and own else None
+    again = reweighted(best, prepared, settings) if own else None
     if again is not None:
         prepared, best = again[0], [again[1]]
     if best and settings.individual == CHOSEN:

@@ -15,11 +15,15 @@ UNKNOWN = "?"  # begins the symbol that stands for the unit of a column without 
 
 def with_units(constants: Sequence[Constant], law: Law, columns: Mapping[str, Unit]) -> tuple[Constant, ...]:
     """Return named constants with their units."""
-    found, _ = _inferred(law, columns)
-    if found is None:
-        return tuple(constants)
+    units = free_units(law, columns)
     names = [parameter.name for parameter in law.skeleton.parameters]
-    return tuple(c._replace(unit=_text(found.constant(names.index(c.name)))) for c in constants)
+    return tuple(c._replace(unit=units[names.index(c.name)]) for c in constants)
+
+
+def free_units(law: Law, columns: Mapping[str, Unit]) -> list[str]:
+    """Return the unit of each free constant of a law, empty where it is not known."""
+    found, _ = _inferred(law, columns)
+    return ["" if found is None else _text(found.constant(i)) for i in range(law.skeleton.n_constants)]
 
 
 def units_of(numbers: Sequence[tuple[int, Node, str]], law: Law, columns: Mapping[str, Unit]) -> list[str]:

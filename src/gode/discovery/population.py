@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 
 from gode.arrays import Float
 from gode.discovery.finding import Finding
+from gode.discovery.measured import free_units
+from gode.discovery.named import Constant
 from gode.discovery.shared import Named, letters_for, named_lines, shared_constants
 from gode.fitting.individuals import Population, population_of
 from gode.selection import Candidate
+from gode.units import Unit
 
 
 @dataclass(frozen=True)
@@ -21,6 +25,12 @@ class Own:
     name: str
     place: int
     sign: float  # by which the letter stands for the constant, so that it is mostly positive
+    unit: str = ""
+
+    @property
+    def label(self) -> str:
+        """Its name with its unit, if that is known."""
+        return f"{self.name} [{self.unit}]" if self.unit else self.name
 
 
 @dataclass(frozen=True)
@@ -28,6 +38,7 @@ class Individuality:
     """Which constants of a law belong to the runs, what they are, and how they spread."""
 
     candidate: Candidate
+    units: Mapping[str, Unit] = field(default_factory=dict)  # of the columns, where they are known
 
     @cached_property
     def constants(self) -> tuple[Own, ...]:
@@ -35,12 +46,20 @@ class Individuality:
         law, own = self.candidate.equation, self.candidate.own
         if own is None:
             return ()
+        units = free_units(law, self.units)
         if law.skeleton.parameters:
-            return tuple(Own(law.skeleton.parameters[i].name, i, 1.0) for i in own.places)
+            return tuple(Own(law.skeleton.parameters[i].name, i, 1.0, units[i]) for i in own.places)
         signs = {i: float(np.sign(law.constants[i]) or 1.0) for i in own.places}
         taken = {each.name for each in shared_constants(law)}
         letters = (letter for letter in letters_for(law) if letter not in taken)
-        return tuple(Own(next(letters), i, signs[i]) for i in self._in_text(own.places))
+        return tuple(Own(next(letters), i, signs[i], units[i]) for i in self._in_text(own.places))
+
+    @property
+    def shared(self) -> list[Constant]:
+        """The constants that all runs have in common, as the law is written."""
+        own, finding = self.candidate.own, Finding(self.candidate, units=self.units)
+        places = () if own is None else own.places
+        return [c for c, i in zip(finding.constants, finding.places, strict=True) if i not in places]
 
     def _in_text(self, places: tuple[int, ...]) -> list[int]:
         """Return the places in the order in which their constants are written."""
@@ -107,7 +126,13 @@ class Individuality:
         """Return a row for each constant: mean with standard error, and standard deviation of the runs."""
         everyone = self.population
         return [
-            {"constant": own.name, "mean": float(mean), "error": float(error), "spread": float(deviation)}
+            {
+                "constant": own.name,
+                "mean": float(mean),
+                "error": float(error),
+                "spread": float(deviation),
+                "unit": own.unit,
+            }
             for own, mean, error, deviation in zip(
                 self.constants, everyone.mean, everyone.errors, everyone.deviations, strict=True
             )
@@ -118,7 +143,8 @@ class Individuality:
         everyone = self.population
         rows = zip(self.constants, everyone.mean, everyone.errors, everyone.deviations, strict=True)
         return [
-            f"{own.name} = {mean:.4g} ± {1.96 * error:.2g} on average, {deviation:.2g} between runs"
+            f"{own.name} = {mean:.4g} ± {1.96 * error:.2g}{own.unit and ' ' + own.unit} on average, "
+            f"{deviation:.2g} between runs"
             for own, mean, error, deviation in rows
         ]
 

@@ -129,7 +129,7 @@ class Discovery:
     @cached_property
     def individuality(self) -> Individuality:
         """Which constants each run has for itself, by letters, and the population that they come from."""
-        return Individuality(self.candidates[0])
+        return Individuality(self.candidates[0], column_units(self.prepared.dataset))
 
     @cached_property
     def individuals(self) -> pd.DataFrame:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gode.arrays import Float
+from gode.discovery.energy import energy_words
 from gode.equation import Equation, Law, Node, Skeleton
 from gode.equation.sums import to_sum
 from gode.equation.system import renamed
@@ -60,7 +61,7 @@ def named_lines(law: Law, digits: int = 4, named: Mapping[int, Named] | None = N
     for i, (part, links) in enumerate(zip(law.skeleton.parts, links_of(law), strict=True)):
         nodes = [_written(law, named, *link) for link in links]
         tree = replace_constants(part.normal, nodes.__getitem__)
-        out.append(Equation(Skeleton(tree)).text(digits, law.skeleton.names(i) or None))
+        out.append(Equation(Skeleton(tree)).text(digits, law.skeleton.names(i)))
     return out
 
 
@@ -96,13 +97,13 @@ def conserved(law: Law) -> list[dict[str, int]]:
 
 
 def conserved_words(law: Law) -> list[str]:
-    """Return a sentence for each sum of states that stays constant."""
+    """Return a sentence for each sum of states that stays constant, and one for the energy if it does."""
     prime = "'" * (law.order - 1)
     out = []
     for weights in conserved(law):
         terms = [f"{'-' if w < 0 else '+'} {name}{prime}" for name, w in weights.items()]
         out.append(f"{' '.join(terms).removeprefix('+ ')} is conserved")
-    return out
+    return [*out, *energy_words(law)]
 
 
 def right_side(law: Law, own: int) -> dict[Node, float]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from gode.equation.operators import FUNCTIONS
 from gode.equation.printer import to_text
-from gode.equation.system import LawSkeleton, Link
+from gode.equation.system import LawSkeleton, Link, renamed
 from gode.equation.tree import (
     Node,
     const,
@@ -27,11 +27,20 @@ SAME = ("abs",)  # functions whose value has the unit of their argument
 
 
 class UnitConflict(Exception):
-    """Two different units where one is needed: in words, and the tree in which that is."""
+    """Two different units where one is needed: in words, with the trees in braces, and where that is."""
 
-    def __init__(self, reason: str, node: Node) -> None:
-        super().__init__(reason)
-        self.node = node
+    def __init__(self, reason: str, trees: tuple[Node, ...]) -> None:
+        super().__init__(reason.format(*map(_shown, trees)))
+        self.reason, self.trees = reason, trees
+
+    @property
+    def node(self) -> Node:
+        """The tree with the unit that was not expected."""
+        return self.trees[-1]
+
+    def told(self, names: Mapping[str, str]) -> str:
+        """Return the words in other names of the columns."""
+        return self.reason.format(*(_shown(renamed(tree, names)) for tree in self.trees))
 
 
 @dataclass(frozen=True)
@@ -88,8 +97,8 @@ class Inference:
         found = self.reduced(self.unit(node))
         return None if found.unknown else found.known
 
-    def equal(self, one: Mixed, other: Mixed, what: str, node: Node) -> None:
-        """See to it that two units are the same; `what` says of which tree, with both units in braces.
+    def equal(self, one: Mixed, other: Mixed, what: str, *trees: Node) -> None:
+        """See to it that two units are the same; `what` says of which trees, with <> for both units.
 
         Raises:
             UnitConflict: if they are not.
@@ -102,8 +111,9 @@ class Inference:
             rest = Mixed(left.known, {k: p for k, p in left.unknown.items() if k != i})
             self.solved[i] = Mixed().times(rest, -1.0 / power)
         elif not left.known.is_pure:
-            names = [str(unit) or "a pure number" for unit in (a.known, b.known)]
-            raise UnitConflict(what.format(*names), node)
+            for unit in (a.known, b.known):
+                what = what.replace("<>", str(unit) or "a pure number", 1)
+            raise UnitConflict(what, trees)
 
     def unit(self, node: Node) -> Mixed:
         """Return the unit of a tree; constants must keep their numbers, and unknown numbers are new ones."""
@@ -132,17 +142,15 @@ class Inference:
     def _sum(self, node: Node) -> Mixed:
         first = self.unit(node.args[0])
         for arg in node.args[1:]:
-            pair = (
-                f"{_shown(node.args[0])} and {_shown(arg)} are added, but one is in {{}}, the other in {{}}"
-            )
-            self.equal(first, self.unit(arg), pair, arg)
+            pair = "{} and {} are added, but one is in <>, the other in <>"
+            self.equal(first, self.unit(arg), pair, node.args[0], arg)
         return first
 
     def _power(self, base: Node, exponent: Node) -> Mixed:
         own = self.unit(base)
         if exponent.op == "num":
             return Mixed().times(own, number(exponent))
-        what = f"the exponent {_shown(exponent)} is in {{}}, it must be {{}}"
+        what = "the exponent {} is in <>, it must be <>"
         self.equal(self.unit(exponent), Mixed(), what, exponent)
         return self.fresh() if self.reduced(own) != Mixed() else Mixed()
 
@@ -151,7 +159,7 @@ class Inference:
         if node.op in SAME:
             return inside
         if node.op in FUNCTIONS and node.op != "sign" and (self.strict or node.op != "log"):
-            what = f"{_shown(node)}: what stands in {node.op} is in {{}}, it must be {{}}"
+            what = f"{{}}: what stands in {node.op} is in <>, it must be <>"
             self.equal(inside, Mixed(), what, node)
         return Mixed()
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from gode.equation.fixing import Bounds, with_values
-from gode.equation.frame import Frame, Unknown, fill, scaling
+from gode.equation.frame import Frame, Unknown, fill, order_of, scaling
 from gode.equation.names import HOLE, Names
 from gode.equation.parse import parse_tree
 from gode.equation.parse_system import read_trees
@@ -47,7 +47,9 @@ def parse_frame(
     if single:
         text = split_equations(texts)
         if len(text) != 1:
-            raise EquationError(f"one state needs one equation, got {len(text)}")
+            whole = ";".join(text)
+            place = len(whole) if len(text) < 2 else len(text[0]) + 1
+            raise EquationError(pointed(f"one state needs one equation, got {len(text)}", whole, place))
         tree = parse_tree(text[0], inputs=tuple(shown[1]), states=tuple(shown[0]), names=names)
         own = {v: k for k, v in seen_to_display(0, shown[0], shown[1]).items()}
         read = {STATE: (renamed(tree, own), text[0])}
@@ -113,6 +115,8 @@ def _check(frame: Frame, names: Names) -> None:
             function.name: Found(function.name, function.formal, var(TIME)) for function in frame.functions
         }
         checked(Skeleton(fill(tree, holes), tuple(frame.parameters)), text)
+    for tree in frame.trees:
+        _check_arguments(tree, names)
     for function in frame.functions:
         own = {function.constant(i) for i in range(100)}
         for name in own & set(names.constants):
@@ -136,6 +140,25 @@ def _check(frame: Frame, names: Names) -> None:
                     start,
                 )
             )
+
+
+def _check_arguments(tree: Node, names: Names) -> None:
+    """See to it that no unknown function depends on the highest derivative."""
+    holes = [node for node in walk(tree) if node.op == HOLE]
+    order = order_of(_without_holes(tree))
+    for hole in holes:
+        high = [n.value for arg in hole.args for n in walk(arg) if n.op == "var"]
+        worst = [str(name) for name in high if derivative_order(str(name)) >= order]
+        if worst and order:
+            text, start = names.places[str(hole.value)]
+            own = f"{hole.value} depends on a derivative of order {derivative_order(worst[0])}"
+            raise EquationError(
+                pointed(f"{own}, but the equation is of order {order}; leave it out", text, start)
+            )
+
+
+def _without_holes(node: Node) -> Node:
+    return node._replace(args=() if node.op == HOLE else tuple(map(_without_holes, node.args)))
 
 
 def read_named(

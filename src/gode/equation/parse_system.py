@@ -9,7 +9,7 @@ from gode.equation.parse import TOKEN, parse_tree
 from gode.equation.skeleton import Skeleton, checked
 from gode.equation.system import System, SystemSkeleton, renamed, seen_to_display
 from gode.equation.tree import Node, has_constant
-from gode.errors import EquationError, shortened
+from gode.errors import EquationError, pointed, shortened
 
 
 def parse_system(
@@ -99,7 +99,12 @@ def read_trees(
             )
     unknown = [name for name in owners if name not in known]
     if unknown:
-        raise EquationError(f"{unknown[0]} is no state; the states are {', '.join(known)}")
+        text = given[owners.index(unknown[0])]
+        raise EquationError(
+            pointed(
+                f"{unknown[0]} is no state; the states are {', '.join(known)}", text, text.find(unknown[0])
+            )
+        )
     trees: dict[str, tuple[Node, str]] = {}
     for own, name in enumerate(known):
         text = given[owners.index(name)]
@@ -117,8 +122,6 @@ def _owner(text: str, states: Sequence[str]) -> str:
     found = [name for name in dict.fromkeys(marked) if not states or name in states]
     if len(found) != 1:
         known = f" of {', '.join(states)}" if states else ""
-        raise EquationError(
-            f"{shortened(text)!r} must have the derivative of one state{known} on its left, "
-            f"such as x' = ..., got {', '.join(found) or 'none'}"
-        )
+        reason = f"expected the derivative of one state{known} on the left, such as x' = ..."
+        raise EquationError(pointed(f"{reason}, got {', '.join(found) or 'none'}", text, 0))
     return found[0]

@@ -33,7 +33,7 @@ from gode.equation.tree import (
     variables,
     walk,
 )
-from gode.errors import EquationError
+from gode.errors import EquationError, pointed
 
 
 class Parameter(NamedTuple):
@@ -217,7 +217,7 @@ def checked(skeleton: Skeleton, text: str) -> Skeleton:
     if not all(math.isfinite(number(n)) for n in walk(skeleton.key) if n.op == "num"):
         raise EquationError(f"{text!r} holds numbers too large to compute with; measure in other units")
     if not skeleton.order:
-        raise EquationError(f"{text!r} holds no derivative of u; write u' or u'' somewhere")
+        raise EquationError(pointed("it holds no derivative of u; write u' or u'' somewhere", text, 0))
     return skeleton
 
 

@@ -10,7 +10,7 @@ MOST_RUNS = 30  # shown at once; the others unfold
 def individuals_section(discovery: Discovery) -> list[Markup]:
     """Return mean and spread of the constants that each run has for itself, and their values in each run."""
     own, dataset = discovery.individuality, discovery.prepared.dataset
-    names = [c.name for c in own.constants]
+    names = [c.label for c in own.constants]
     everyone = own.population
     rows = zip(names, everyone.mean, everyone.errors, everyone.deviations, strict=True)
     summary = [(n, figures(m, e), f"{e:.2g}", f"{d:.3g}") for n, m, e, d in rows]

@@ -5,6 +5,7 @@ import numpy as np
 from gode.choices import Preset
 from gode.data.columns import channel_names
 from gode.discovery import Discovery, Finding
+from gode.discovery.energy import force_of, potential_values
 from gode.discovery.quality import Verdict
 from gode.equation import Equation
 from gode.errors import EquationError
@@ -12,6 +13,7 @@ from gode.markup import Markup, bullets, card, details, html, paragraph, program
 from gode.report.answers import answer
 from gode.report.code import code
 from gode.report.embedded import copyable, embedded, rival_boxes, saved
+from gode.report.equilibria import extent
 from gode.report.experiments import Separation, separations
 from gode.report.figures import data_and_fit, front_picture, phase_portrait, residual_plots
 from gode.report.fitted import fit_table
@@ -116,7 +118,22 @@ def answers_section(discovery: Discovery) -> list[Markup]:
         for e, motion in zip(found.equilibria, motions, strict=True)
     ]
     notes = bullets(found.notes) if found.notes else ""
-    return [html(part) for part in (table(head, rows) if rows else "", notes) if part]
+    parts = [table(head, rows) if rows else "", notes]
+    return [html(part) for part in parts if part] + _potential_table(discovery)
+
+
+def _potential_table(discovery: Discovery) -> list[Markup]:
+    """Return the potential over the observed range, where a law has one without a simple formula."""
+    law = discovery.equation.law
+    if force_of(law) is None or discovery.equation.potential:
+        return []
+    u = np.linspace(*extent(discovery), 201)
+    values = potential_values(law, u)
+    if values is None:
+        return []
+    rows = [(f"{x:.3g}", f"{v:.3g}") for x, v in zip(u[::20], values[::20], strict=True)]
+    head = Markup("<h3>Potential energy, per unit of mass</h3>")
+    return [head, table(("u", "V(u)"), rows)]
 
 
 def _where(observed: bool) -> str:

@@ -42,7 +42,11 @@ def make_known(
     """
     if frame is None and (fixed or bounds):
         raise ConfigError("fixed= and bounds= are of constants in frame=; give that, too")
+    if frame is not None and not isinstance(frame, str | Sequence | Mapping):
+        raise ConfigError(f"frame= must be text, or a list with one for each state, got {frame!r}")
     texts = () if frame is None else tuple(split_equations(frame))
+    if frame is not None and not texts:
+        raise ConfigError(f'frame= must hold an equation, such as "u\' = f(u)", got {frame!r}')
     for option, given in (("fixed", fixed), ("bounds", bounds), ("units", units)):
         if given is not None and not isinstance(given, Mapping):
             raise ConfigError(

@@ -32,6 +32,7 @@ from gode.search.workers import Start, Workers
 from gode.selection import Candidate
 
 RESCUED = (5, 40, 400)  # of the cheap search's best: solved in turn after an interruption, until one is
+TELLING = 4  # of the best laws, whose residuals may tell the kind of noise
 PASSES = 2  # over the data of a system
 EARLIER = 0.5  # share of the effort in each pass but the last: it need only find a law to smooth by
 
@@ -97,9 +98,9 @@ class LawSearch:
             refine(regions, self.archive)
 
     def _reweigh(self) -> bool:
-        """Take the noise as a share of the value if the best law tells so; return whether it does."""
-        best = next(iter(self.archive.leaders()), None) if self.settings.individual else None
-        again = reweighted(best, self.prepared, self.settings) if best else None
+        """Take the noise as a share of the value if the best laws tell so; return whether they do."""
+        best = self.archive.leaders()[:TELLING] if self.settings.individual else []
+        again = reweighted(best, self.prepared, self.settings)
         if again is None:
             return False
         prepared, law = again

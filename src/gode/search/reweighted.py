@@ -4,6 +4,8 @@ Eight points of a curve do not show what their noise depends on; the residuals o
 The law is fitted with noise of either kind, and what is more probable counts.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from gode.data.noise import FLOOR, MIXED, SURE, curve_sizes, with_noise
@@ -18,21 +20,27 @@ SHORT = 25  # points; longer runs tell by themselves
 ROUNDS = 3  # of a fit and the weights that follow from it
 
 
-def reweighted(found: Candidate, prepared: Prepared, settings: Settings) -> tuple[Prepared, Candidate] | None:
-    """Return the data with noise that is a share of the value, and the law fitted to them.
+def reweighted(
+    leaders: Sequence[Candidate], prepared: Prepared, settings: Settings
+) -> tuple[Prepared, Candidate] | None:
+    """Return the data with noise that is a share of the value, and the law fitted to them that tells it best.
 
-    None if it is not much more probable so, or where the smoothed runs have told the kind of noise.
+    None if no law is much more probable so, or where the smoothed runs have told the kind of noise.
     """
     runs = prepared.whole.dataset.runs
     if max(run.n_points for run in runs) >= SHORT or len(prepared.dataset.states) > 1:
         return None
-    if prepared.smooths[0].shares is not None or len(found.initial) != len(runs):
+    if prepared.smooths[0].shares is not None:
         return None
-    before = log_likelihood(found, prepared)
-    tried = [_fitted(found, prepared, settings, ratio) for ratio in (FLOOR, MIXED)]
-    fits = [each for each in tried if each is not None]
-    best = max(fits, key=lambda pair: log_likelihood(pair[1], pair[0]), default=None)
-    return best if best is not None and 2 * (log_likelihood(best[1], best[0]) - before) > SURE else None
+    best, most = None, SURE
+    for leader in leaders:
+        for ratio in (FLOOR, MIXED) if len(leader.initial) == len(runs) else ():
+            found = _fitted(leader, prepared, settings, ratio)
+            if found is None:
+                continue
+            gain = 2 * (log_likelihood(found[1], found[0]) - log_likelihood(leader, prepared))
+            best, most = (found, gain) if gain > most else (best, most)
+    return best
 
 
 def log_likelihood(found: Candidate, prepared: Prepared) -> float:
