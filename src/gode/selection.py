@@ -155,8 +155,9 @@ def judge(
 def _unusual(law: Law, columns: Columns) -> float:
     """Return -2 log of the prior of a law over that of a plain one: of its terms, and constants in them."""
     others = sum(is_other(name) and not derivative_order(name) for name in columns.names)
-    terms = log_prior(law.skeleton, others=others, forced="F" in columns.names)
-    plain = sum(log_prior(PLAIN[order]) for order in law.skeleton.orders)
+    sought = law.skeleton.sought  # what the user knows costs nothing
+    terms = sum(log_prior(each, others=others, forced="F" in columns.names) for each in sought)
+    plain = sum(log_prior(PLAIN[order]) for each in sought for order in each.orders)
     return improbability_of_constants(law, columns) - 2 * (terms - plain)
 
 

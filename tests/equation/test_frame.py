@@ -50,6 +50,17 @@ def test_the_constants_of_a_function_are_linear_wherever_it_stands():
     )
 
 
+def test_what_was_sought_is_each_function_once_and_not_what_was_known():
+    frame = parse_frame("u'' = -9.81*sin(u) - f(u') - g(u)")
+    law = frame.law({"f": parse_tree("C*u' + C*u'^3"), "g": parse_tree("C*u")})
+    assert [str(each) for each in law.sought] == ["u'' = C*u' + C*u'^3", "u'' = C*u"]
+    shared = parse_frame(PREY, states=("x", "y"), inputs=(), single=False)
+    (response,) = shared.law({"f": parse_tree("C*u*v1", inputs=("v1",))}).sought
+    assert str(response) == "u' = C*u*v1"
+    plain = parse_frame("u' = r*u - h")
+    assert plain.law({}).sought == (plain.law({}),)
+
+
 def test_a_constant_that_scales_a_function_is_left_out_where_the_equation_stands_alone():
     frame = parse_frame(PREY, states=("x", "y"), inputs=(), single=False)
     part = frame.part(1, {"f": parse_tree("C*u*v1", inputs=("v1",))}, alone=True)

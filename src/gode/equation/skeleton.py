@@ -16,6 +16,7 @@ from gode.equation.tree import (
     STATE,
     TIME,
     Node,
+    add,
     burden,
     complexity,
     const,
@@ -147,6 +148,12 @@ class Skeleton:
     def burden(self) -> float:
         """The structural price of the normal form, or of what was found for unknown functions."""
         return sum(burden(each.tree) for each in self.functions) if self.functions else burden(self.normal)
+
+    @property
+    def sought(self) -> "tuple[Skeleton, ...]":
+        """What a search was for: the equation, or each unknown function of a frame as a right-hand side."""
+        top = var(self.highest)
+        return tuple(Skeleton(renumber(add(top, f.tree))) for f in self.functions) or (self,)
 
     @cached_property
     def leading(self) -> tuple[Node, ...]:

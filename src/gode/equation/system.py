@@ -97,6 +97,17 @@ class SystemSkeleton:
         """The largest order."""
         return max(self.orders)
 
+    @property
+    def sought(self) -> "tuple[LawSkeleton, ...]":
+        """What a search was for: the law, or each unknown function of a frame as a right-hand side."""
+        found = {
+            f.name: each
+            for p in self.parts
+            if p.functions
+            for f, each in zip(p.functions, p.sought, strict=True)
+        }
+        return tuple(found.values()) or (self,)
+
     @cached_property
     def n_constants(self) -> int:
         """The number of free constants."""
