@@ -1,10 +1,12 @@
 """How often the unknown function of a frame is found, and how often without the frame at equal effort.
 
-Four problems with 3 % noise: a pendulum on a driven cart, with known gravity and masses and unknown friction of
-the cart, a pendulum with known gravity and unknown friction, an oscillator with known mass and damping and an
-unknown spring, predator and prey with an unknown response in both equations.
+Four problems with 3 % noise: a pendulum on a driven cart, with known gravity, masses and units and unknown
+friction of the cart; a pendulum with known gravity and unknown friction; an oscillator with known mass and
+damping and an unknown spring; predator and prey with an unknown response in both equations. The seconds are
+those of the processor, with and without the frame.
 
     python benchmarks/frames.py out.jsonl --seeds 40            # resumes where it stopped
+    python benchmarks/frames.py out.jsonl --seeds 10 --problem response
     python benchmarks/frames.py out.jsonl --show
 """
 
@@ -41,6 +43,7 @@ class Problem:
     order: int = 1
     names: tuple[str, ...] = ()
     force: Callable[[np.ndarray], np.ndarray] | None = None
+    units: tuple[tuple[str, str], ...] = ()
 
 
 def _holling(x: float, y: float) -> float:
@@ -52,15 +55,15 @@ def _motor(t: np.ndarray) -> np.ndarray:
 
 
 def _cart(t: float, z: np.ndarray) -> list[float]:
-    """Return the slopes of place and speed of a cart of 1 kg, and of a pendulum of 0.3 kg and 0.5 m on it."""
+    """Return the slopes of a cart of 1.2 kg, and of a pendulum of 0.3 kg and 0.5 m on it."""
     _, speed, angle, turning = z
     sine, cosine = np.sin(angle), np.cos(angle)
     friction = 0.5 * speed + 0.4 * speed * abs(speed)
-    a = (_motor(t) + 0.3 * sine * (0.5 * turning**2 + 9.81 * cosine) - friction) / (1 + 0.3 * sine**2)
+    a = (_motor(t) + 0.3 * sine * (0.5 * turning**2 + 9.81 * cosine) - friction) / (1.2 + 0.3 * sine**2)
     return [speed, a, turning, -(9.81 * sine + a * cosine) / 0.5]
 
 
-CART = "(F + 0.3*sin(q)*(0.5*q'^2 + 9.81*cos(q)) - f(x'))/(1 + 0.3*sin(q)^2)"
+CART = "(F + 0.3*sin(q)*(0.5*q'^2 + 9.81*cos(q)) - f(x'))/(1.2 + 0.3*sin(q)^2)"
 
 
 def _cart_terms() -> tuple[str, str]:
@@ -85,6 +88,7 @@ PROBLEMS = {
         order=2,
         names=("x", "q"),
         force=_motor,
+        units=(("t", "s"), ("x", "m"), ("q", "rad"), ("F", "N")),
     ),
     "friction": Problem(
         lambda _, z: [z[1], -9.81 * np.sin(z[0]) - 0.2 * z[1] - 0.12 * z[1] * abs(z[1])],
@@ -140,8 +144,8 @@ def run(name: str, seed: int, framed: bool, effort: str) -> dict[str, object]:
     t, data, force = record(name, seed)
     begin = time.process_time()
     known = {"frame": problem.frame} if framed else {"order": problem.order}
-    names = problem.names or None
-    found = gode.discover(t, data, names=names, force=force, effort=effort, seed=seed, **known)
+    given = {"names": problem.names or None, "force": force, "units": dict(problem.units)}
+    found = gode.discover(t, data, effort=effort, seed=seed, **given, **known)
     seconds = time.process_time() - begin
     law = found.candidates[0].equation
     if framed:

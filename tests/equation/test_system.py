@@ -68,7 +68,7 @@ def test_orders_may_differ_and_inputs_are_those_that_occur():
     [
         (["x' = C*y", "x' = C*x"], "the state x needs one equation, got 2"),
         (["x' = C*y"], "'y' is unknown"),
-        (["C*x = 1", "y' = C"], "must have the derivative of one state"),
+        (["C*x = 1", "y' = C"], "expected the derivative of one state"),
         (["x' + y' = C", "y' = C"], "got x, y"),
         ([3], "an equation must be text, got int"),
     ],
