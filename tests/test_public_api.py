@@ -31,6 +31,7 @@ PUBLIC = {
     "parse_skeleton",
 }
 HEAVY = ("numpy", "scipy", "numba", "sympy", "pandas", "matplotlib", "torch", "sklearn")
+NOT_TO_DISCOVER = {"sympy", "pandas", "matplotlib", "scipy.signal", "scipy.stats"}
 
 
 def test_public_names_are_these():
@@ -60,6 +61,17 @@ def test_unknown_name_is_an_attribute_error():
 
 def test_import_loads_no_heavy_library():
     program = f"import sys, gode; sys.exit(', '.join(set(sys.modules) & set({HEAVY!r})))"
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert result.stderr.strip() == ""
+
+
+@pytest.mark.slow
+def test_discovery_of_arrays_loads_only_what_it_uses():
+    program = (
+        "import sys, numpy as np, gode; t = np.linspace(0, 5, 40); "
+        "gode.discover(t, np.exp(-t), effort='quick', max_seconds=1); "
+        f"sys.exit(', '.join(set(sys.modules) & {NOT_TO_DISCOVER!r}))"
+    )
     result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert result.stderr.strip() == ""
 

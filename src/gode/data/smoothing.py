@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from scipy.interpolate import CubicHermiteSpline
 
 from gode.arrays import Float
 from gode.data.averaging import averaged
@@ -112,6 +111,8 @@ def resampled(found: Smooth, t: Float) -> Smooth:
     """Return a smoothed run at other times within, or just outside, its own."""
     if np.array_equal(found.t, t):
         return found
+    from scipy.interpolate import CubicHermiteSpline
+
     rows = []
     for u, du, d2u in np.split(found.values, len(found.values) // 3):
         rows += [CubicHermiteSpline(found.t, u, du)(t), CubicHermiteSpline(found.t, du, d2u)(t)]

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
-from scipy.interpolate import CubicSpline
 
 from gode.data import Dataset, Interpolation, Samples
 from gode.equation import Skeleton, parse_skeleton
@@ -92,6 +91,8 @@ def _is_open(samples: Samples) -> bool:
     """Tell whether the interpolation is open and samples cannot be predicted from their neighbours."""
     if samples.interpolation is not Interpolation.AUTO or samples.resolved is Interpolation.HOLD:
         return False
+    from scipy.interpolate import CubicSpline
+
     t, y = samples.t, samples.values
     between = slice(1, 2 * ((len(t) - 1) // 2), 2)
     missed = y[between] - CubicSpline(t[::2], y[::2])(t[between])

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.stats import chi2
+from scipy.special import chdtri
 
 from gode.arrays import Float
 from gode.discovery.finding import Finding
@@ -87,7 +87,7 @@ def profile(
     law = named_law(candidate.equation)
     target = fitted_target(candidate, prepared)
     share = candidate.independent / max(candidate.n_values, 1)
-    limit = float(chi2.ppf(level, 1))
+    limit = float(chdtri(1, 1 - level))
     starts: dict[float, tuple[Float, Float]] = {
         law.constants[place]: (np.array(law.constants), candidate.initial)
     }

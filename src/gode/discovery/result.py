@@ -10,7 +10,6 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pandas as pd
 from numpy.typing import ArrayLike
 
 from gode.arrays import Float
@@ -24,7 +23,7 @@ from gode.discovery.profile import Interval, intervals, profile
 from gode.discovery.quality import UNSUPPORTED, Quality, misfit_of, quality_of
 from gode.discovery.rivals import with_weights
 from gode.discovery.simulate import Forces, Scenario, Start, make_scenario, simulate
-from gode.discovery.table import equations_table
+from gode.discovery.table import equations_table, frame
 from gode.fitting.noise import noise_models
 from gode.fitting.prepare import Prepared
 from gode.search.settings import Settings
@@ -32,6 +31,8 @@ from gode.selection import Candidate, front, probabilities, ties
 from gode.solve import Solution
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from gode.report.answers import Answers
     from gode.report.figures import Figure
     from gode.report.linear import Constant, Linear, Place
@@ -140,7 +141,7 @@ class Discovery:
         dataset, own = self.prepared.dataset, self.individuality
         names = [dataset.name_of(i) for i in range(len(dataset.runs))]
         rows = own.rows(names) if own.constants else [{"run": name} for name in names]
-        return pd.DataFrame(rows).set_index("run")
+        return frame(rows).set_index("run")
 
     @cached_property
     def population(self) -> pd.DataFrame:
@@ -148,9 +149,8 @@ class Discovery:
 
         The deviation is that of the individuals: the errors of their estimates are taken out.
         """
-        columns = ["constant", "mean", "error", "spread"]
         rows = self.individuality.summary() if self.individuality.constants else []
-        return pd.DataFrame(rows, columns=columns).set_index("constant")
+        return frame(rows, ["constant", "mean", "error", "spread"]).set_index("constant")
 
     def simulate(
         self,

@@ -1,16 +1,18 @@
 """The table of equations that may be shown."""
 
-from collections.abc import Sequence
-
-import pandas as pd
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from gode.discovery.finding import Finding
 from gode.selection import Candidate, SelectionConfig, front, probabilities, ties
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 
 def equations_table(
     shown: Sequence[tuple[Candidate, float]], candidates: Sequence[Candidate], config: SelectionConfig
-) -> pd.DataFrame:
+) -> "pd.DataFrame":
     """Return a row for each candidate that is shown with its misfit, the best of all candidates first."""
     close = {id(c) for c in ties(candidates, config)}
     best = {id(c) for c in front(candidates)}
@@ -32,4 +34,11 @@ def equations_table(
                 "why": why + (", front" if id(candidate) in best and why != "front" else ""),
             }
         )
-    return pd.DataFrame(rows)
+    return frame(rows)
+
+
+def frame(rows: Sequence[Mapping[str, object]], columns: list[str] | None = None) -> "pd.DataFrame":
+    """Return rows as a table; pandas is imported for the first one, as most discoveries need none."""
+    import pandas as pd
+
+    return pd.DataFrame(rows, columns=columns)

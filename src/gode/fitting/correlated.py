@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import minimize
-from scipy.signal import lfilter
 from scipy.special import stdtrit
 
 from gode.arrays import Float, Int
@@ -104,9 +103,18 @@ def correlation(series: Sequence[Float], n_free: int) -> tuple[float, float]:
 
 def correlated(rows: Float, phi: float, share: float) -> Float:
     """Return the product of `rows` (k, n) with the correlations share * phi^|i - j|, 1 on the diagonal."""
-    ahead = lfilter([1.0], [1.0, -phi], rows, axis=1)
-    back = lfilter([1.0], [1.0, -phi], rows[:, ::-1], axis=1)[:, ::-1]
-    return np.asarray(rows + share * (ahead + back - 2 * rows))
+    return np.asarray(rows + share * _neighbours(np.ascontiguousarray(rows), phi))
+
+
+@cached_njit
+def _neighbours(rows: Float, phi: float) -> Float:
+    """Return for each value the sum of the others in its row, each weighted by phi^distance."""
+    ahead, back, n = rows.copy(), rows.copy(), rows.shape[1]
+    for k in range(len(rows)):
+        for i in range(1, n):
+            ahead[k, i] += phi * ahead[k, i - 1]
+            back[k, n - 1 - i] += phi * back[k, n - i]
+    return ahead + back - 2 * rows
 
 
 def longer(phi: float, share: float) -> float:

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 
 from gode.data import Dataset
 from gode.measured.read import DataOptions, dataset_of
-from gode.tables.read import parse_file
 
 
 @dataclass(frozen=True)
@@ -33,6 +32,8 @@ class File:
 
     def dataset(self) -> Dataset:
         """Return the measurements in the file."""
+        from gode.tables.read import parse_file
+
         return dataset_of([parse_file(zlib.decompress(self.packed), self.name)], self.columns)[0]
 
 

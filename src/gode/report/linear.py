@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.linalg import expm
-from scipy.signal import ss2tf
 
 from gode.arrays import Float
 from gode.discovery import Discovery
@@ -69,6 +68,8 @@ class Linear:
         """
         if not self.inputs:
             raise EquationError("a transfer function needs an input, and this equation has none")
+        from scipy.signal import ss2tf
+
         row = _index(self.outputs, output, "output")
         over, under = ss2tf(self.a, self.b, self.c, self.d, input=_index(self.inputs, input, "input"))
         over[np.abs(over) < TINY * np.abs(over).max()] = 0.0  # rounding

@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.interpolate import CubicSpline
 
 from gode.arrays import Float, Int
 from gode.data import Interpolation, Samples
@@ -141,6 +140,8 @@ def _samples(
 
 def _sampled(signal: Callable[[float], float], name: str, t: Float) -> Samples:
     """Sample a callable on a grid fine enough for its spline, if the digits of t allow it."""
+    from scipy.interpolate import CubicSpline
+
     steps = (t[-1] - t[0]) / np.spacing(np.max(np.abs(t)))
     last = max(int(min(LAST_GRID, steps / 8)), 2)
     n = min(FIRST_GRID, last)
@@ -166,5 +167,7 @@ def _pieces(samples: Samples) -> Float:
     if samples.resolved is Interpolation.LINEAR:
         out[:-1, 2] = np.diff(y) / np.diff(x)
     elif samples.resolved is Interpolation.CUBIC:
+        from scipy.interpolate import CubicSpline
+
         out[:-1] = CubicSpline(x, y).c.T
     return out
