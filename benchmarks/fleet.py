@@ -1,9 +1,11 @@
 """Measure fleets: a Dask cluster with kills, grouping, streams, memory, bytes and starts.
 
-python benchmarks/fleet.py [cluster|stream|memory|cost ...] [--records 1000] [--out FOLDER]
+python benchmarks/fleet.py [cost|memory|stream|pair|killed|grouping ...] [--records 1000] [--out FOLDER]
 
-cluster: simulated records of four laws on a scheduler and two workers in processes of their own, compared
-    with the answer of one process; then with a worker killed every 20 s and the scheduler restarted once.
+pair: simulated records of four laws on a Dask scheduler and two workers, all processes of their own, in turns
+    with one process alone: same answers, and the efficiency of two.
+killed: the same with a worker killed every 20 s and the scheduler restarted once, compared with the former.
+grouping: the laws behind these records.
 stream: 200 records of an oscillator, of which 20 have a changed stiffness, through the monitor of gode watch.
 memory: of this process over 10,000 records that end at once (too short to be discovered).
 cost: seconds and bytes of a record, seconds of the start of a worker, megabytes of a worker.
@@ -11,6 +13,7 @@ cost: seconds and bytes of a record, seconds of the start of a worker, megabytes
 
 import argparse
 import json
+import multiprocessing
 import os
 import pickle
 import signal
@@ -35,6 +38,8 @@ from gode.measured.read import DataOptions
 
 PORT = 18790
 KILL_EVERY = 20.0  # seconds
+BLOCK = 100  # records, after which one process and two workers take turns
+TICKS = os.sysconf("SC_CLK_TCK")
 OPTIONS = {"effort": "quick"}
 LAWS = {  # form, and what draws its constants and returns order, right-hand side, initial values
     "u' = C*u + C*u^2": lambda r: _first(
@@ -76,7 +81,7 @@ class Cluster:
             "scheduler", "--port", str(PORT), "--host", "127.0.0.1", "--no-dashboard"
         )
         self.workers = [self._worker() for _ in range(n)]
-        self.kills = 0
+        self.kills = self.restarts = 0
         threading.Thread(target=self._tend, daemon=True).start()
 
     def _started(self, *words: str) -> subprocess.Popen:
@@ -98,6 +103,7 @@ class Cluster:
 
     def restart_scheduler(self) -> None:
         """Kill the scheduler, and start another at the same address."""
+        self.restarts += 1
         self.scheduler.kill()
         self.scheduler.wait()
         self.scheduler = self._started(
@@ -113,64 +119,128 @@ class Cluster:
             process.wait()
 
 
-def discovered(records: dict, out: Path, engine, *, disturb=None) -> float:
-    """Discover the records into a folder; return the seconds from the first result to the last."""
-    tasks = tasks_of(records, options=OPTIONS)
-    first = last = 0.0
-    notes = (out.parent / f"{out.name}.notes").open("w")
-    try:
+def discovered(records: dict, out: Path, engine, *, on_step=None) -> float:
+    """Discover the records into a folder, which may hold others; return the seconds of wall time."""
+    begin_at = time.monotonic()
+    with (out.parent / f"{out.name}.notes").open("a") as notes:
+        tasks = tasks_of(records, options=OPTIONS)
         for step in run_folder(
             tasks, len(records), out, engine, settings=OPTIONS, on_note=lambda s: print(s, file=notes)
         ):
-            last = time.monotonic()
-            first = first or last
-            if disturb:
-                disturb(step)
-    finally:
-        engine.close()
-        notes.close()
-    return last - first
+            if on_step:
+                on_step(step)
+    return time.monotonic() - begin_at
 
 
-def measure_cluster(n: int, out: Path) -> dict:
-    """Return times on one process, on two workers, and with kills, and whether the tables are the same."""
-    truth = {f"r{i:05d}": simulated(i) for i in range(n)}
-    records = {name: record for name, (_, record) in truth.items()}
-    alone = discovered(records, out / "alone", OwnProcesses(1, begin=begin))
-    cluster = Cluster(2, log=out / "cluster.log")
+def fleet_of(n: int) -> tuple[dict[str, str], dict[str, dict]]:
+    """Return the laws behind the records, and the records, by name."""
+    made = {f"r{i:05d}": simulated(i) for i in range(n)}
+    return {name: law for name, (law, _) in made.items()}, {
+        name: record for name, (_, record) in made.items()
+    }
+
+
+def measure_pair(n: int, out: Path) -> dict:
+    """Return the efficiency of two workers, and whether their table is that of one process."""
+    cluster = Cluster(2, log=out / "pair.log")
     try:
         time.sleep(5)
-        pair = discovered(records, out / "pair", DaskCluster(cluster.address))
-        disturbed = discovered(
-            records, out / "killed", DaskCluster(cluster.address), disturb=_Disturb(cluster, n)
-        )
+        costs = _efficiency(fleet_of(n)[1], out, cluster)
     finally:
         cluster.close()
-    found = {
-        name: write_table(gode.Fleet.read(out / name), out / name).read_text()
-        for name in ("alone", "pair", "killed")
-    }
-    engine = OwnProcesses(2, begin=begin)
+    return {"records": n, **costs, "same table as one process": _table(out / "pair") == _table(out / "alone")}
+
+
+def measure_killed(n: int, out: Path) -> dict:
+    """Return whether the table of two workers that are killed is that of one process."""
+    records = fleet_of(n)[1]
+    cluster = Cluster(2, log=out / "killed.log")
     try:
-        settled = list(settle_folder(out / "alone", engine))
-    finally:
+        time.sleep(5)
+        engine, disturb = DaskCluster(cluster.address), _Disturb(cluster, n)
+        seconds = discovered(records, out / "killed", engine, on_step=disturb)
+        disturb.over.set()
         engine.close()
-    fleet = gode.Fleet.read(out / "alone")
-    fleet.report(out / "alone" / "index.html")
-    right = [fleet.grouping.law_of.get(name) == law for name, (law, _) in truth.items()]
-    own = [fleet.records.loc[name, "law"] == law for name, (law, _) in truth.items()]
+    finally:
+        cluster.close()
     rows = [json.loads(line)["id"] for line in (out / "killed" / "table.jsonl").read_text().splitlines()]
     return {
-        "records": n,
+        "seconds": round(seconds, 1),
+        "kills": cluster.kills,
+        "schedulers restarted": cluster.restarts,
+        "rows": len(rows),
+        "rows that are double": len(rows) - len(set(rows)),
+        "same table as one process": _table(out / "killed") == _table(out / "alone"),
+    }
+
+
+def _table(folder: Path) -> str:
+    return write_table(gode.Fleet.read(folder), folder).read_text()
+
+
+def _efficiency(records: dict, out: Path, cluster: Cluster) -> dict:
+    """Return the efficiency of two workers against one process, in blocks that take turns.
+
+    By wall time it means something on a machine that has nothing else to do. By processor time it is what one
+    process spends on the records over what workers, scheduler and this process spend on them together, times
+    the share of the time in which a worker has a record in hand; other work on the machine hardly changes it.
+    """
+    names = list(records)
+    one, two = OwnProcesses(1, begin=begin), DaskCluster(cluster.address)
+    warm = {f"warm{i}": records[names[0]] for i in range(6)}
+    for engine, folder in ((one, "warm1"), (two, "warm2")):
+        discovered(warm, out / folder, engine)
+    spent = {"alone": np.zeros(3), "pair": np.zeros(3)}  # wall, processor, of the machine
+    for start in range(0, len(names), BLOCK):
+        block = {name: records[name] for name in names[start : start + BLOCK]}
+        for folder, engine in (("alone", one), ("pair", two)):
+            before = _spent(folder, cluster)
+            wall = discovered(block, out / folder, engine)
+            spent[folder] += [wall, *(_spent(folder, cluster) - before)]
+    one.close()
+    two.close()
+    rows = (json.loads(line) for line in (out / "pair" / "table.jsonl").read_text().splitlines())
+    (alone, own, _), (pair, ours, machine) = spent["alone"], spent["pair"]
+    busy = sum(row["seconds"] for row in rows) / (2 * pair)
+    return {
         "seconds on one process": round(alone, 1),
         "seconds on two workers": round(pair, 1),
-        "efficiency": round(alone / pair / 2, 3),
-        "seconds with kills": round(disturbed, 1),
-        "kills": cluster.kills,
-        "rows with kills": len(rows),
-        "rows that are double": len(rows) - len(set(rows)),
-        "same table on two workers": found["alone"] == found["pair"],
-        "same table with kills": found["alone"] == found["killed"],
+        "efficiency by wall time": round(alone / pair / 2, 3),
+        "processor seconds on one process": round(own, 1),
+        "processor seconds on two workers, with scheduler and parent": round(ours, 1),
+        "share of the time in which workers have a record": round(busy, 3),
+        "efficiency by processor time": round(own / ours * busy, 3),
+        "share of the machine that others used": round((machine - ours) / (2 * pair), 3),
+    }
+
+
+def _spent(folder: str, cluster: Cluster) -> np.ndarray:
+    """Return processor seconds up to now: of the processes that work for a folder, and of the machine."""
+    if folder == "alone":
+        ids = [child.pid for child in multiprocessing.active_children()]
+    else:
+        ids = [os.getpid(), cluster.scheduler.pid, *(w.pid for w in cluster.workers)]
+    own = 0.0
+    for number in ids:
+        words = Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()
+        own += (int(words[11]) + int(words[12])) / TICKS
+    user, nice, system, *_ = Path("/proc/stat").read_text().split()[1:]
+    return np.array([own, (int(user) + int(nice) + int(system)) / TICKS])
+
+
+def measure_grouping(n: int, out: Path) -> dict:
+    """Return how many records of one process are put with the right law, alone and by grouping."""
+    truth, folder = fleet_of(n)[0], out / "alone"
+    engine = OwnProcesses(begin=begin)
+    try:
+        settled = list(settle_folder(folder, engine))
+    finally:
+        engine.close()
+    fleet = gode.Fleet.read(folder)
+    fleet.report(folder / "index.html")
+    right = [fleet.grouping.law_of.get(name) == law for name, law in truth.items()]
+    own = [fleet.records.loc[name, "law"] == law for name, law in truth.items()]
+    return {
         "records fitted to shared laws": len(settled),
         "groups": fleet.groups.head(6).to_dict("records"),
         "right law alone": round(float(np.mean(own)), 4),
@@ -179,15 +249,17 @@ def measure_cluster(n: int, out: Path) -> dict:
 
 
 class _Disturb:
-    """Kills a worker every 20 s, and restarts the scheduler at half time."""
+    """Kills a worker every 20 s, and the scheduler once, at half time."""
 
     def __init__(self, cluster: Cluster, n: int) -> None:
-        self.cluster, self.half, self.last = cluster, n // 2, time.monotonic()
+        self.cluster, self.half, self.over = cluster, n // 2, threading.Event()
+        threading.Thread(target=self._kill, daemon=True).start()
+
+    def _kill(self) -> None:
+        while not self.over.wait(KILL_EVERY):
+            self.cluster.kill_one()
 
     def __call__(self, step) -> None:
-        if time.monotonic() - self.last > KILL_EVERY:
-            self.cluster.kill_one()
-            self.last = time.monotonic()
         if step.done == self.half:
             self.cluster.restart_scheduler()
 
@@ -273,19 +345,21 @@ def measure_cost() -> dict:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", nargs="*", default=["cost", "memory", "stream", "cluster"])
+    measures = {
+        "cost": lambda n, out: measure_cost(),
+        "memory": lambda n, out: measure_memory(),
+        "stream": lambda n, out: measure_stream(out),
+        "pair": measure_pair,
+        "killed": measure_killed,
+        "grouping": measure_grouping,
+    }
+    parser.add_argument("what", nargs="*", choices=measures, default=list(measures))
     parser.add_argument("--records", type=int, default=1000)
     parser.add_argument("--out", type=Path, default=Path("out/fleet"))
     given = parser.parse_args()
     given.out.mkdir(parents=True, exist_ok=True)
-    measures = {
-        "cost": measure_cost,
-        "memory": measure_memory,
-        "stream": lambda: measure_stream(given.out),
-        "cluster": lambda: measure_cluster(given.records, given.out),
-    }
     for what in given.what:
-        print(json.dumps({what: measures[what]()}, indent=1), flush=True)
+        print(json.dumps({what: measures[what](given.records, given.out)}, indent=1), flush=True)
 
 
 if __name__ == "__main__":
