@@ -58,6 +58,7 @@ def discover_many_command(
       gode discover-many bridge --order 2 --metadata weather.csv --out result
       gode discover-many plate.csv --id well --out result --jobs 8
     """
+    from gode.errors import ConfigError
     from gode.fleet.folder import run_folder
     from gode.fleet.reading import options_table, read_metadata
     from gode.fleet.sources import count_of, tasks_of
@@ -65,6 +66,8 @@ def discover_many_command(
     chosen = {name: value for name, value in options.items() if value is not None and value != ()}
     if chosen.get("order") in ("1", "2"):
         chosen["order"] = int(chosen["order"])
+    if Path(source).resolve() == out.resolve():
+        raise ConfigError(f"--out {out} is the folder of the records; name another for the results")
     own = options_table(each) if each else {}
     about = read_metadata(metadata) if metadata else None
     tasks = tasks_of(source, id=id, each=own, picture=pictures, options=chosen)

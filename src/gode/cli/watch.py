@@ -77,10 +77,10 @@ def watch_command(
         exit_interrupted()
     finally:
         engine.close()
-    if watch.law is not None:
+    if watch.law is not None and watch.monitor is not None:
         say(f"{len(watch.seen)} records, {told} told; the law is {watch.law.law}; log: {out / LOG}")
     else:
-        say(f"too few records to learn from; {first} are waited for")
+        say(f"too few records to learn what is usual; {first} are waited for, and --once needs 3")
     sys.exit(NOT_EXPLAINED if told else 0)
 
 

@@ -1,18 +1,21 @@
 """A Dask cluster by the address of its scheduler; the extra `dask` installs what is needed."""
 
+import json
+import re
 import time
 from concurrent.futures import Executor
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gode.errors import ConfigError, GodeError
+from gode.errors import ConfigError, GodeError, shortened
 
 if TYPE_CHECKING:
     from distributed import Client
 
 INSTALL = "pip install 'gode-engine[dask]'"
 CONNECT = "20s"  # for one attempt
+ADDRESS = re.compile(r"(\w+://)?[^/\s]+:\d+")
 PATIENCE = 600.0  # seconds that a scheduler may be away
 
 
@@ -20,12 +23,13 @@ class DaskCluster:
     """The workers of a scheduler, such as tcp://10.0.0.1:8786, or of a file that it wrote with its address.
 
     Raises:
-        ConfigError: if Dask is not installed, or no scheduler answers.
+        ConfigError: if Dask is not installed, this is no address, or no scheduler answers.
     """
 
     def __init__(self, address: str, patience: float = PATIENCE) -> None:
         if find_spec("distributed") is None:
             raise ConfigError(f"a Dask cluster needs the package distributed; install it by {INSTALL}")
+        written_address(address)
         self.address, self.patience = address, patience
         try:
             self._client = self._connected()
@@ -102,11 +106,29 @@ class DaskCluster:
     def _connected(self) -> "Client":
         from distributed import Client
 
-        if Path(self.address).is_file():
-            return Client(scheduler_file=self.address, timeout=CONNECT, set_as_default=False)
-        return Client(self.address, timeout=CONNECT, set_as_default=False)
+        return Client(written_address(self.address), timeout=CONNECT, set_as_default=False)
 
     def _workers(self) -> dict[str, int]:
         """Return the threads of each worker, as the client knows them."""
         workers = self._client.scheduler_info(n_workers=-1).get("workers", {})
         return {address: int(each["nthreads"]) for address, each in workers.items()}
+
+
+def written_address(text: str) -> str:
+    """Return an address, or that in the file which a scheduler wrote.
+
+    Raises:
+        ConfigError: if there is none.
+    """
+    found, path = text, Path(text)
+    if path.is_file():
+        try:
+            found = str(json.loads(path.read_text(encoding="utf-8"))["address"])
+        except (OSError, ValueError, KeyError, TypeError):
+            found = "a file without one"
+    if not ADDRESS.fullmatch(found):
+        raise ConfigError(
+            "the address of a Dask scheduler is such as tcp://10.0.0.1:8786, or the file in which it wrote "
+            f"that, got {shortened(found, 100)!r}; give what `dask scheduler` prints"
+        )
+    return found

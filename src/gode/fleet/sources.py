@@ -1,22 +1,26 @@
 """Records to tasks: from a list, a folder of files, or a long table with a column of ids."""
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import fields
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from gode.discovery import discover
 from gode.errors import ConfigError, DataError
 from gode.fleet.task import Arguments, Task, Unusable, packed_file
 from gode.fleet.work import option_names, options_of
 from gode.measured.read import DataOptions, dataset_of
+from gode.model import open_space
 from gode.tables.read import read_table
 from gode.tables.table import Table, frame_table
 
 SUFFIXES = (".csv", ".tsv", ".txt", ".dat", ".xlsx", ".mat", ".h5", ".hdf5", ".parquet")
+UNKNOWN = "each= has options for"
 PLAIN = {f.name for f in fields(DataOptions)} - {"called"}  # that say which column holds what
 
 
@@ -33,49 +37,73 @@ def tasks_of(
     Raises:
         ConfigError, DataError: if the records are none of the known kinds, or a common option is wrong.
     """
-    found, common = _parts(records, id, options)
-    if "order" in common or "effort" in common:
-        options_of({k: v for k, v in common.items() if k in option_names()})
-    return _unique(found, common, dict(each or {}), picture)
+    own = dict(each or {})
+    if isinstance(records, str | os.PathLike | pd.DataFrame):
+        columns, common = parted_options(options)
+        names, found = _in_files(records, id, columns)
+        own = _named(own, names)
+    else:
+        found, common = _in_list(records), dict(options)
+        _check_names(common, set(signature(discover).parameters), "discover")
+    _check_values(common)
+    return _unique(found, common, own, picture)
 
 
-def _parts(
-    records: object, id: str | None, options: Mapping[str, object]
-) -> tuple[Iterator[Task], dict[str, object]]:
-    """Return tasks without options, and the options that are not about columns."""
-    if isinstance(records, str | os.PathLike):
-        columns, rest = parted_options(options)
-        path = Path(records)
-        if id is None and path.is_dir():
-            return _in_folder(path, columns), rest
-        if id is None:
-            raise DataError(
-                f"{path} is no folder; name a folder of files, or of one long table the column id="
-            )
-        return _in_table(read_table(path), id, columns), rest
-    if isinstance(records, pd.DataFrame):
-        if id is None:
-            raise ConfigError("a long table needs id=, the name of the column that tells records apart")
-        columns, rest = parted_options(options)
-        return _in_table(frame_table(records), id, columns), rest
+def _in_list(records: object) -> Iterator[Task]:
     if isinstance(records, Mapping):
-        return (_listed(str(name), record) for name, record in records.items()), dict(options)
+        return (_listed(str(name), record) for name, record in records.items())
     if isinstance(records, Iterable):
-        return (_listed(str(i), record) for i, record in enumerate(records)), dict(options)
+        return (_listed(str(i), record) for i, record in enumerate(records))
     raise ConfigError(
         f"records must be a list, a mapping, a folder or a table, got {type(records).__name__}; "
         "see help(gode.discover_many)"
     )
 
 
-def parted_options(options: Mapping[str, object]) -> tuple[DataOptions, dict[str, object]]:
-    """Return the options about columns, and the others."""
-    known = PLAIN | option_names()
+def _in_files(
+    source: str | os.PathLike[str] | pd.DataFrame, id: str | None, columns: DataOptions
+) -> tuple[list[str], Iterator[Task]]:
+    """Return the names of the records in a folder or in a long table, and their tasks."""
+    if isinstance(source, pd.DataFrame):
+        if id is None:
+            raise ConfigError("a long table needs id=, the name of the column that tells records apart")
+        return _in_table(frame_table(source), id, columns)
+    if id is not None:
+        return _in_table(read_table(Path(source)), id, columns)
+    folder = Path(source)
+    paths = files_in(folder)
+    if not paths:
+        raise DataError(
+            f"{folder} holds no files of measurements ({' '.join(SUFFIXES)}); name another folder"
+        )
+    return [path.name for path in paths], (file_task(path, columns) for path in paths)
+
+
+def _named(each: Mapping[str, Mapping[str, object]], names: Iterable[str]) -> dict[str, Mapping[str, object]]:
+    """Return options by the names of records, which may have been given without the ending of a file."""
+    known = {Path(name).stem: name for name in names} | {name: name for name in names}
+    for name in each:
+        if name not in known:
+            raise ConfigError(f"{UNKNOWN} {name!r}, but no record is called so")
+    return {known[name]: options for name, options in each.items()}
+
+
+def _check_values(common: Mapping[str, object]) -> None:
+    """Check the options of all records, which would otherwise be wrong for each of them."""
+    found = options_of({k: v for k, v in common.items() if k in option_names()})
+    if found.grammar is not None:
+        open_space(found.grammar)
+
+
+def _check_names(options: Iterable[str], known: set[str], what: str) -> None:
     for name in options:
         if name not in known:
-            raise ConfigError(
-                f"files and tables have no option {name!r}; choose from {', '.join(sorted(known))}"
-            )
+            raise ConfigError(f"{what} has no option {name!r}; choose from {', '.join(sorted(known))}")
+
+
+def parted_options(options: Mapping[str, object]) -> tuple[DataOptions, dict[str, object]]:
+    """Return the options about columns, and the others."""
+    _check_names(options, PLAIN | option_names(), "a fleet of files")
     columns: dict[str, Any] = {name: value for name, value in options.items() if name in PLAIN}
     columns["initial"] = _initial(columns.get("initial", ()))
     return DataOptions(**columns), {k: v for k, v in options.items() if k not in PLAIN}
@@ -92,45 +120,49 @@ def _initial(given: object) -> tuple[str, ...]:
 
 
 def files_in(folder: Path) -> list[Path]:
-    """Return the files of measurements in a folder, by name."""
-    names = sorted(name for name in os.listdir(folder) if name.lower().endswith(SUFFIXES))
-    return [folder / name for name in names if not name.startswith((".", "~"))]
+    """Return the files of measurements in a folder, by name.
+
+    Raises:
+        DataError: if there is no such folder.
+    """
+    try:
+        with os.scandir(folder) as entries:
+            names = sorted(each.name for each in entries if not each.is_dir())
+    except OSError as error:
+        raise DataError(
+            f"{folder} is no folder ({error.strerror}); name a folder of files, or one long table with the "
+            "column that tells its records apart as id"
+        ) from None
+    ours = (name for name in names if name.lower().endswith(SUFFIXES))
+    return [folder / name for name in ours if not name.startswith((".", "~"))]
 
 
 def count_of(source: str, id: str | None) -> int:
     """Return the number of records in a folder, or in a long table."""
-    if id is None:
-        return len(files_in(Path(source)))
-    table = read_table(source)
-    return len({record_name(word) for word in table.words(table.find(id))})
-
-
-def _in_folder(folder: Path, columns: DataOptions) -> Iterator[Task]:
-    paths = files_in(folder)
-    if not paths:
-        raise DataError(
-            f"{folder} holds no files of measurements ({' '.join(SUFFIXES)}); name another folder"
-        )
-    return (file_task(path, columns) for path in paths)
+    return len(_in_files(source, id, DataOptions())[0])
 
 
 def file_task(path: Path, columns: DataOptions) -> Task:
-    """Return the task of a file; one that cannot be read becomes a row that says so in the worker."""
+    """Return the task of a file."""
     try:
-        content = path.read_bytes()
-    except OSError:
-        content = b""
-    return Task(path.name, packed_file(str(path), content, columns))
+        return Task(path.name, packed_file(str(path), path.read_bytes(), columns))
+    except OSError as error:
+        return Task(path.name, Unusable(f"{path} cannot be read ({error.strerror}); check its permissions"))
 
 
-def _in_table(table: Table, id: str, columns: DataOptions) -> Iterator[Task]:
-    """Yield the records of a long table, which are split by the column `id`."""
+def _in_table(table: Table, id: str, columns: DataOptions) -> tuple[list[str], Iterator[Task]]:
+    """Return the names in the column `id` of a long table, and the tasks of its parts."""
+    words = np.array([record_name(word) for word in table.words(table.find(id))], dtype=object)
+    places = pd.Series(words).groupby(words, sort=False).indices
+    return [str(name) for name in places], _parts(table, id, places, columns)
+
+
+def _parts(table: Table, id: str, places: Mapping[Hashable, Any], columns: DataOptions) -> Iterator[Task]:
     column = table.names.index(table.find(id))
     kept = [i for i in range(len(table.names)) if i != column]
     names, units = (tuple(each[i] for i in kept) for each in (table.names, table.units))
     frame = table.frame[kept].set_axis(range(len(kept)), axis=1)
-    words = np.array([record_name(word) for word in table.words(table.names[column])], dtype=object)
-    for name, rows in pd.Series(words).groupby(words, sort=False).indices.items():
+    for name, rows in places.items():
         part = frame.iloc[rows].reset_index(drop=True)
         source, signs = f"{table.source}, {id} {name}", (table.decimal, table.grouped)
         own = Table(source, names, units, part, table.lines[rows], *signs)
@@ -178,4 +210,4 @@ def _unique(
         yield Task(task.id, task.data, {**common, **each.get(task.id, {})}, picture)
     unknown = set(each) - seen
     if unknown:
-        raise ConfigError(f"each= has options for {sorted(unknown)[0]!r}, but no record is called so")
+        raise ConfigError(f"{UNKNOWN} {sorted(unknown)[0]!r}, but no record is called so")

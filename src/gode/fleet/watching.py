@@ -15,7 +15,7 @@ import numpy as np
 from gode.discovery import Discovery, Finding
 from gode.discovery.given import fit_in, parse_law
 from gode.discovery.quality import Verdict
-from gode.errors import DataError, GodeError, shortened
+from gode.errors import ConfigError, DataError, GodeError, shortened
 from gode.fleet.engine import Engine, work_through
 from gode.fleet.lines import as_line, open_lines, read_lines
 from gode.fleet.many import result_of
@@ -23,7 +23,7 @@ from gode.fleet.monitor import Monitor, Reference, Seen, Told, reference_of
 from gode.fleet.result import law_of
 from gode.fleet.sources import file_task, files_in
 from gode.fleet.table import Fleet, table_of
-from gode.fleet.task import File, Task
+from gode.fleet.task import File, Task, Unusable
 from gode.fleet.work import work
 from gode.measured.read import DataOptions
 
@@ -119,7 +119,10 @@ class Watch:
         known, found = self.known, []
         for path in files_in(self.folder):
             if path.name not in known:
-                status = path.stat()
+                try:
+                    status = path.stat()
+                except OSError:  # it was moved in the meantime
+                    continue
                 now = (status.st_size, status.st_mtime_ns)
                 if at_once or self._sizes.get(path.name) == now:
                     found.append((status.st_mtime_ns, path))
@@ -175,8 +178,9 @@ class Watch:
         else:
             first = [s for s in seen[: self.law.first] if s.usable and not s.poor]
             if len(first) < FEWEST:
+                why = next((f" ({s.id}: {s.failure})" for s in seen if s.failure), "")
                 raise DataError(
-                    f"{self.law.law} explains {len(first)} of the first {self.law.first} records, but "
+                    f"{self.law.law} explains {len(first)} of the first {self.law.first} records{why}, but "
                     f"{FEWEST} are needed to learn what is usual; give another law by --law, or more records"
                 )
             found = reference_of(first)
@@ -194,10 +198,12 @@ class Watch:
 
     def _checked(self, tasks: Sequence[Task], law: str) -> list[tuple[Seen, tuple[str, ...]]]:
         wanted = [Check(task.id, task.data, law) for task in tasks if isinstance(task.data, File)]
-        found = {}
+        found: dict[str, tuple[Seen, tuple[str, ...]]] = {
+            t.id: (Seen(t.id, failure=t.data.failure), ()) for t in tasks if isinstance(t.data, Unusable)
+        }
         for done in work_through(wanted, check, self.engine, on_note=self.on_note):
             found[done.task.id] = done.result or (Seen(done.task.id, failure=done.failure), ())
-        return [found[task.id] for task in wanted]
+        return [found[task.id] for task in tasks]
 
     def _recall(self) -> None:
         """Read the log of an earlier watch."""
@@ -210,6 +216,10 @@ class Watch:
         if not heads or not seen:
             return
         head = heads[0]
+        if self.law is not None and self.law.law != head["law"]:
+            raise ConfigError(
+                f"{path} watches {head['law']}, not {self.law.law}; give the same law, or another --out"
+            )
         usual = _seen(head["usual"]) if head["usual"] else None
         self.law = Law(head["law"], tuple(head["places"]), head["first"], usual)
         self._begin(seen)
