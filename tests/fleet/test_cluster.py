@@ -99,6 +99,18 @@ def test_without_dask_the_sentence_says_how_to_install_it(monkeypatch):
         DaskCluster("tcp://127.0.0.1:1")
 
 
+def test_what_is_no_address_is_told_at_once(tmp_path):
+    for text in ("nonsense", str(tmp_path / "nowhere.json"), "tcp://10.0.0.1"):
+        with pytest.raises(ConfigError, match=r"such as tcp://10\.0\.0\.1:8786"):
+            DaskCluster(text)
+    file = tmp_path / "scheduler.json"
+    file.write_text("{}")
+    with pytest.raises(ConfigError, match="a file without one"):
+        DaskCluster(str(file))
+    file.write_text('{"address": "tcp://10.0.0.7:8786"}')
+    assert module.written_address(str(file)) == "tcp://10.0.0.7:8786"
+
+
 def test_an_address_without_a_scheduler_is_told(monkeypatch):
     monkeypatch.setattr(module, "CONNECT", "1s")
     with pytest.raises(ConfigError, match="no Dask scheduler answers at"):

@@ -109,10 +109,16 @@ def test_the_command_that_is_killed_goes_on(records, tmp_path):
     assert result.exit_code == 0, result.output
     assert len(lines(out)) == 9
     assert result.output.count(" left: ") == 9 - known
-    assert "The laws:" in result.output
+    assert "9 records, 1 without a law" in result.output
     assert "u' = C*u + C*u^2" in result.output
     assert (out / "table.csv").read_text().count("\n") == 10
     assert "<script>" in (out / "index.html").read_text()
+
+
+def test_results_do_not_go_into_the_folder_of_the_records(records):
+    result = CliRunner().invoke(main, ["discover-many", str(records), "--out", str(records)])
+    assert result.exit_code == 2
+    assert "is the folder of the records" in result.output
 
 
 def test_names_of_files_are_safe_and_differ():

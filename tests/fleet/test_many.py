@@ -64,9 +64,12 @@ def test_folders_and_long_tables_are_read_alike(tmp_path, pool):
         write(tmp_path / "in" / f"{name}.csv", *record)
     (tmp_path / "in" / "notes.md").write_text("no record")
     (tmp_path / "in" / "broken.csv").write_text("")
+    (tmp_path / "in" / "gone.csv").symlink_to(tmp_path / "nowhere.csv")
+    (tmp_path / "in" / "folder.csv").mkdir()
     options = {"executor": pool, "grammar": few(tmp_path)}
     files = equations(gode.discover_many(tmp_path / "in", **options))
     assert "broken.csv" in files.pop("broken.csv")
+    assert "cannot be read (No such file" in files.pop("gone.csv")
     frames = [pd.DataFrame({"well": name, "t": t, "u": u}) for name, (t, u) in records.items()]
     table = equations(gode.discover_many(pd.concat(frames), id="well", time="t", u="u", **options))
     assert {f"{name}.csv": equation for name, equation in table.items()} == files
@@ -84,6 +87,17 @@ def test_options_of_one_record_are_its_own(tmp_path, pool):
         list(gode.discover_many(records, each={"c": {}}, executor=pool, grammar=few(tmp_path)))
 
 
+def test_options_of_a_file_need_not_name_its_ending(tmp_path, pool):
+    for name in ("a", "b"):
+        write(tmp_path / f"{name}.csv", *growth(0))
+    options = {"executor": pool, "grammar": few(tmp_path)}
+    found = equations(gode.discover_many(tmp_path, each={"b": {"order": 3}}, **options))
+    assert found["a.csv"].startswith("u' = ")
+    assert "order must be 1, 2" in found["b.csv"]
+    with pytest.raises(ConfigError, match="'c', but no record is called so"):
+        gode.discover_many(tmp_path, each={"c": {"order": 2}}, **options)
+
+
 @pytest.mark.parametrize(
     ("records", "options", "told"),
     [
@@ -92,10 +106,12 @@ def test_options_of_one_record_are_its_own(tmp_path, pool):
         (pd.DataFrame({"t": [1.0]}), {}, "needs id="),
         ([(0, 1)], {"order": 7}, "order must be"),
         (".", {"speed": 3}, "no option 'speed'"),
+        ([(0, 1)], {"speed": 3}, "no option 'speed'"),
+        ([(0, 1)], {"grammar": "nowhere.grammar"}, "no such file"),
     ],
 )
 def test_nonsense_is_refused_before_the_work_begins(records, options, told):
-    with pytest.raises((ConfigError, DataError), match=told):
+    with pytest.raises(gode.GodeError, match=told):
         gode.discover_many(records, **options)
 
 

@@ -2,6 +2,7 @@
 
 import re
 from base64 import b64encode
+from dataclasses import replace
 from hashlib import sha256
 
 import numpy as np
@@ -45,6 +46,14 @@ def test_records_are_grouped_by_law(fleet):
     assert fleet.table.loc["bad", "failure"] == "no data"
     assert len(fleet.table) == 37
     assert "2 laws, 1 without one" in repr(fleet)
+
+
+def test_a_record_that_supports_no_equation_has_no_law(fleet):
+    rows = [row("a", SPRING, -4.0), replace(row("b", FALL, 0.0), verdict="unsupported")]
+    small = gode.Fleet(table_of(rows))
+    assert list(small.groups["law"]) == [SPRING]
+    assert small.table.loc["b", "group"] == ""
+    assert "1 laws, 1 without one" in repr(small)
 
 
 def test_one_form_is_weighed_against_forms_of_their_own(fleet):
@@ -99,6 +108,6 @@ def test_text_of_strangers_is_escaped():
 
 def test_a_table_that_is_none_is_refused(fleet):
     with pytest.raises(ConfigError, match="fits is missing"):
-        gode.Fleet(pd.DataFrame({"law": [], "failure": []}))
+        gode.Fleet(pd.DataFrame({"law": [], "verdict": [], "failure": []}))
     with pytest.raises(ConfigError, match="no records have the law"):
         fleet.constants("u' = C")

@@ -9,6 +9,7 @@ from click.testing import CliRunner
 import gode
 from fleet_data import growth, write
 from gode.cli import main
+from gode.errors import ConfigError, DataError
 from gode.fleet.engines import Given
 from gode.fleet.monitor import Status
 from gode.fleet.watching import LOG, Law, Watch, given_law
@@ -53,6 +54,36 @@ def test_a_change_is_told_and_a_new_start_remembers(tmp_path, pool):
     assert len((out / LOG).read_text().splitlines()) == 12
 
 
+def test_another_law_than_that_of_the_log_is_refused(tmp_path, pool):
+    folder, out = tmp_path / "in", tmp_path / "out"
+    fill(folder, range(6))
+    watch = watched(folder, out, pool, Law(LAW))
+    list(watch.take(watch.arrived(at_once=True)))
+    with pytest.raises(ConfigError, match=r"watches u' = C\*u \+ C\*u\^2, not u' = C\*u"):
+        watched(folder, out, pool, Law("u' = C*u"))
+
+
+def test_a_law_that_cannot_be_read_is_told_with_its_reason(tmp_path, pool):
+    folder = tmp_path / "in"
+    fill(folder, range(6))
+    watch = watched(folder, tmp_path / "out", pool, Law("u' = = C"))
+    with pytest.raises(DataError, match=r"day000\.csv: expected a number"):
+        list(watch.take(watch.arrived(at_once=True)))
+
+
+def test_files_that_are_moved_away_or_cannot_be_read_do_not_end_the_watch(tmp_path, pool):
+    folder = tmp_path / "in"
+    fill(folder, range(6))
+    (folder / "gone.csv").symlink_to(tmp_path / "nowhere.csv")
+    watch = watched(folder, tmp_path / "out", pool, Law(LAW))
+    names = watch.arrived(at_once=True)
+    assert len(names) == 6
+    names[2].unlink()
+    told = list(watch.take(names))
+    assert [t.status for t in told].count(Status.FAILED) == 1
+    assert "cannot be read" in told[2].sentence
+
+
 def test_the_constants_of_a_record_are_usual_at_once(tmp_path, pool):
     folder = tmp_path / "in"
     fill(folder, [1])
@@ -65,8 +96,11 @@ def test_the_constants_of_a_record_are_usual_at_once(tmp_path, pool):
 
 def test_the_command_tells_changes_by_its_exit_code(tmp_path):
     folder = tmp_path / "in"
-    fill(folder, range(6))
+    fill(folder, range(2))
     words = ["watch", str(folder), "--law", LAW, "--once", "--jobs", "1", "--out", str(tmp_path / "out")]
+    result = CliRunner().invoke(main, words)
+    assert "too few records" in result.output
+    fill(folder, range(6))
     result = CliRunner().invoke(main, [*words, "--first", "5"])
     assert result.exit_code == 0, result.output
     assert "6 records, 0 told" in result.output

@@ -1,6 +1,5 @@
 """A studio in a process of its own, and a browser to look at it with."""
 
-import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from importlib.resources import files
@@ -19,25 +18,12 @@ from gode.selection import Pool, rank
 from gode.studio.runs import Runs, State
 from studio_runs import close_studio, is_foreign, open_studio
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-
 
 @pytest.fixture(scope="session")
 def studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimpleNamespace]:
     opened = open_studio(tmp_path_factory.mktemp("studio") / "runs")
     yield opened
     close_studio(opened)
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[object]:
-    api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
-    if CHROMIUM is None:
-        pytest.skip("there is no Chromium on this machine")
-    with api.sync_playwright() as driver:
-        opened = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
-        yield opened
-        opened.close()
 
 
 @pytest.fixture

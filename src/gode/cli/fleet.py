@@ -97,8 +97,8 @@ def _finish(out: Path, engine: "Engine", about: Any) -> None:
     fleet = Fleet.read(out)
     write_table(fleet, out)
     fleet.report(out / PAGE, about)
-    failed = int((fleet.records["failure"] != "").sum())
-    say(f"\n{len(fleet.records)} records, {failed} without an equation. The laws:")
+    without = len(fleet.records) - len(fleet.fits)
+    say(f"\n{len(fleet.records)} records, {without} without a law. The laws of the others:")
     for _, row in fleet.groups.head(10).iterrows():
         say(f"  {row['records']:6d} {row['law']} (could explain {row['could explain']})")
     for name, row in fleet.outliers.head(10).iterrows():

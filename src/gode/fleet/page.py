@@ -86,7 +86,7 @@ def _headline(fleet: Summary) -> str:
 def _overview(fleet: Summary) -> Iterator[str]:
     records = fleet.records
     failed = records[records["failure"] != ""]
-    yield f"In {len(fleet.fits)} of {len(records)} records an equation was found."
+    yield f"In {len(fleet.fits)} of {len(records)} records a law was found that they support."
     verdicts = records.loc[records["failure"] == "", "verdict"].value_counts()
     yield "Verdicts: " + ", ".join(f"{n} {word}" for word, n in verdicts.items()) + "."
     for reason, n in failed["failure"].value_counts().head(5).items():
@@ -167,13 +167,18 @@ def _records(fleet: Summary, folder: Path | None) -> list[Markup]:
         )
         for name, row in shown.iterrows()
     ]
-    hint = "words, or column=word, as verdict=poor"
-    box = f'<p><input type="search" size="40" placeholder="{hint}" disabled> <span class="count"></span></p>'
+    hint = "words, verdict=poor, misfit&gt;2"
+    box = (
+        f'<p><label>Show <input type="search" size="32" placeholder="{hint}" disabled></label> '
+        '<span class="count" role="status"></span> <button type="button" hidden>Show all</button></p>'
+    )
     more = len(fleet.table) - len(shown)
     return [
         Markup(f'<div class="records">{box}{table(names, rows)}</div>'),
         paragraph(
-            "Click on a column to sort by it." + (f" {more} more are in the CSV." if more else ""), "soft"
+            "Click on the head of a column to sort by it."
+            + (f" {more} more are in the CSV." if more else ""),
+            "soft",
         ),
     ]
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from gode.discovery.quality import Verdict
 from gode.errors import ConfigError
 from gode.fleet.engine import work_through
 from gode.fleet.engines import engine_of
@@ -24,6 +25,7 @@ from gode.fleet.store import packed_record, read_rows
 from gode.fleet.task import Refit
 from gode.fleet.work import begin, refit
 
+NEEDED = ("law", "verdict", "failure", "fits")
 HIDDEN = ("fits", "gode")  # columns of a row that tables do not show
 Packed = Callable[[str], bytes]  # the compressed record of a name
 
@@ -40,11 +42,11 @@ class Fleet:
     """
 
     def __init__(self, table: pd.DataFrame, packed: Packed | None = None) -> None:
-        missing = {"law", "failure", "fits"} - set(table.columns)
+        missing = [name for name in NEEDED if name not in table.columns]
         if missing:
             raise ConfigError(
-                f"a fleet's table needs the columns law, failure and fits, but {sorted(missing)[0]} is "
-                "missing; make it by Fleet.discover or Fleet.read"
+                f"a fleet's table needs the columns {', '.join(NEEDED)}, but {missing[0]} is missing; make "
+                "it by Fleet.discover or Fleet.read"
             )
         self.records = table
         self._packed = packed
@@ -76,8 +78,10 @@ class Fleet:
 
     @cached_property
     def fits(self) -> dict[str, tuple[Fit, ...]]:
-        """The laws that were fitted to each record in which an equation was found."""
-        good = self.records[self.records["failure"] == ""]
+        """The laws that were fitted to each record in which an equation was found, and is supported."""
+        good = self.records[
+            (self.records["failure"] == "") & (self.records["verdict"] != Verdict.UNSUPPORTED)
+        ]
         return {str(name): tuple(own) for name, own in good["fits"].items() if len(own)}
 
     @cached_property
@@ -227,8 +231,10 @@ class Fleet:
         return write_page(self, Path(path), metadata)
 
     def __repr__(self) -> str:
-        failed = int((self.records["failure"] != "").sum())
-        return f"<Fleet of {len(self.records)} records, {len(self.grouping.laws)} laws, {failed} without one>"
+        without = len(self.records) - len(self.fits)
+        return (
+            f"<Fleet of {len(self.records)} records, {len(self.grouping.laws)} laws, {without} without one>"
+        )
 
 
 def table_of(rows: Iterable[Row | Result]) -> pd.DataFrame:
