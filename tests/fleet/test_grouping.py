@@ -41,6 +41,22 @@ def test_two_laws_that_records_tell_apart_stay_two(rng):
     assert found.sizes == {CUBE: 20, SINE: 3}
 
 
+def test_a_rare_law_is_not_lost_in_a_frequent_one_that_contains_it(rng):
+    grown, decayed = "u' = C*u + C*u^2", "u' = C*u"
+
+    def record(rate: float, square: float, gaps: tuple[float, float]) -> list[Fit]:
+        wide = Fit(grown, gaps[0], 6.0, 1.0, (rate, square), (0.02, 0.01), ("u", "u^2"))
+        return [wide, Fit(decayed, gaps[1], 3.0, 1.0, (rate,), (0.02,), ("u",))]
+
+    fits = {f"g{i}": record(0.8, float(rng.normal(-0.16, 0.02)), (0.0, 40.0)) for i in range(90)}
+    fits |= {f"d{i}": record(-0.4, float(rng.normal(0.0, 0.01)), (2.0, 0.0)) for i in range(3)}
+    fits |= {
+        f"other{i}": record(0.4, -0.5, (0.0, 4.0)) for i in range(3)
+    }  # with constants apart, but none zero
+    found = group(fits)
+    assert found.sizes == {grown: 93, decayed: 3}
+
+
 def test_a_shared_law_is_to_be_fitted_where_it_is_missing(rng):
     fits = fleet(50, rng, known=0.6)
     found = group(fits)

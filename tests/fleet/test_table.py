@@ -69,6 +69,19 @@ def test_a_record_whose_constant_lies_apart_is_named(fleet):
     assert fleet.outliers.loc["s07", "usual"] == pytest.approx(-3.7, abs=0.1)
 
 
+def test_the_population_is_that_of_the_records_less_their_errors(rng):
+    true = rng.normal(-4.0, 0.3, 200)
+    rows = [
+        row(f"s{i}", SPRING, float(k + 0.2 * rng.standard_normal()), error=0.2) for i, k in enumerate(true)
+    ]
+    rows.append(row("odd", SPRING, -40.0))
+    found = gode.Fleet(table_of(rows)).population().loc["u"]
+    assert found["records"] == 200
+    assert abs(found["mean"] + 4.0) < 4 * found["error"]
+    assert found["error"] == pytest.approx(np.hypot(0.3, 0.2) / np.sqrt(200), rel=0.2)
+    assert found["spread"] == pytest.approx(0.3, rel=0.2)
+
+
 def test_constants_are_regressed_on_metadata(fleet):
     names = [f"s{i:02d}" for i in range(30)]
     about = pd.DataFrame({"id": names, "warm": np.linspace(0, 30, 30), "place": "north"}).drop(index=7)

@@ -4,22 +4,27 @@ Each record has the laws that were fitted to it, with their evidence. Alone, a r
 law from others of equal size; together, records can: a law that explains many is more probable for the next
 one. The laws are those of a mixture: a record costs -2 log of its evidence and of the share of its law, and
 each law costs once what its form is worth as a prior. From all forms that were best somewhere, the one that
-is needed least is left out, as long as that lowers the cost.
+is needed least is left out, as long as that lowers the cost. A rare law would so be lost in a frequent one
+that contains it; but a record does not have a law if a constant of it is zero within its error there, and
+clearly not in the others.
 """
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from gode.arrays import Bool, Float, Int
 from gode.fleet.result import Fit
+from gode.fleet.statistics import FEWEST, centre, too_far
 
 MOST_LAWS = 200  # that are considered, the most frequent first
 MOST_RECORDS = 5000  # from which the laws are chosen; all are then assigned
 NEAR = 6.0  # gap (odds of 1 to 20) up to which a law could explain a record
 RIVALS = 10.0  # gap of two laws on one record up to which another record may confuse them
+ZERO = 2.0  # standard errors within which a constant may be zero
 LEADING = 0.02  # share of the records from which on a law is worth fitting to others
 MOST_LEADING = 8
 
@@ -45,17 +50,19 @@ def group(fits: Mapping[str, Sequence[Fit]]) -> Grouping:
         return Grouping((), {}, {})
     laws = _considered(fits)
     step = 1 + len(fits) // MOST_RECORDS
-    costs, prices = _costs(list(fits.values())[::step], laws)
+    some = list(fits.values())[::step]
+    usual = _usual(some, laws)
+    costs, prices = _costs(some, laws, usual)
     chosen = _needed(costs, prices)
     shares = _shares(_assigned(costs, chosen, np.zeros(len(laws))), len(laws))
     law_of = {}
     for name, own in fits.items():
-        row, _ = _costs([own], laws)
+        row, _ = _costs([own], laws, usual)
         place = int(_assigned(row, chosen, shares)[0])
         law_of[name] = laws[place] if np.isfinite(row[0, place]) else _best(own).law
     counts = Counter(law_of.values())
     ordered = tuple(law for law, _ in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])))
-    return Grouping(ordered, law_of, _could(fits, ordered))
+    return Grouping(ordered, law_of, _could(fits, law_of))
 
 
 def to_fit(fits: Mapping[str, Sequence[Fit]], found: Grouping) -> dict[str, tuple[str, ...]]:
@@ -98,16 +105,52 @@ def _best(own: Sequence[Fit]) -> Fit:
     return min(own, key=lambda fit: fit.gap)
 
 
-def _costs(records: Sequence[Sequence[Fit]], laws: Sequence[str]) -> tuple[Float, Float]:
-    """Return -2 log of the evidence of each law (n, k), inf where it was not fitted, and the prices (k,)."""
+class Usual(NamedTuple):
+    """The constants of the records whose law is their own best, and how many deviations are too many."""
+
+    middle: tuple[float, ...]
+    spread: tuple[float, ...]
+    limit: float
+
+    def lacks(self, fit: Fit) -> bool:
+        """Tell whether a constant is zero within its error, and clearly not in other records of the law."""
+        parts = zip(fit.constants, fit.errors, self.middle, self.spread, strict=False)
+        return any(
+            error is not None and abs(c) <= ZERO * error and abs(c - middle) > self.limit * max(spread, error)
+            for c, error, middle, spread in parts
+        )
+
+
+def _usual(records: Sequence[Sequence[Fit]], laws: Sequence[str]) -> dict[str, Usual]:
+    """Return the usual constants of the laws that are best for enough records."""
+    found: dict[str, list[tuple[float, ...]]] = {law: [] for law in laws}
+    for own in records:
+        best = _best(own)
+        if best.law in found:
+            found[best.law].append(best.constants)
+    out = {}
+    for law, rows in found.items():
+        if len(rows) >= FEWEST and rows[0]:
+            middle, spread = centre(np.array(rows, float))
+            limit = too_far(len(records) * len(rows[0]))
+            out[law] = Usual(tuple(middle.tolist()), tuple(spread.tolist()), limit)
+    return out
+
+
+def _costs(
+    records: Sequence[Sequence[Fit]], laws: Sequence[str], usual: Mapping[str, Usual]
+) -> tuple[Float, Float]:
+    """Return -2 log of the evidence of each law (n, k), inf where it is none of a record, and prices (k,)."""
     places = {law: i for i, law in enumerate(laws)}
     costs, prices = np.full((len(records), len(laws)), np.inf), np.zeros(len(laws))
     for r, own in enumerate(records):
+        best = _best(own)
         for fit in own:
             i = places.get(fit.law)
             if i is not None:
-                costs[r, i] = min(costs[r, i], fit.gap - fit.prior)
                 prices[i] = fit.prior
+                if fit is best or fit.law not in usual or not usual[fit.law].lacks(fit):
+                    costs[r, i] = min(costs[r, i], fit.gap - fit.prior)
     return costs, prices
 
 
@@ -155,8 +198,8 @@ def _shares(own: Int, k: int) -> Float:
     return np.asarray(-2 * np.log(np.maximum(counts, 0.5) / len(own)))
 
 
-def _could(fits: Mapping[str, Sequence[Fit]], laws: Sequence[str]) -> dict[str, int]:
-    counts = Counter(
-        fit.law for own in fits.values() for fit in {f.law: f for f in own}.values() if fit.gap <= NEAR
+def _could(fits: Mapping[str, Sequence[Fit]], law_of: Mapping[str, str]) -> Counter[str]:
+    """Count the records that have each law, or are nearly as probable with it."""
+    return Counter(
+        law for name, own in fits.items() for law in {law_of[name], *(f.law for f in own if f.gap <= NEAR)}
     )
-    return {law: counts[law] for law in laws}

@@ -18,6 +18,7 @@ from gode.report.html import page
 
 MOST_ROWS = 5000  # records in the page; the CSV has all
 MOST_LINES = 30  # of the smaller tables
+MOST_LAWS = 8  # whose constants are shown
 CLEAR = "clear"
 
 
@@ -34,6 +35,7 @@ class Summary(Protocol):
     def groups(self) -> pd.DataFrame: ...  # noqa: D102
     @property
     def common(self) -> pd.DataFrame: ...  # noqa: D102
+    def population(self, law: str | None = None) -> pd.DataFrame: ...  # noqa: D102
     @property
     def outliers(self) -> pd.DataFrame: ...  # noqa: D102
     def against(self, metadata: pd.DataFrame) -> pd.DataFrame: ...  # noqa: D102
@@ -56,6 +58,7 @@ def fleet_page(fleet: Summary, metadata: pd.DataFrame | None = None, folder: Pat
         section("In short", bullets(_overview(fleet))),
         section("Laws", _groups(fleet)),
         section("One law for the whole fleet", *_common(fleet)),
+        section("Constants", *_constants(fleet)),
         section("Records that lie apart", *_outliers(fleet)),
         section("What the constants depend on", *_regressions(fleet, metadata)),
         section("Records", *_records(fleet, folder)),
@@ -119,6 +122,27 @@ def _common(fleet: Summary) -> list[Markup]:
             "for each record, less what the form explains worse than each record's own.",
             "soft",
         ),
+    ]
+
+
+def _constants(fleet: Summary) -> list[Markup]:
+    rows = [
+        (
+            str(law),
+            str(place),
+            int(row["records"]),
+            f"{row['mean']:.4g} ± {row['error']:.2g}",
+            float(row["spread"]),
+        )
+        for law in fleet.groups["law"].head(MOST_LAWS)
+        for place, row in fleet.population(str(law)).iterrows()
+    ]
+    if not rows:
+        return []
+    note = "The spread is that between records, without the errors of their estimates; ± is a standard error."
+    return [
+        table(("law", "constant of", "records", "mean", "spread"), rows),
+        paragraph(f"{note} Records that lie apart are left out.", "soft"),
     ]
 
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtri, stdtr
 
-from gode.arrays import Bool, Float
+from gode.arrays import Float
 
 LEVEL = 0.05  # chance that a whole table without outliers names one
 ROBUST = 1.4826  # makes the median absolute deviation a standard deviation
@@ -17,16 +17,21 @@ def deviations(values: Float, errors: Float) -> Float:
 
     The standard deviation is that of the values, or the standard error of the value if that is larger.
     """
-    middle = np.median(values)
-    spread = ROBUST * float(np.median(np.abs(values - middle)))
+    middle, spread = centre(values)
     scale = np.maximum(spread, np.where(np.isfinite(errors), errors, 0.0))
     away = np.abs(values - middle)
     return np.asarray(np.divide(away, scale, out=np.where(away > 0, np.inf, 0.0), where=scale > 0))
 
 
-def apart(z: Float, n_tests: int) -> Bool:
-    """Return which deviations are too large for chance among so many."""
-    return np.asarray(z > -ndtri(LEVEL / 2 / max(n_tests, 1)))
+def centre(values: Float) -> tuple[Float, Float]:
+    """Return the median of values (n, ...), and their standard deviation by the median absolute deviation."""
+    middle = np.median(values, axis=0)
+    return middle, np.asarray(ROBUST * np.median(np.abs(values - middle), axis=0))
+
+
+def too_far(n_tests: int) -> float:
+    """Return the number of standard deviations that is too large for chance among so many."""
+    return float(-ndtri(LEVEL / 2 / max(n_tests, 1)))
 
 
 class Line(NamedTuple):

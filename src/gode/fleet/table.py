@@ -14,13 +14,14 @@ import pandas as pd
 
 from gode.discovery.quality import Verdict
 from gode.errors import ConfigError
+from gode.fitting.individuals import population_of
 from gode.fleet.engine import work_through
 from gode.fleet.engines import engine_of
 from gode.fleet.grouping import NEAR, Grouping, group, to_fit
 from gode.fleet.many import discover_many
 from gode.fleet.page import write_page
 from gode.fleet.result import Fit, Result, Row
-from gode.fleet.statistics import FEWEST, LEVEL, apart, deviations, line
+from gode.fleet.statistics import FEWEST, LEVEL, deviations, line, too_far
 from gode.fleet.store import packed_record, read_rows
 from gode.fleet.task import Refit
 from gode.fleet.work import begin, refit
@@ -147,6 +148,25 @@ class Fleet:
         one, two = (np.array(part, float).reshape(shape) for part in (values, errors))
         return pd.DataFrame(one, list(fits), columns), pd.DataFrame(two, list(fits), columns)
 
+    def population(self, law: str | None = None) -> pd.DataFrame:
+        """Mean of each constant of a law with its standard error, and the spread between the records.
+
+        The spread is that of the individuals, without the errors of their estimates, as where one law is fitted
+        to many of them. Records that lie apart are left out.
+        """
+        law = self._known(law)
+        values, errors = self._constants(law)
+        others = self.outliers
+        kept = ~values.index.isin(others.index[others["law"] == law]) & errors.notna().all(axis=1)
+        values, errors = values[kept], errors[kept]
+        names = ["mean", "error", "spread", "records"]
+        if values.empty:
+            return pd.DataFrame(columns=names)
+        bars = errors.to_numpy(float)[:, :, None] ** 2 * np.eye(errors.shape[1])
+        found = population_of(values.to_numpy(float), bars)
+        columns = (found.mean, found.errors, found.deviations, len(values))
+        return pd.DataFrame(dict(zip(names, columns, strict=True)), values.columns)
+
     def _known(self, law: str | None) -> str:
         laws = self.grouping.laws
         if law is None and laws:
@@ -167,7 +187,7 @@ class Fleet:
             for k, place in enumerate(values.columns):
                 z = deviations(x[:, k], errors.to_numpy(float)[:, k])
                 usual = float(np.median(x[:, k]))
-                for i in np.flatnonzero(apart(z, x.size)).tolist():
+                for i in np.flatnonzero(z > too_far(x.size)).tolist():
                     found.append((names[i], law, str(place), float(x[i, k]), usual, float(z[i])))
         columns = ["id", "law", "constant", "value", "usual", "deviations"]
         out = pd.DataFrame(found, columns=columns).sort_values("deviations", ascending=False)
