@@ -16,6 +16,7 @@ from gode.errors import ConfigError
 from gode.fleet import cluster as module
 from gode.fleet.cluster import DaskCluster
 from gode.fleet.engine import work_through
+from gode.fleet.engines import Given
 
 distributed = pytest.importorskip("distributed", reason="needs the extra gode-engine[dask]")
 pytestmark = pytest.mark.filterwarnings("ignore")  # Dask warns of ports that are taken, and of its own ends
@@ -32,6 +33,7 @@ def test_a_cluster_gives_the_results_of_records_alone_and_survives_a_killed_work
     records = {"a": growth(0), "b": cooling(1), "c": growth(2), "d": cooling(3), "e": growth(4)}
     options = {"grammar": few(tmp_path), "effort": "quick"}
     with distributed.Client(cluster, set_as_default=False) as client:
+        assert Given(client.get_executor()).width == 2
         victim = next(iter(client.run(os.getpid).values()))
         found = {}
         for result in gode.discover_many(records, executor=client.get_executor(), **options):

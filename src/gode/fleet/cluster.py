@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 import time
 from concurrent.futures import Executor
 from importlib.util import find_spec
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 INSTALL = "pip install 'gode-engine[dask]'"
 CONNECT = "20s"  # for one attempt
 ADDRESS = re.compile(r"(\w+://)?[^/\s]+:\d+")
+LOST_CLIENT = (OSError, ValueError, RuntimeError, AttributeError)  # of a client that is closed, or being so
 PATIENCE = 600.0  # seconds that a scheduler may be away
 
 
@@ -61,12 +63,7 @@ class DaskCluster:
             return []  # its futures are cancelled, and tell of it
         try:
             now = self._workers()
-        except (
-            OSError,
-            ValueError,
-            RuntimeError,
-            AttributeError,
-        ) as error:  # it may be closed
+        except LOST_CLIENT as error:
             raise ConnectionError(f"the connection to {self.address} is lost ({error})") from None
         gone, new = [w for w in self._known if w not in now], [w for w in now if w not in self._known]
         self._known = now
@@ -109,9 +106,27 @@ class DaskCluster:
         return Client(written_address(self.address), timeout=CONNECT, set_as_default=False)
 
     def _workers(self) -> dict[str, int]:
-        """Return the threads of each worker, as the client knows them."""
-        workers = self._client.scheduler_info(n_workers=-1).get("workers", {})
-        return {address: int(each["nthreads"]) for address, each in workers.items()}
+        return worker_threads(self._client)
+
+
+def worker_threads(client: "Client") -> dict[str, int]:
+    """Return the threads of each worker of a cluster."""
+    workers = client.scheduler_info(n_workers=-1).get("workers", {})
+    return {address: int(each["nthreads"]) for address, each in workers.items()}
+
+
+def threads_behind(executor: Executor) -> int | None:
+    """Return the number of threads behind the executor of a Dask client; None if it is another, or lost."""
+    if "distributed" not in sys.modules:
+        return None
+    from distributed.cfexecutor import ClientExecutor
+
+    if not isinstance(executor, ClientExecutor):
+        return None
+    try:
+        return max(1, sum(worker_threads(executor._client).values()))
+    except LOST_CLIENT:
+        return None
 
 
 def written_address(text: str) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, Executor
 
 from gode.errors import ConfigError
+from gode.fleet.cluster import threads_behind
 from gode.fleet.engine import LOST, Engine
 from gode.fleet.processes import Processes
 from gode.search.settings import whole
@@ -66,6 +67,7 @@ class Given:
             )
         self._given, self._begin = executor, begin
         self._own: OwnProcesses | None = None
+        self._threads = threads_behind(executor)
 
     @property
     def width(self) -> int:
@@ -73,14 +75,16 @@ class Given:
         if self._own is not None:
             return self._own.width
         found = (getattr(self._given, name, None) for name in WIDTHS)
-        return next((n for n in found if isinstance(n, int) and n > 0), UNKNOWN)
+        return next((n for n in (self._threads, *found) if isinstance(n, int) and n > 0), UNKNOWN)
 
     def executor(self) -> Executor:
         """Return the executor."""
         return self._given if self._own is None else self._own.executor()
 
     def check(self) -> list[str]:
-        """Return nothing: what an executor loses it tells by its futures."""
+        """Count the workers of a cluster; what an executor loses it tells by its futures."""
+        if self._own is None:
+            self._threads = threads_behind(self._given) or self._threads
         return []
 
     def renew(self) -> str:

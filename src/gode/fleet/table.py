@@ -151,8 +151,8 @@ class Fleet:
     def population(self, law: str | None = None) -> pd.DataFrame:
         """Mean of each constant of a law with its standard error, and the spread between the records.
 
-        The spread is that of the individuals, without the errors of their estimates, as where one law is fitted
-        to many of them. Records that lie apart are left out.
+        The spread is that of the individuals, without the errors of their estimates, as where one law is
+        fitted to many of them. Records that lie apart are left out.
         """
         law = self._known(law)
         values, errors = self._constants(law)
