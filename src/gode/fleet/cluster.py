@@ -41,7 +41,7 @@ class DaskCluster:
                 "and give the address that it prints"
             ) from None
         self._executor = self._client.get_executor(pure=False)
-        self._known = self._workers()
+        self._known, self._waiting = self._workers(), False
 
     @property
     def width(self) -> int:
@@ -69,8 +69,9 @@ class DaskCluster:
         self._known = now
         notes = [f"worker {w} is gone; its records are given to others" for w in gone]
         notes += [f"worker {w} joined" for w in new]
-        if not now and gone:
-            notes.append(f"{self.address} has no worker left; waiting for one")
+        if not now and not self._waiting:
+            notes.append(f"{self.address} has no worker; waiting for one")
+        self._waiting = not now
         return notes
 
     def renew(self) -> str:
