@@ -41,10 +41,10 @@ def make_strategy(
         "seed": np.nan,  # the global random state is left alone
         "randn": lambda *shape: rng.standard_normal(shape),
     }
-    return _cma().CMAEvolutionStrategy(np.asarray(start, np.float64), sigma, ours | options)
+    return load_cma().CMAEvolutionStrategy(np.asarray(start, np.float64), sigma, ours | options)
 
 
-def _cma() -> ModuleType:
+def load_cma() -> ModuleType:
     """Return the library, without what only its plots and surrogates need and most of its import would be."""
     if "cma" not in sys.modules:
         absent = _Absent()
