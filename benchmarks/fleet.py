@@ -36,7 +36,7 @@ from gode.fleet.watching import Law, Watch
 from gode.fleet.work import begin, work
 from gode.measured.read import DataOptions
 
-PORT = 18790
+PORT = 18790 + os.getpid() % 1000  # workers that an earlier run left would join at the same one
 KILL_EVERY = 20.0  # seconds
 BLOCK = 100  # records, after which one process and two workers take turns
 TICKS = os.sysconf("SC_CLK_TCK")
