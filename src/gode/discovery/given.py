@@ -42,7 +42,6 @@ from gode.fitting.views import view
 from gode.search.common import with_common
 from gode.search.coupling import best_combinations, law_of
 from gode.search.known import Known, Texts, make_known
-from gode.search.reweighted import reweighted
 from gode.search.settings import Settings
 from gode.search.threads import one_thread
 from gode.search.workers import Start, Workers
@@ -175,11 +174,8 @@ def _best_fit(dataset: Dataset, skeleton: LawSkeleton, settings: Settings) -> Di
     best = _fitted(workers, begins)
     if prepared.target is not prepared.whole:
         best = _fitted(workers, [Start(c.equation, whole=True, patient=True) for c in best])
-    again = reweighted(best, prepared, settings) if own else None
-    if again is not None:
-        prepared, best = again[0], [again[1]]
     if best and settings.individual == CHOSEN:
-        fit = partial(Workers(prepared, settings).fit, strict=False)
+        fit = partial(workers.fit, strict=False)
         best = [with_common(best[0], fit, prepared.floor, settings.selection)]
     if not best:
         raise DataError(f"{skeleton} cannot be fitted to these data: its solution diverges")

@@ -26,13 +26,11 @@ from gode.search.coupling import couple, initial_of, laws_of
 from gode.search.explore import Region, explore, make_regions, score_sums
 from gode.search.interrupts import Interrupts
 from gode.search.refine import Search, refine
-from gode.search.reweighted import reweighted
 from gode.search.settings import Settings
 from gode.search.workers import Start, Workers
 from gode.selection import Candidate
 
 RESCUED = (5, 40, 400)  # of the cheap search's best: solved in turn after an interruption, until one is
-TELLING = 4  # of the best laws, whose residuals may tell the kind of noise
 PASSES = 2  # over the data of a system
 EARLIER = 0.5  # share of the effort in each pass but the last: it need only find a law to smooth by
 
@@ -79,8 +77,6 @@ class LawSearch:
         """Search until the effort is spent."""
         if self.single:
             self._search_alone(rng)
-            if self._reweigh():
-                self._search_alone(rng)
         else:
             self._search_together(rng)
         share_over_runs(self.archive)
@@ -96,20 +92,6 @@ class LawSearch:
             self.searches = [Search(regions, self.archive)]
             explore(regions, self.archive, rng)
             refine(regions, self.archive)
-
-    def _reweigh(self) -> bool:
-        """Take the noise as a share of the value if the best laws tell so; return whether they do."""
-        best = self.archive.leaders()[:TELLING] if self.settings.individual else []
-        again = reweighted(best, self.prepared, self.settings)
-        if again is None:
-            return False
-        prepared, law = again
-        self.archive.workers.close()
-        new = self._archive(prepared, self.n_jobs, "again: ")
-        new.n_fitted = self.archive.n_fitted
-        new.solve([law.equation], Stage.BEST, initial_of(law))  # an interruption must not lose it
-        self.archive, self.searches = new, []
-        return True
 
     def _search_together(self, rng: np.random.Generator) -> None:
         """Look for the equation of each state, then for the law; again along the solution of the best one."""

@@ -167,7 +167,7 @@ class Workers:
             there = with_zeros(target, orders, more)
             own = () if found.own is None else found.own.places
             other = self._fitted(
-                found.equation, constants_of(found), own, there, config, found.whole, found.initial
+                found.equation, _constants(found), own, there, config, found.whole, found.initial
             )
             better = other is not None and other.criterion < found.criterion
             if other is not None and better and self._is_resolved(other):
@@ -208,7 +208,7 @@ class Workers:
             return self._pool.map(_work, starts)
 
 
-def constants_of(found: Candidate) -> Float:
+def _constants(found: Candidate) -> Float:
     """Return the constants of a fit, of each run where these have their own."""
     if found.own is None:
         return np.array(found.equation.constants)
