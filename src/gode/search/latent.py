@@ -1,12 +1,7 @@
 """CMA-ES in the latent space: start, ask, tell, restart, stop."""
 
-import sys
-import threading
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from importlib.abc import MetaPathFinder
-from types import ModuleType
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -34,6 +29,8 @@ def make_strategy(
     start: Float, sigma: float, population: int, rng: np.random.Generator, **options: float
 ) -> "CMAEvolutionStrategy":
     """Return CMA-ES about `start` with the initial standard deviation `sigma`; all it draws is from `rng`."""
+    import cma  # with matplotlib, which fits, reports and simulations need not wait for
+
     ours = {
         "popsize": population,
         "verbose": -9,
@@ -41,35 +38,7 @@ def make_strategy(
         "seed": np.nan,  # the global random state is left alone
         "randn": lambda *shape: rng.standard_normal(shape),
     }
-    return load_cma().CMAEvolutionStrategy(np.asarray(start, np.float64), sigma, ours | options)
-
-
-def load_cma() -> ModuleType:
-    """Return the library, without what only its plots and surrogates need and most of its import would be."""
-    if "cma" not in sys.modules:
-        absent = _Absent()
-        sys.meta_path.insert(0, absent)
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # it tells that it cannot plot
-                import cma
-        finally:
-            sys.meta_path.remove(absent)
-    import cma  # waits for another thread that has begun to import it
-
-    found: ModuleType = cma
-    return found
-
-
-class _Absent(MetaPathFinder):
-    """Lets the thread that made it import as if matplotlib and scipy.stats were not installed."""
-
-    def __init__(self) -> None:
-        self.thread = threading.get_ident()
-
-    def find_spec(self, fullname: str, path: object = None, target: object = None) -> None:
-        if fullname in ("matplotlib", "scipy.stats") and threading.get_ident() == self.thread:
-            raise ModuleNotFoundError(f"{fullname} is not imported for a search", name=fullname)
+    return cma.CMAEvolutionStrategy(np.asarray(start, np.float64), sigma, ours | options)
 
 
 @dataclass(frozen=True, kw_only=True)
