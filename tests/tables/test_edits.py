@@ -39,6 +39,16 @@ def test_a_conversion_changes_numbers_and_unit(table):
     assert edited.label("A2") == "A2 [V]"
 
 
+def test_times_of_a_clock_are_converted_from_seconds():
+    clock = parse_table(b"time,u\n23:00:00,1\n23:30:00,2\n0:30:00,3\n", "night.csv")
+    edited = edit_table(clock, ["multiply time by 0.5 as x", f"multiply time,u by {2 / 3600!r} as h"])
+    readings = runs_of_tables([edited], Roles(time="time", u="u"))
+    np.testing.assert_allclose(readings.runs[0]["t"], [0, 0.5, 1.5])
+    assert readings.labels["time"] == "time [h]"
+    assert "h:mm:ss, past midnight, in h" in readings.told[0]
+    assert edited.numbers("u")[0] == 2 / 3600
+
+
 def test_edits_go_one_after_the_other(table):
     edited = edit_table(table, ["multiply A1 by 2", "subtract 1 from A1"])
     assert edited.numbers("A1").tolist() == [1, 3, 5, 7]

@@ -4,7 +4,7 @@ An edit is one line of text, so that a list of them can be kept, undone, recorde
 
     drop od lines 14,17-19            cells of a column, or of all columns, become missing
     subtract blank from A1,A2         a column or a number
-    multiply acc by 9.80665 as m/s2   a number, with the new unit
+    multiply acc by 9.80665 as m/s2   a number, with the new unit; times of day and dates are in seconds
     crop 0.5 to 30                    the times that are kept; either may be left out
     hold back 20 %                    the last part of each run, as a test of the equation
 """
@@ -134,8 +134,12 @@ def _multiply(table: Table, found: re.Match[str]) -> Table:
     if factor == 0:
         raise DataError(f"the edit {found[0]!r} leaves nothing; multiply by another number")
     columns = _columns(table, found["columns"])
-    made = _changed(table, columns, lambda values: values * factor)
     unit = found["unit"] or ""
+    timed = [name for name in columns if table.is_timed(name)]  # counted in seconds when they are read
+    spans = {name: (table.span(name)[0] * factor, unit) for name in timed}
+    table = replace(table, spans={**table.spans, **spans})
+    columns = [name for name in columns if name not in spans]
+    made = _changed(table, columns, lambda values: values * factor)
     units = [unit if name in columns else old for name, old in zip(made.names, made.units, strict=True)]
     return replace(made, units=tuple(units))
 

@@ -6,12 +6,16 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import date, datetime, time, timedelta
+from typing import TYPE_CHECKING
 from zipfile import ZipFile
 
 from gode.errors import DataError
 from gode.tables.packed import check_unpacked, unpacking
 from gode.tables.table import Table, listed
 from gode.tables.text import text_table
+
+if TYPE_CHECKING:
+    from openpyxl import Workbook
 
 WORKBOOK = "xl/workbook.xml"
 ENOUGH = 6  # cells of numbers or times that make a table: three rows of two
@@ -40,13 +44,18 @@ def read_excel(data: bytes, source: str, sheet: str) -> Table:
     return replace(table, notes=(f"sheet {name!r}", *table.notes[1:]))  # without the note on the delimiter
 
 
-def _sheets(data: bytes, source: str, wanted: str) -> Iterable[tuple[str, Rows]]:
-    """Yield names and cells of the sheets, or of the one that is wanted."""
-    import openpyxl
-
+def sheet_names(data: bytes) -> list[str]:
+    """Return the names of the sheets of a workbook."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about features of Excel without data
-        book = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True)
+        return [sheet.title for sheet in _book(data).worksheets]
+
+
+def _sheets(data: bytes, source: str, wanted: str) -> Iterable[tuple[str, Rows]]:
+    """Yield names and cells of the sheets, or of the one that is wanted."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        book = _book(data)
         names = [sheet.title for sheet in book.worksheets]
         if wanted and wanted not in names:
             raise DataError(f"{source} has no sheet {wanted!r}; its sheets are {listed(names)}")
@@ -54,6 +63,12 @@ def _sheets(data: bytes, source: str, wanted: str) -> Iterable[tuple[str, Rows]]
             if wanted in ("", sheet.title):
                 sheet.reset_dimensions()  # those in the file may be wrong
                 yield sheet.title, _rows(sheet.iter_rows(values_only=True), source)
+
+
+def _book(data: bytes) -> "Workbook":
+    import openpyxl
+
+    return openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True)
 
 
 def _rows(rows: Iterable[Iterable[object]], source: str) -> Rows:

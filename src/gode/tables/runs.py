@@ -116,7 +116,7 @@ def _split(
     for name, rows in run_rows(table, roles.run).items():
         t, turns = unrolled(times.seconds[rows], times.period)
         if times.form:  # counted from the start of each run
-            t = t - np.nanmin(t, initial=np.inf)
+            t = (t - np.nanmin(t, initial=np.inf)) * table.span(str(roles.time))[0]
         _check_time(table, t, rows, roles)
         lines = np.asarray(table.lines[rows], np.float64)
         yield name, {"t": t, LINE: lines, **{role: values[rows] for role, values in columns.items()}}, turns
@@ -147,7 +147,8 @@ def _sentence(
     if times.form:
         parts[0] = f"time from {roles.time!r}" + (f" and {beside!r}" if beside else "")
         again = {86400.0: ", past midnight", 3600.0: ", past the hour"}.get(times.period, "") if turns else ""
-        parts[0] += f" ({times.form}{again}, in seconds)"
+        unit = table.unit(str(roles.time))
+        parts[0] += f" ({times.form}{again}, in {'seconds' if unit == 's' else unit})"
     if roles.u is not None:
         columns = [str(each.u) for each in taken]
         parts.insert(1, f"u from {listed([table.label(name) for name in columns])}")

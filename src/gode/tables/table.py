@@ -1,7 +1,7 @@
 """A table of named columns, whose error messages name line and column."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 
 import numpy as np
@@ -25,6 +25,9 @@ class Table:
     decimal: str = "."
     grouped: bool = False  # whether the other sign separates thousands
     notes: tuple[str, ...] = ()  # on how the file was read
+    spans: Mapping[str, tuple[float, str]] = field(
+        default_factory=dict
+    )  # factor and unit of columns of times
 
     @property
     def n_rows(self) -> int:
@@ -56,8 +59,12 @@ class Table:
         return f"{self.source}, line {self.lines[row]}, column {name!r}"
 
     def unit(self, name: str) -> str:
-        """Return the unit of a column; times of day and dates become seconds."""
-        return "s" if self.is_timed(name) else self.units[self.names.index(name)]
+        """Return the unit of a column; times of day and dates become seconds, if no other is asked for."""
+        return self.span(name)[1] if self.is_timed(name) else self.units[self.names.index(name)]
+
+    def span(self, name: str) -> tuple[float, str]:
+        """Return by what the seconds of a column of times are multiplied, and the unit of the result."""
+        return self.spans.get(name, (1.0, "s"))
 
     def label(self, name: str) -> str:
         """Return name and unit, for display."""
