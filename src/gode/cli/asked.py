@@ -1,40 +1,58 @@
-"""What a command would read, without running it: for pages that show it beforehand."""
+"""What a command would read and search, without running it: for pages that show it beforehand."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
 
 from gode.cli.discover import discover_command
+from gode.cli.request import asked_search
 from gode.errors import ConfigError
-from gode.measured.read import DataOptions, check_initial, read_dataset
+from gode.measured.read import DataOptions, dataset_of
 
 if TYPE_CHECKING:
     from gode.data import Dataset
+    from gode.discovery.options import Options
     from gode.tables.runs import Readings
+    from gode.tables.table import Table
+
+UNASKED = ("files", "n_jobs", "out", "as_json", "quiet", "progress")  # options that change no answer
 
 
-def asked_options(words: Sequence[str]) -> tuple[DataOptions, str | None]:
-    """Return the options about the data among the words of `gode discover`, and the order if it is given.
+def asked_options(words: Sequence[str]) -> tuple[DataOptions, dict[str, object]]:
+    """Return the options about the data among the words of `gode discover`, and the others.
 
     Raises:
         ConfigError: if the command would refuse the words.
     """
     try:
-        given = discover_command.make_context("discover", list(words)).params
+        given = discover_command.make_context("discover", ["FILE", *words]).params
     except click.UsageError as error:
         raise ConfigError(error.format_message()) from None
-    known = {name: given[name] for name in DataOptions.__dataclass_fields__ if name in given}
-    return DataOptions(**known), given["order"]
+    known = {name: given.pop(name) for name in DataOptions.__dataclass_fields__ if name in given}
+    return DataOptions(**known), {name: v for name, v in given.items() if name not in UNASKED}
 
 
-def asked_data(files: Sequence[str], words: Sequence[str]) -> "tuple[Dataset, Readings, list[str]]":
-    """Return the data that `gode discover` would search, how they were read, and what it would say.
+def asked_data(
+    tables: "Sequence[Table]", words: Sequence[str]
+) -> "tuple[Dataset, Readings, Options, list[str]]":
+    """Return what `gode discover` would search in some tables, how they were read, and what it would say.
 
     Raises:
-        GodeError: if the command would refuse them.
+        GodeError: if the command would refuse the data, or the options of the search.
     """
-    options, order = asked_options([*files, *words])
-    dataset, readings = read_dataset(files, options)
-    accelerated = any(name.endswith("''") for name in dataset.channels)
-    return dataset, readings, check_initial(dataset, order or ("2" if accelerated else "1"))
+    from gode.data.labels import with_units
+    from gode.discovery.framing import frame_of
+    from gode.discovery.individual import check_names
+    from gode.search.settings import check_start
+
+    data, choices = asked_options(words)
+    read = partial(dataset_of, tables)
+    dataset, readings, options, notes = asked_search(read, data, **choices)  # type: ignore[arg-type]
+    dataset = with_units(dataset, dict(options.known.units))
+    for settings in options.settings(dataset):
+        check_start(settings, dataset.inputs)
+    frame = frame_of(options.known, dataset) if options.known.frame else None
+    check_names(options.individual, frame.parameters if frame else ())
+    return dataset, readings, options, notes

@@ -1,10 +1,9 @@
 """gode discover, gode fit: from measurements to the equation."""
 
-import re
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +13,8 @@ from gode.choices import EffortName, Preset
 from gode.cli.app import NOT_EXPLAINED, OutPath, add_options, exit_interrupted, main, say
 from gode.cli.columns import data_options
 from gode.cli.known import assume_option, bounds_of, fixed_values, units_of, value_options
-from gode.measured.asked import is_equation, parts_of
+from gode.cli.request import asked_search, individuals_of, named_by_equations
+from gode.measured.asked import is_equation
 from gode.measured.read import DataOptions, check_initial, read_dataset
 
 if TYPE_CHECKING:
@@ -124,25 +124,12 @@ def discover_command(
       gode discover plasma.csv --runs patient --individual all
     """
     given = DataOptions(**data)  # type: ignore[arg-type]
-    if frame is not None and ";" in frame:
-        given = _named_by_equations(given, [text for text in frame.split(";") if text.strip()])
-    dataset, readings = read_dataset(files, given)
-    from gode.discovery.framing import frame_of  # after the files were read: they are slow to import
-    from gode.discovery.options import Options
-    from gode.equation.frame import order_of
-    from gode.search.known import make_known
-
-    known = make_known(frame, fixed_values(fix), bounds_of(bounds), units_of(units), assume)
-    if frame is not None:
-        order = str(max(order_of(tree) for tree in frame_of(known, dataset).trees))
-    order = order or ("2" if any(name.endswith("''") for name in dataset.channels) else "1")
-    notes = [*check_initial(dataset, order), *jobs_note(n_jobs)]
-    _say_all([*readings.told, *notes], silent=as_json or quiet)
-    options = Options(
-        order="auto" if order == "auto" else int(order), grammar=grammar, without=without, start=start,
-        effort=effort, preset=preset, seed=seed, max_seconds=max_seconds, known=known,
-        individual=individuals_of(individual, dataset),
+    dataset, readings, options, notes = asked_search(
+        partial(read_dataset, files), given, order=order, frame=frame, fix=fix, bounds=bounds, units=units,
+        assume=assume, individual=individual, grammar=grammar, without=without, start=start, effort=effort,
+        preset=preset, seed=seed, max_seconds=max_seconds,
     )  # fmt: skip
+    _say_all([*readings.told, *notes, *jobs_note(n_jobs)], silent=as_json or quiet)
     checkpoint = None if out is None else _checkpoint(dataset, options, out)
     if checkpoint and checkpoint.n_recalled:
         recalled = f"{checkpoint.n_recalled} fits are known"
@@ -183,7 +170,7 @@ def fit_command(
     texts, files = split_equations(equation, files)
     options = DataOptions(**data)  # type: ignore[arg-type]
     if len(texts) > 1:
-        options = _named_by_equations(options, texts)
+        options = named_by_equations(options, texts)
     dataset, readings = read_dataset(files, options)
     from gode.data.labels import with_units  # after the files were read: they are slow to import
     from gode.discovery.given import fit_in, law_known
@@ -199,33 +186,11 @@ def fit_command(
     _exit(found)
 
 
-def individuals_of(option: str | None, dataset: "Dataset") -> tuple[str, ...]:
-    """Return the constants that each run has for itself: all, auto, or their names.
-
-    Raises:
-        ConfigError, DataError: if they cannot be asked for.
-    """
-    from gode.discovery.individual import individuals_asked
-
-    return individuals_asked(None if option is None else option.split(","), dataset)
-
-
 def split_equations(first: str, others: tuple[str, ...]) -> tuple[list[str], tuple[str, ...]]:
     """Return the equations at the start of the arguments, and the files after them."""
     n = next((i for i, word in enumerate(others) if not is_equation(word)), len(others))
     texts = [part.strip() for text in (first, *others[:n]) for part in text.split(";")]
     return [text for text in texts if text] or [first], others[n:]
-
-
-def _named_by_equations(options: DataOptions, texts: Sequence[str]) -> DataOptions:
-    """Return the options with the states called as in some equations, and a single input F if it is there."""
-    from gode.equation.parse_system import written_states
-
-    called = written_states(texts)
-    force = options.force
-    if force is not None and len(parts_of(force)) == 1 and any(re.search(r"\bF\b", text) for text in texts):
-        force = f"F={force}"
-    return replace(options, called=called, states=options.states or ",".join(called), force=force)
 
 
 def jobs_note(n_jobs: int) -> list[str]:

@@ -1,0 +1,73 @@
+"""What a command asks for: the data and the options of a search, as its words give them."""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from gode.cli.known import bounds_of, fixed_values, units_of
+from gode.measured.asked import parts_of
+from gode.measured.read import DataOptions, check_initial
+
+if TYPE_CHECKING:
+    from gode.data import Dataset
+    from gode.discovery.options import Options
+    from gode.tables.runs import Readings
+
+
+def asked_search(
+    read: "Callable[[DataOptions], tuple[Dataset, Readings]]",
+    data: DataOptions,
+    *,
+    order: str | None,
+    frame: str | None,
+    fix: tuple[str, ...],
+    bounds: tuple[str, ...],
+    units: tuple[str, ...],
+    assume: tuple[str, ...],
+    individual: str | None,
+    **choices: object,
+) -> "tuple[Dataset, Readings, Options, list[str]]":
+    """Return the data and the options of a search as the command gives them, and what to say about them.
+
+    Raises:
+        ConfigError, DataError, EquationError: if they do not go together.
+    """
+    if frame is not None and ";" in frame:
+        data = named_by_equations(data, [text for text in frame.split(";") if text.strip()])
+    dataset, readings = read(data)
+    from gode.discovery.framing import frame_of  # after the files were read: they are slow to import
+    from gode.discovery.options import Options
+    from gode.equation.frame import order_of
+    from gode.search.known import make_known
+
+    known = make_known(frame, fixed_values(fix), bounds_of(bounds), units_of(units), assume)
+    if frame is not None:
+        order = str(max(order_of(tree) for tree in frame_of(known, dataset).trees))
+    order = order or ("2" if any(name.endswith("''") for name in dataset.channels) else "1")
+    given = Options(**choices)  # type: ignore[arg-type]
+    own = individuals_of(individual, dataset)
+    options = replace(given, order="auto" if order == "auto" else int(order), known=known, individual=own)
+    return dataset, readings, options, check_initial(dataset, order)
+
+
+def individuals_of(option: str | None, dataset: "Dataset") -> tuple[str, ...]:
+    """Return the constants that each run has for itself: all, auto, or their names.
+
+    Raises:
+        ConfigError, DataError: if they cannot be asked for.
+    """
+    from gode.discovery.individual import individuals_asked
+
+    return individuals_asked(None if option is None else option.split(","), dataset)
+
+
+def named_by_equations(options: DataOptions, texts: Sequence[str]) -> DataOptions:
+    """Return the options with the states called as in some equations, and a single input F if it is there."""
+    from gode.equation.parse_system import written_states
+
+    called = written_states(texts)
+    force = options.force
+    if force is not None and len(parts_of(force)) == 1 and any(re.search(r"\bF\b", text) for text in texts):
+        force = f"F={force}"
+    return replace(options, called=called, states=options.states or ",".join(called), force=force)
