@@ -58,9 +58,18 @@ def program(text: str) -> Markup:
     return Markup(f"<pre><code>{html(text)}</code></pre>")
 
 
-def details(title: str, *parts: object) -> Markup:
-    """Return parts that are hidden until the title is clicked."""
-    return Markup(f"<details><summary>{html(title)}</summary>{''.join(map(html, parts))}</details>")
+def copyable(name: str, text: str, words: str) -> Markup:
+    """Return a text in a fixed-width font with a button that copies it."""
+    return Markup(
+        f'<div class="copy"><button type="button" class="on-screen" data-copy="copy-{name}" hidden>'
+        f'Copy {html(words)}</button><pre tabindex="0"><code id="copy-{name}">{html(text)}</code></pre></div>'
+    )
+
+
+def details(title: str, *parts: object, opened: bool = False) -> Markup:
+    """Return parts that are hidden until the title is clicked, unless they are `opened`."""
+    body = "".join(map(html, parts))
+    return Markup(f"<details{' open' * opened}><summary>{html(title)}</summary>{body}</details>")
 
 
 def _cell(value: object) -> str:

@@ -79,7 +79,7 @@ def test_states_that_vary_most_span_the_phase_plane():
 
 def test_derivatives_of_words_have_primes_and_letters_dots():
     text = law_mathml(parse_system_values(["prey' = prey*y", "y' = -y"]))
-    assert "<msup><mi>prey</mi><mo>′</mo></msup>" in text
+    assert "<mi>prey′</mi>" in text
     assert '<mover><mi>y</mi><mo stretchy="false">˙</mo></mover>' in text
 
 

@@ -43,14 +43,6 @@ def rival_boxes(plots: Plots) -> Markup:
     )
 
 
-def copyable(name: str, text: str, words: str) -> Markup:
-    """Return a text in a fixed-width font with a button that copies it."""
-    return Markup(
-        f'<div class="copy"><button type="button" class="on-screen" data-copy="copy-{name}" hidden>'
-        f'Copy {html(words)}</button><pre tabindex="0"><code id="copy-{name}">{html(text)}</code></pre></div>'
-    )
-
-
 def saved(name: str, files: Mapping[str, str]) -> Markup:
     """Return buttons that save texts which stand in the page."""
     buttons, texts = [], []

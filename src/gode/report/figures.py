@@ -64,6 +64,7 @@ STYLE = {
 RED = "#C0182D"  # title of a poor result
 MAX_TITLE = 90  # characters of a line of the title
 RASTER = 150  # dots per inch of rasterised curves
+MAX_PIXELS = 800_000
 Channels = tuple[Channel, ...]
 
 
@@ -204,6 +205,17 @@ def to_svg(figure: Figure) -> str:
     with _style():
         metadata = dict.fromkeys(("Date", "Creator", "Format", "Type"))
         figure.savefig(out, format="svg", transparent=True, metadata=metadata, dpi=RASTER)
+    return out.getvalue()
+
+
+def to_png(figure: Figure) -> bytes:
+    """Return a figure as PNG on white, of at most some number of pixels."""
+    width, height = figure.get_size_inches()
+    out = BytesIO()
+    with _style():
+        figure.savefig(
+            out, format="png", facecolor="white", dpi=min(RASTER, (MAX_PIXELS / width / height) ** 0.5)
+        )
     return out.getvalue()
 
 

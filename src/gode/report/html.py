@@ -8,8 +8,9 @@ from string import Template
 
 from gode import __version__
 from gode.markup import Markup, html
-from gode.report.figures import INK, Figure, to_svg
+from gode.report.figures import INK, Figure, to_png, to_svg
 
+LARGE = 500_000  # characters of SVG
 SVG_START = re.compile(r"<svg\b.*", re.DOTALL)
 SVG_METADATA = re.compile(r"<metadata>.*?</metadata>", re.DOTALL)
 SVG_SIZE = re.compile(r'(<svg\b[^>]*?) (?:height|width)="[^"]*"')
@@ -45,8 +46,13 @@ def _template(name: str) -> str:
 
 
 def picture(figure: Figure, name: str, words: str) -> Markup:
-    """Return a figure as inline SVG in the colour of the text; its ids get the prefix `name`."""
+    """Return a figure as inline SVG in the colour of the text; its ids get the prefix `name`.
+
+    One of many panels, whose SVG would be large, comes as pixels.
+    """
     svg = SVG_METADATA.sub("", SVG_START.findall(to_svg(figure))[0])
+    if len(svg) > LARGE:
+        return image(to_png(figure), words, "png")
     for _ in range(2):
         svg = SVG_SIZE.sub(r"\1", svg, count=1)
     svg = REFERENCE.sub(rf"\g<1>{name}-", svg).replace(INK, "currentColor")
@@ -54,7 +60,7 @@ def picture(figure: Figure, name: str, words: str) -> Markup:
     return Markup(f"<figure>{svg}</figure>")
 
 
-def image(svg: bytes, words: str) -> Markup:
-    """Return SVG as an image in its own colours on white."""
-    source = f"data:image/svg+xml;base64,{b64encode(svg).decode()}"
+def image(data: bytes, words: str, kind: str = "svg+xml") -> Markup:
+    """Return SVG or PNG as an image in its own colours on white."""
+    source = f"data:image/{kind};base64,{b64encode(data).decode()}"
     return Markup(f'<figure class="white"><img alt="{html(words)}" src="{source}"></figure>')

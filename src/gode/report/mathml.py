@@ -55,13 +55,13 @@ def _variable(name: str) -> str:
     if not order:
         return f"<mi>{bare}</mi>"
     if len(bare) > 1:  # a dot does not suit a word
-        return f"<msup><mi>{bare}</mi><mo>{'′' * order}</mo></msup>"
+        return f"<mi>{bare}{'′' * order}</mi>"  # as a superscript it would stand too high
     # Not marked as an accent: without a mathematical font browsers set accents askew.
     return f'<mover><mi>{bare}</mi><mo stretchy="false">{"˙¨"[order - 1]}</mo></mover>'
 
 
 def _power(base: str, exponent: str) -> str:
-    low = base.join(BRACES) if base.startswith("<mover>") or base.endswith("′</mo></msup>") else base
+    low = base.join(BRACES) if base.startswith("<mover>") or base.endswith("′</mi>") else base
     return f"<msup><mrow>{low}</mrow><mrow>{exponent}</mrow></msup>"
 
 

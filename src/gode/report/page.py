@@ -39,7 +39,7 @@ from gode.report.sections import (
     verdict_box,
 )
 
-BUDGET = 15_000  # points of all curves together: the page stays below 2 MB
+BUDGET = 8_000  # points of all curves together: the page stays below 2 MB
 STRONG = 0.95  # correlation of two constants that gets a remark
 
 
@@ -109,10 +109,11 @@ def overview_words(discovery: Discovery) -> list[str]:
         out.append(f"The noise of {channel.name} is about {_noise(channel, dataset)}; {_verdict(channel)}.")
     out += [f"{words}." for words in conserved_words(discovery.candidates[0].equation)]
     if discovery.settings.grammar:
+        n = len(discovery.ties) - 1
         out.append(
             f"Of {discovery.n_fitted} equations fitted, {len(discovery.candidates)} were solved along the "
             "data; "
-            f"{count_of(len(discovery.ties) - 1)} explain them about as well as this one."
+            f"{count_of(n)} {'explains' if n == 1 else 'explain'} them about as well as this one."
         )
     out += [f"{remark[0].upper()}{remark[1:]}." for remark in discovery.remarks]
     told = {"u", "velocity", "acceleration", *dataset.channels}  # above

@@ -25,7 +25,8 @@ from gode.selection import Candidate, front, ties
 from gode.solve import Solution
 
 MAX_RIVALS = 8  # equations besides the named one that have curves
-CURVE = 3000  # points of a curve
+CURVE = 8000  # points of a curve
+SOLVED = 20_000  # times at which a solution is found, of which the extremes are drawn if that is too many
 GRID = 90  # points along an axis, for nullclines
 BLUE, ORANGE, GREEN, PINK, YELLOW, SKY = range(6)  # places in the palette of the script
 OTHERS = (3, 4, 5, 6, 7)  # colours of rivals
@@ -41,18 +42,24 @@ class Plots:
         self.dataset = discovery.prepared.dataset
         n_runs = min(len(self.dataset.runs), MAX_PANELS)
         n_channels = len(self.dataset.channels)
-        self.most = max(budget // (2 * n_runs * n_channels), 100)  # of the samples of a run
-        self.curve = int(np.clip(budget // ((1 + MAX_RIVALS) * n_runs * n_channels), 60, CURVE))
+        own = budget // (2 * n_runs * n_channels)
+        self.most = max(own, 100)  # of the samples of a run
+        self.curve = int(np.clip(own, 60, CURVE))  # of the named equation
+        self.rival = int(np.clip(own // MAX_RIVALS, 40, CURVE))
         self.solved: dict[tuple[int, int], Solution | None] = {}
 
     @cached_property
     def shown(self) -> list[Candidate]:
-        """The equations that have curves, the named one first: near ties before the rest of the front."""
+        """The equations that have curves, the named one first: near ties before the rest of the front.
+
+        Of several that read the same, as two forms may, only the first.
+        """
         found = self.discovery
         close = {id(c) for c in ties(found.candidates, found.settings.selection)}
-        all_shown = [c for c, _ in found.shown]
-        rest = sorted(all_shown[1:], key=lambda c: id(c) not in close)
-        return [all_shown[0], *rest[:MAX_RIVALS]]
+        named, *rest = (c for c, _ in found.shown)
+        ordered = [named, *sorted(rest, key=lambda c: id(c) not in close)]
+        unlike = {"; ".join(Finding(c).lines()): c for c in reversed(ordered)}
+        return [c for c in ordered if unlike["; ".join(Finding(c).lines())] is c][: MAX_RIVALS + 1]
 
     @cached_property
     def measured(self) -> tuple[Channel, ...]:
@@ -90,10 +97,12 @@ class Plots:
                 roots = np.broadcast_to(series.roots, series.t.shape)
                 noise = channel.noise / np.interp(solution.t, series.t, roots)
                 values = solution[channel.name]
-                yield band("±2 noise", solution.t, values - 2 * noise, values + 2 * noise, colour=ORANGE)
+                low, high = values - 2 * noise, values + 2 * noise
+                yield band("±2 noise", solution.t, low, high, most=self.curve, colour=ORANGE)
             yield line_series(
-                name, solution.t, solution[channel.name], colour=paint, group=f"c{number}", hidden=not best,
-                dash=[] if best else [7, 4], loose=not best,
+                name, solution.t, solution[channel.name], most=self.curve if best else self.rival,
+                colour=paint, group=f"c{number}", hidden=not best, loose=not best,
+                dash=[] if best else [7, 4],
             )  # fmt: skip
 
     def _forecast(self, channel: Channel) -> Iterator[Spec]:
@@ -159,7 +168,8 @@ class Plots:
                 )
             if solution is not None:
                 paint = ORANGE if colour == BLUE else colour
-                drawn.append(line_series("solution", *solution.values[[one, other]], colour=paint))
+                some = solution.values[[one, other], :: len(solution.t) // self.curve + 1]
+                drawn.append(line_series("solution", *some, most=self.curve, colour=paint))
         drawn += self._nullclines(low, high) if several else []
         title = "Phase plane" if several else "Phase portrait"
         x_label, y_label = (axis_label(self.dataset, name) for name in names)
@@ -217,7 +227,7 @@ class Plots:
         key = number, run
         if key not in self.solved:
             t = fine(self.dataset.runs[run].t)
-            t = t if len(t) <= self.curve else np.linspace(t[0], t[-1], self.curve)
+            t = t if len(t) <= SOLVED else np.linspace(t[0], t[-1], SOLVED)
             try:
                 self.solved[key] = simulate(self.shown[number], self.discovery.prepared, Scenario(t, run=run))
             except GodeError:

@@ -9,10 +9,10 @@ from gode.discovery.energy import force_of, potential_values
 from gode.discovery.quality import Verdict
 from gode.equation import Equation
 from gode.errors import EquationError
-from gode.markup import Markup, bullets, card, details, html, paragraph, program, table
+from gode.markup import Markup, bullets, card, copyable, details, html, paragraph, program, table
 from gode.report.answers import answer
 from gode.report.code import code
-from gode.report.embedded import copyable, embedded, rival_boxes, saved
+from gode.report.embedded import embedded, rival_boxes, saved
 from gode.report.equilibria import extent
 from gode.report.experiments import Separation, separations
 from gode.report.figures import data_and_fit, front_picture, phase_portrait, residual_plots
@@ -28,7 +28,7 @@ SMOOTHED = ("error of smoothed u", "of u'", "of u''")
 MAX_ROWS = 30  # of a table
 MAX_ASSUMED = 5
 MAX_CODE = 20_000  # characters of a program shown on the page
-MAX_DATA = 400_000  # characters of the data embedded in the page
+MAX_DATA = 300_000  # characters of the data embedded in the page
 HEADS = {  # symbol, words, and a colour for light and dark pages
     Verdict.GOOD: ("✓", "Good", "#009E73"),
     Verdict.PATTERN: ("≈", "Use it with care", "#E69F00"),
@@ -71,15 +71,17 @@ def rivals_section(discovery: Discovery) -> list[Markup]:
     single, common = separations(discovery)
     others = discovery.ties[1:]
     sure = paragraph(f"Among the laws tried, the one named is {discovery.certainty}.")
-    same = ["; ".join(form.lines()) for form in discovery.forms[1:]]
+    told = "; ".join(discovery.equation.lines())
+    same = [text for form in discovery.forms[1:] if (text := "; ".join(form.lines())) != told]
     alike = [paragraph("The same within these data, in another form:"), bullets(same)] if same else []
+    explain = "explains" if len(others) == 1 else "explain"
     if not others:
         return [sure, paragraph("Of the equations tried, no other explains these data about as well.")]
     out = [
         sure,
         *alike,
         paragraph(
-            f"{count_of(len(others)).capitalize()} of those tried explain these data about as well. "
+            f"{count_of(len(others)).capitalize()} of those tried {explain} these data about as well. "
             "What experiment would tell each from the best one:"
         ),
     ]

@@ -8,8 +8,8 @@ import numpy as np
 from gode.discovery import Discovery, Finding
 from gode.discovery.quality import Verdict
 from gode.equation.system import make_law
-from gode.markup import Markup, bullets, details, html, paragraph, section
-from gode.report.embedded import copyable, embedded, formula, rival_boxes
+from gode.markup import Markup, bullets, copyable, details, html, paragraph, section
+from gode.report.embedded import embedded, formula, rival_boxes
 from gode.report.page import all_constants, initial_parts, overview_words
 from gode.report.plots import Plots
 from gode.report.repeat import python_call

@@ -2,16 +2,24 @@
 "use strict";
 (() => {
   const COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7B5EA7", "#8A6D3B"];
+  const PALE = ["#5CB8F5", "#FF8F4A", "#35CFA0", "#EDA5CE", "#F2C14E", "#A5DBFF", "#BBA2EC", "#CFAE78"];  // on dark pages
+  const dark = window.matchMedia("(prefers-color-scheme: dark)");
   const PAD = { left: 64, right: 14, top: 10, bottom: 42 };
   const plots = [];
 
   const colour = (name, fallback) =>
     getComputedStyle(document.documentElement).getPropertyValue(name).trim() || fallback;
-  const numbers = (list) => Float64Array.from(list || [], (v) => (v === null ? NaN : v));
+  const numbers = (list) => {
+    if (typeof list !== "string") return Float64Array.from(list || [], (v) => (v === null ? NaN : v));
+    const text = atob(list), bytes = new Uint8Array(text.length);  // many values come as their bytes
+    for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
+    return new Float64Array(bytes.buffer);
+  };
   const short = (v) => {
     if (!Number.isFinite(v)) return "";
     const size = Math.abs(v);
-    return size !== 0 && (size >= 1e6 || size < 1e-4) ? v.toExponential(3) : String(+v.toPrecision(6));
+    if (size === 0 || (size < 1e6 && size >= 1e-4)) return String(+v.toPrecision(6));
+    return v.toExponential(3).replace(/\.?0+e/, "e").replace("e+", "e");
   };
   const element = (tag, kind, text) => {
     const made = document.createElement(tag);
@@ -96,9 +104,9 @@
     setSeries(series) {
       this.series = series.map((s, i) => ({
         ...s,
-        x: numbers(s.x), y: numbers(s.y), low: numbers(s.low), high: numbers(s.high),
+        x: numbers(s.x), y: numbers(s.y), low: numbers(s.low), high: numbers(s.high), lines: s.lines && numbers(s.lines),
         shown: !s.hidden,
-        paint: s.colour === undefined ? COLOURS[i % COLOURS.length] : COLOURS[s.colour % COLOURS.length],
+        get paint() { return (dark.matches ? PALE : COLOURS)[(s.colour === undefined ? i : s.colour) % COLOURS.length]; },
       }));
       for (const s of this.series) {
         s.sorted = s.x.every((v, i) => i === 0 || v >= s.x[i - 1]);
@@ -122,7 +130,7 @@
 
     drawLegend() {
       this.legend.replaceChildren();
-      const named = this.series.filter((s) => s.name);
+      const named = this.series.filter((s) => s.name && (s.shown || !s.group));  // boxes show hidden equations
       if (named.length < 2 && !this.spec.legend) return;
       for (const s of named) {
         const made = element("button", "plot-key");
@@ -135,7 +143,6 @@
           if (s.group) window.gode.show(s.group, !s.shown);
           else { s.shown = !s.shown; made.setAttribute("aria-pressed", String(s.shown)); this.draw(); }
         });
-        s.key = made;
         this.legend.append(made);
       }
     }
@@ -308,6 +315,7 @@
       g.setLineDash(s.dash || []);
       g.beginPath();
       if (last - first > 4 * this.inner.w && s.sorted) {
+        g.globalAlpha = 0.6;  // so that points below a dense curve can be seen
         const [low, high] = this.columns(s, first, last);
         for (let p = 0; p < low.length; p++)
           if (!Number.isNaN(low[p])) { g.lineTo(PAD.left + p, this.toY(low[p])); g.lineTo(PAD.left + p, this.toY(high[p])); }
@@ -321,6 +329,7 @@
         }
       }
       g.stroke();
+      g.globalAlpha = 1;
       g.setLineDash([]);
     }
 
@@ -419,11 +428,13 @@
     for (const plot of plots) {
       let changed = false;
       for (const s of plot.series)
-        if (s.group === group && s.shown !== on) { s.shown = on; changed = true; if (s.key) s.key.setAttribute("aria-pressed", String(on)); }
-      if (changed) { if (plot.whole) plot.range = plot.all(); plot.draw(); }
+        if (s.group === group && s.shown !== on) { s.shown = on; changed = true; }
+      if (changed) { if (plot.whole) plot.range = plot.all(); plot.drawLegend(); plot.draw(); }
     }
     for (const box of document.querySelectorAll(`[data-group="${group}"]`)) box.checked = on;
   }
+
+  dark.addEventListener("change", () => { for (const plot of plots) { plot.drawLegend(); plot.draw(); } });
 
   // Plots whose values stand in the page itself take the place of their still pictures.
   function inPage() {
