@@ -1,8 +1,16 @@
 import shlex
+from types import SimpleNamespace
+
+import pytest
+
+pytest.importorskip("starlette", reason="the extra `studio` is not installed")
 
 from gode.cli.asked import asked_options
-from gode.studio.fields import edit_of
-from gode.studio.form import FIELDS, command_text, command_words, problem_of, python_text
+from gode.cli.known import ASSUMPTIONS
+from gode.measured.asked import parts_of
+from gode.search.assumptions import MEANINGS
+from gode.studio.fields import edit_of, edit_tools, known_fields
+from gode.studio.form import FIELDS, command_text, command_words, problem_of
 
 
 def form(*roles, **more):
@@ -12,14 +20,28 @@ def form(*roles, **more):
 
 
 def test_every_field_is_an_option_of_the_command():
-    words = ["a.csv"]
-    values = {"text": "1", "lines": "1", "words": "log", "check": "on"}
+    values = {"fix": "K = 5", "bounds": "r = 0:", "units": "t = h", "assume": "odd", "frame": "u' = f(u)"}
+    words = []
     for field in FIELDS:
-        value = field.choices[1][0] if field.choices else values[field.kind]
-        words += field.words({field.key: [value]})
-    options, order = asked_options(words)  # refuses what the command does not know
-    assert order == "1"
-    assert options.initial == ("1",)
+        value = field.choices[1][0] if field.kind == "choice" else values.get(field.key, "1")
+        words += field.words({field.key: [value]}) if field.option else []
+    data, others = asked_options(words)  # refuses what the command does not know
+    assert data.initial == ("1",)
+    assert others["order"] == "1"
+    assert (others["fix"], others["bounds"], others["units"]) == (("K=5",), ("r=0:",), ("t=h",))
+
+
+def test_assumptions_of_the_page_are_those_of_the_command():
+    assert tuple(MEANINGS) == ASSUMPTIONS
+    page = known_fields({"assume": ["energy"]}, [list(each) for each in MEANINGS.items()])
+    for name in ASSUMPTIONS:
+        assert f'name="assume" value="{name}"' in page
+    assert command_words({"assume": ["odd", "energy"]}, [], [])[-4:] == [
+        "--assume",
+        "odd",
+        "--assume",
+        "energy",
+    ]
 
 
 def test_one_signal_with_an_input():
@@ -38,6 +60,17 @@ def test_several_states_are_a_system_and_wells_are_runs():
     assert wells == ["--time", "t", "--u", "prey,predator"]
 
 
+def test_two_accelerometers_are_two_states():
+    words = command_words(form("time", "acceleration", "acceleration"), ["t", "left", "right"], [])
+    assert words == ["--time", "t", "--states", "x1=none,x2=none", "--acceleration", "left,right"]
+
+
+def test_columns_with_an_equals_sign_are_states_and_inputs():
+    words = command_words(form("time", "state", "state", "input"), ["t", "c=1", "c", "a=b"], [])
+    assert words == ["--time", "t", "--states", "x1=c=1,c", "--force", "F1=a=b"]
+    assert parts_of(words[3]) == [("x1", "c=1"), ("", "c")]
+
+
 def test_what_is_missing_among_the_roles_is_told():
     assert (
         problem_of(form("ignored", "state"), ["t", "u"])
@@ -49,27 +82,12 @@ def test_what_is_missing_among_the_roles_is_told():
 
 
 def test_the_command_can_be_typed():
-    words = command_words(form("time", "state", initial="1,0\n2,0"), ["my time", "u"], [])
+    chosen = form("time", "state", initial="1,0\n2,0", frame="u' = f(u)", start='a"$b')
+    words = command_words(chosen, ["my time", "u"], [])
     text = command_text(["my data.csv"], words)
     assert shlex.split(text) == ["gode", "discover", "my data.csv", *words, "--out", "result"]
     assert words[-4:] == ["--initial", "1,0", "--initial", "2,0"]
-
-
-def test_the_lines_of_python_are_python():
-    chosen = form(
-        "time",
-        "state",
-        "input",
-        order="2",
-        autonomous="on",
-        without="log, exp",
-        initial="1,0",
-        max_seconds="5",
-    )
-    text = python_text(["a.csv"], chosen, ["t", "u", "f"], ["crop 0 to 3"])
-    compile(text, "lines", "exec")
-    assert "order=2, without=['t', 'log', 'exp'], initial=[1,0], max_seconds=5" in text
-    assert "force=data['f']" in text
+    assert """--frame "u' = f(u)\"""" in text
 
 
 def test_tools_write_edits():
@@ -85,3 +103,12 @@ def test_tools_write_edits():
     )
     assert edit_of("hold", {"hold.share": ["20 %"]}) == "hold back 20 %"
     assert edit_of("crop", {}) == ""
+
+
+def test_a_blank_is_taken_from_the_signals_unless_others_are_chosen():
+    seen = {"names": ["t", "A1", "blank", "note"], "numeric": [True, True, True, False]}
+    job = SimpleNamespace(id="a", edits=(), form=form("time", "state", "ignored", "ignored"))
+    page = edit_tools(job, seen)
+    assert 'name="subtract.columns" value="A1" checked' in page
+    assert 'name="subtract.columns" value="blank">' in page
+    assert 'value="note"' not in page

@@ -2,10 +2,13 @@
 
 import asyncio
 import io
+import os
 import re
 import socket
+import sys
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import httpx
 import pytest
@@ -18,14 +21,14 @@ EVIL = "<script>alert(1)</script>"
 
 @pytest.fixture
 def client(studio):
-    with httpx.Client(base_url=studio.address, trust_env=False, timeout=60) as made:
+    with httpx.Client(base_url=studio.address, trust_env=False, timeout=180) as made:
         assert made.get(studio.link).status_code == 303
         yield made
 
 
 @pytest.fixture
 def stranger(studio):
-    with httpx.Client(base_url=studio.address, trust_env=False, timeout=60) as made:
+    with httpx.Client(base_url=studio.address, trust_env=False, timeout=180) as made:
         yield made
 
 
@@ -82,6 +85,33 @@ def test_only_the_loopback_address_listens(studio):
             assert tried.connect_ex((address, port)) != 0
     with socket.socket() as tried:
         assert tried.connect_ex(("127.0.0.1", port)) == 0
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc tells what listens")
+def test_no_socket_of_the_studio_listens_elsewhere(client, studio):
+    uploaded(client, "a.csv", b"t,u\n0,1\n1,2\n2,3\n")  # its reading process runs by now
+    own = [studio.process.pid, *children(studio.process.pid)]
+    assert len(own) > 1
+    sockets = {
+        os.readlink(link) for pid in own for link in Path(f"/proc/{pid}/fd").iterdir() if link.is_symlink()
+    }
+    heard = []
+    for table in ("tcp", "tcp6", "udp", "udp6"):
+        for row in Path(f"/proc/net/{table}").read_text().splitlines()[1:]:
+            cells = row.split()
+            listens = cells[3] == "0A" or table.startswith("udp")
+            if listens and f"socket:[{cells[9]}]" in sockets:
+                heard.append(cells[1].split(":"))
+    port = int(studio.address.rsplit(":", 1)[1])
+    assert heard == [["0100007F", f"{port:04X}"]]  # 127.0.0.1
+
+
+def children(pid: int) -> list[int]:
+    return [
+        int(word)
+        for path in Path(f"/proc/{pid}/task").glob("*/children")
+        for word in path.read_text().split()
+    ]
 
 
 @pytest.mark.parametrize(

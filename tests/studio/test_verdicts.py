@@ -1,20 +1,48 @@
+from html import unescape
+from types import SimpleNamespace
+
+import numpy as np
 import pytest
 
 pytest.importorskip("starlette", reason="the extra `studio` is not installed")
 
 from gode.data.example import load_example
-from gode.discovery import fit
+from gode.discovery import Finding, fit
 from gode.discovery.quality import Verdict
-from gode.studio.verdicts import headline, place_of
+from gode.studio.trying import moved, sliders
+from gode.studio.verdicts import advice, headline
 
 
-def test_sliders_show_constants_as_the_text_has_them():
-    example = load_example("growth")
-    found = fit("u' = C*u - C*u^2", example.t, example.u)
+def test_sliders_are_of_the_numbers_in_the_text():
+    example = load_example("shaker")
+    law = "C*u'' + C*u' + C*u + C*u^3 = F"  # fitted in another scale than it is written
+    found = fit(law, example.t, example.u, force=example.columns["force"])
     candidate = found.candidates[0]
-    shown = {constant.place: constant.value for constant in found.equation.constants}
-    for i, value in enumerate(candidate.equation.constants):
-        place, scale = place_of(candidate, i)
-        assert scale * value == pytest.approx(shown[place])
-    assert found.quality.verdict is Verdict.GOOD
-    assert headline(found) == "A likely law"
+    shown = found.equation.constants
+    page = unescape("".join(sliders(candidate, "/x")))
+    assert [f"Constant of {c.place}: " in page for c in shown] == [True] * len(shown)
+    wanted = np.array([c.value + 1.5 * c.error for c in shown])
+    changed = [c.value for c in Finding(moved(candidate, wanted)).constants]
+    np.testing.assert_allclose(changed, wanted, rtol=1e-9)
+
+
+def test_the_verdict_comes_in_few_words():
+    example = load_example("growth")
+    good = fit("u' = C*u - C*u^2", example.t, example.u)
+    assert good.quality.verdict is Verdict.GOOD
+    assert headline(good) == "A likely law"
+    assert advice(good, SimpleNamespace(id="a", words=())) == []
+
+
+def test_a_poor_fit_says_what_to_try():
+    example = load_example("growth")
+    poor = fit("u' = C", example.t, example.u)
+    assert poor.quality.verdict.is_failure
+    assert "do not rely" in headline(poor) or "No equation" in headline(poor)
+    said = "".join(advice(poor, SimpleNamespace(id="a", words=("--effort", "quick"))))
+    assert "both orders" in said
+    assert "known input" in said
+    assert 'action="/runs/a/again"' in said
+    again = "".join(advice(poor, SimpleNamespace(id="a", words=("--order", "auto", "--effort", "thorough"))))
+    assert "both orders" not in again
+    assert "more effort" not in again

@@ -1,45 +1,50 @@
 """The answer of a run: its page, what sliders and comparisons ask for, and the files to take away."""
 
-import json
-from collections.abc import Callable
-from dataclasses import replace
-from functools import lru_cache, partial
-from io import BytesIO
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
 
 from gode.discovery import Discovery, Finding
 from gode.discovery.simulate import Scenario, simulate
-from gode.equation.system import make_law
-from gode.errors import EquationError, FileError
-from gode.report.code import LANGUAGES, code
-from gode.report.experiments import separate
-from gode.report.figures import overview, to_svg
-from gode.report.fitted import fit_table
+from gode.errors import FileError, GodeError
+from gode.report.experiments import Experiment, separate
 from gode.report.mathml import law_mathml
-from gode.report.page import discovery_page
-from gode.report.plots import Plots
+from gode.report.naming import axis_label
+from gode.report.panels import fine
+from gode.report.plots import NAME, Plots
 from gode.report.record import load
 from gode.report.repeat import python_call
-from gode.report.series import line_series
+from gode.report.series import Spec, line_series, plot
 from gode.selection import Candidate
+from gode.studio.lines import python_text
+from gode.studio.reading import read
 from gode.studio.runs import RECORD, Job
+from gode.studio.takeaway import Files
+from gode.studio.trying import moved
 from gode.studio.verdicts import answer_page
 
-REPORT, FIT, PICTURE = "report.html", "fit.csv", "overview.png"
-ENDINGS = {
-    "python": "model.py",
-    "c": "model.c",
-    "julia": "model.jl",
-    "matlab": "model.m",
-    "modelica": "model.mo",
-}
+GRID = 4000  # most times at which a curve is solved while a slider moves
 
 
 def answer(folder: Path, job: Job) -> str:
     """Return what the page of a finished run shows."""
-    return answer_page(_loaded(folder), _plots(folder), job, folder)
+    return _answered(folder, _changed(folder), job)
+
+
+@lru_cache(maxsize=8)
+def _answered(folder: Path, changed: int, job: Job) -> str:
+    plots = _plots(folder)
+    return answer_page(plots, Files(plots.discovery, job, folder, python_lines(folder, job)))
+
+
+def python_lines(folder: Path, job: Job) -> str:
+    """Return the lines of Python that do the same."""
+    try:
+        dataset, _, options, _ = read(folder, job, job.words)
+        return python_text(job.sources, job.words, dataset, options.order)
+    except GodeError:  # the file is not there any more
+        return python_call(_loaded(folder))
 
 
 def curves(folder: Path, job: Job, number: int, constants: list[float]) -> dict[str, object]:
@@ -50,18 +55,18 @@ def curves(folder: Path, job: Job, number: int, constants: list[float]) -> dict[
     """
     plots = _plots(folder)
     candidate = _chosen(plots, number)
-    if len(constants) != len(candidate.equation.constants):
-        raise FileError(f"{len(candidate.equation.constants)} constants are expected, got {len(constants)}")
-    moved = replace(candidate, equation=make_law(candidate.equation.skeleton, np.array(constants)))
+    n = len(Finding(candidate).constants)
+    if len(constants) != n:
+        raise FileError(f"{n} constants are expected, got {len(constants)}")
+    changed = moved(candidate, np.array(constants))
     out: dict[str, list[object]] = {}
     for i in sorted({s.run for s in plots.measured[0].series})[:4]:
         t = plots.dataset.runs[i].t
-        grid = np.linspace(t[0], t[-1], 500)
-        solved = simulate(moved, plots.discovery.prepared, Scenario(grid, run=i))
+        grid = fine(t) if len(t) <= GRID else np.linspace(t[0], t[-1], GRID)
+        solved = simulate(changed, plots.discovery.prepared, Scenario(grid, run=i))
         for channel in plots.measured:
-            out.setdefault(channel.name, []).append(
-                line_series("your constants" if i == 0 else "", grid, solved[channel.name])
-            )
+            name = "your constants" if i == 0 else ""
+            out.setdefault(channel.name, []).append(line_series(name, grid, solved[channel.name]))
     return {"curves": out}
 
 
@@ -88,8 +93,22 @@ def compare(folder: Path, job: Job, one: int, other: int) -> dict[str, object]:
         for c in pair
     ]
     best = separate(found, pair)
-    words = best.words if best is not None else "No experiment could be simulated for both."
-    return {"sides": sides, "words": words}
+    if best is None:
+        return {"sides": sides, "words": "No experiment could be simulated for both.", "plots": []}
+    return {"sides": sides, "words": best.words, "plots": _experiment(plots, pair, best.experiment)}
+
+
+def _experiment(plots: Plots, pair: list[Candidate], experiment: Experiment) -> list[Spec]:
+    """Return what two equations foretell of an experiment, a plot for each signal."""
+    solved = [simulate(c, plots.discovery.prepared, experiment.scenario) for c in pair]
+    names = ["; ".join(Finding(c).lines())[:NAME] for c in pair]
+    time = axis_label(plots.dataset, "t")
+    out = []
+    for channel in plots.measured:
+        lines = [line_series(n, s.t, s[channel.name]) for n, s in zip(names, solved, strict=True)]
+        title = f"{channel.name} if you {experiment.words}"
+        out.append(plot(title, time, axis_label(plots.dataset, channel.name), lines, height=220))
+    return out
 
 
 def file(folder: Path, job: Job, name: str) -> bytes:
@@ -98,62 +117,7 @@ def file(folder: Path, job: Job, name: str) -> bytes:
     Raises:
         FileError: if there is none of this name.
     """
-    if name == RECORD:
-        return (folder / RECORD).read_bytes()
-    languages = {file: language for language, file in ENDINGS.items() if language in LANGUAGES}
-    found = _loaded(folder)
-    if name in languages:
-        try:
-            return code(found, languages[name]).encode()
-        except EquationError as error:
-            raise FileError(str(error)) from None
-    makers: dict[str, Callable[[], bytes]] = {
-        REPORT: lambda: discovery_page(found, title=job.title).encode(),
-        FIT: partial(_csv, found),
-        "equation.tex": (found.equation.latex() + "\n").encode,
-        PICTURE: partial(_png, found),
-        "overview.svg": lambda: to_svg(overview(found)).encode(),
-        "notebook.ipynb": lambda: _notebook(found, job).encode(),
-        "log.txt": (folder / "log.txt").read_bytes,
-    }
-    if name not in makers:
-        raise FileError(f"there is no file {name[:40]!r} to take away")
-    return makers[name]()
-
-
-def _csv(found: Discovery) -> bytes:
-    return fit_table(found).encode()
-
-
-def _png(found: Discovery) -> bytes:
-    out = BytesIO()
-    overview(found).savefig(out, format="png", dpi=120)
-    return out.getvalue()
-
-
-def _notebook(found: Discovery, job: Job) -> str:
-    """Return a notebook that loads the record and shows what was found."""
-    cells = [
-        ("markdown", f"# {job.title}\n\n${found.equation.latex()}$\n\n{found.quality.words}"),
-        ("code", 'import gode\n\nd = gode.load("record.json")  # beside this notebook\nd'),
-        ("code", "d.equations"),
-        ("code", "d.plot()"),
-        ("code", "print(d.answers())"),
-        ("markdown", f"To search again:\n\n```python\n{python_call(found)}\n```"),
-    ]
-    made = []
-    for i, (kind, text) in enumerate(cells):
-        cell: dict[str, object] = {
-            "cell_type": kind,
-            "id": f"cell-{i}",
-            "metadata": {},
-            "source": text.splitlines(keepends=True),
-        }
-        made.append(cell | ({"execution_count": None, "outputs": []} if kind == "code" else {}))
-    kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
-    return json.dumps(
-        {"cells": made, "metadata": {"kernelspec": kernel}, "nbformat": 4, "nbformat_minor": 5}, indent=1
-    )
+    return Files(_loaded(folder), job, folder, python_lines(folder, job)).content(name)
 
 
 def _chosen(plots: Plots, number: int) -> Candidate:
@@ -167,7 +131,11 @@ def _loaded(folder: Path) -> Discovery:
 
 
 def _plots(folder: Path) -> Plots:
-    return _read(folder / RECORD, (folder / RECORD).stat().st_mtime_ns)
+    return _read(folder / RECORD, _changed(folder))
+
+
+def _changed(folder: Path) -> int:
+    return (folder / RECORD).stat().st_mtime_ns
 
 
 @lru_cache(maxsize=4)

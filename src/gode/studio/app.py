@@ -68,7 +68,7 @@ class Studio:
     async def _page(self, job: Job, error: str = "", status: int = 200) -> Response:
         if job.state is State.DRAFT:
             return HTMLResponse(await self._setup(job, error), status)
-        command = command_text(job.files, job.words)
+        command = command_text(job.sources, job.words)
         if job.state.is_over:
             fragment = await self.solver.ask("answer", run=job.id)
             return HTMLResponse(pages.answer(job, fragment.decode()))
@@ -167,7 +167,7 @@ class Studio:
     async def calculate(self, request: Request) -> Response:
         """Something about the result: curves for other constants, two rivals side by side."""
         values = {key: value[0] for key, value in (await _values(request)).items()}
-        job, what = self._job(request), request.path_params["what"]
+        job, what = self._ended(request), request.path_params["what"]
         body = await self.solver.ask(
             what, run=job.id, **{f"with_{key}": value for key, value in values.items()}
         )
@@ -175,7 +175,7 @@ class Studio:
 
     async def file(self, request: Request) -> Response:
         """A file to take away."""
-        job, name = self._job(request), request.path_params["name"]
+        job, name = self._ended(request), request.path_params["name"]
         body = await self.solver.ask("file", run=job.id, name=name)
         kind = TYPES.get(Path(name).suffix, "text/plain; charset=utf-8")
         headers = {"Content-Security-Policy": SANDBOX} if name.endswith(".html") else {}
@@ -193,6 +193,12 @@ class Studio:
 
     def _job(self, request: Request) -> Job:
         return self.runs.load(request.path_params["run"])
+
+    def _ended(self, request: Request) -> Job:
+        job = self._job(request)
+        if not job.state.is_over:
+            raise FileError("this run has no result yet")
+        return job
 
     async def _kept(self, request: Request) -> Job:
         """Return the draft with what the page sent."""
@@ -262,7 +268,7 @@ async def _given_files(form: FormData) -> dict[str, bytes]:
             found[_new(item.filename, found)] = await item.read()
     text, example = form.get("text"), form.get("example")
     if isinstance(example, str) and example in pages.EXAMPLES:
-        return {f"{example}.csv": (files("gode.data.examples") / f"{example}.csv").read_bytes()}
+        return {f"{example}.csv": (files("gode") / "data/examples" / f"{example}.csv").read_bytes()}
     if not found and isinstance(text, str) and text.strip():
         return {"pasted.txt": text.encode()}
     return found

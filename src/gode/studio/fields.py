@@ -3,13 +3,16 @@
 from collections.abc import Mapping, Sequence
 
 from gode.markup import Markup, details, html, paragraph
-from gode.studio.form import KNOWN, ROLES, SEARCH, Field, Form, first
+from gode.studio.form import DATA, FRAME, LAW, ROLES, SEARCH, Field, Form, first
 from gode.studio.runs import Job
 
 UNITS = (  # factor, new unit, words
     ("9.80665", "m/s2", "g to m/s²"),
     ("0.001", "", "milli to one, as mV to V"),
     ("0.017453292519943295", "rad", "degrees to radians"),
+    (f"{1 / 60!r}", "min", "seconds to minutes"),
+    (f"{1 / 3600!r}", "h", "seconds to hours"),
+    (f"{1 / 86400!r}", "d", "seconds to days"),
     ("60", "s", "minutes to seconds"),
     ("3600", "s", "hours to seconds"),
 )
@@ -37,7 +40,7 @@ def role_table(seen: Mapping[str, object], form: Form) -> Markup:
     )
     checked = " checked" if first(form, "wells") else ""
     return Markup(
-        '<div class="scroll" tabindex="0" role="region" aria-label="Columns">'
+        '<div class="scroll tall" tabindex="0" role="region" aria-label="Columns">'
         f'<table class="roles"><thead><tr>{head}</tr></thead><tbody>{"".join(out)}</tbody></table></div>'
         f'<p><label><input type="checkbox" name="wells"{checked}> '
         "Each state column is a run of its own, with the same law: "
@@ -57,18 +60,22 @@ def edit_tools(job: Job, seen: Mapping[str, object]) -> Markup:
         f'<ol class="edits">{items}</ol>' if items else '<p class="soft">The data are as they were read.</p>'
     )
     names = [str(name) for name in _list(seen, "names")]
+    usable = [i for i, right in enumerate(_list(seen, "numeric")) if right]
+    signals = [i for i in usable if first(job.form, f"role.{i}") in ("state", "velocity", "acceleration")]
+    columns = [names[i] for i in usable]
     tools = (
         _tool(here, "crop", "Keep a part of the time", _text("crop.first", "from"), _text("crop.last", "to")),
         _tool(
-            here, "drop", "Drop points", _columns("drop.column", names, "of", everything=True),
+            here, "drop", "Drop points", _columns("drop.column", columns, "of", everything=True),
             _text("drop.lines", "in lines", "14,17-19"),
         ),
         _tool(
-            here, "subtract", "Subtract a blank", _text("subtract.what", "this column or number"),
-            _many("subtract.columns", names, "from"),
+            here, "subtract", "Subtract a blank",
+            _text("subtract.what", "this column or number", choices=columns),
+            _many("subtract.columns", columns, "from", [names[i] for i in signals]),
         ),
         _tool(
-            here, "multiply", "Convert a unit", _columns("multiply.column", names, "of"), _conversions(),
+            here, "multiply", "Convert a unit", _columns("multiply.column", columns, "of"), _conversions(),
             _text("multiply.factor", "or multiply by"), _text("multiply.unit", "new unit"),
         ),
         _tool(here, "hold", "Hold back the end as a test", _text("hold.share", "per cent of the time", "20")),
@@ -77,27 +84,49 @@ def edit_tools(job: Job, seen: Mapping[str, object]) -> Markup:
         "With the pointer: choose “Drop points” above a plot, then click a point or frame some.",
         "soft",
     )
-    inner = [Markup(done), hint, Markup('<input type="hidden" name="edit" id="edit" value="">'), *tools]
-    return details("Edit the data", *inner) if not job.edits else _open("Edit the data", inner)
+    inner = [hint, Markup('<input type="hidden" name="edit" id="edit" value="">'), *tools]
+    return Markup(html(Markup(done)) + details("Edit the data", *inner, opened=bool(job.edits)))
 
 
-def known_fields(form: Form) -> Markup:
-    """Return the inputs for what is known, and for how to search."""
-    hint = "Such as sin(2*t); a measured input is a column above."
-    formula = Field("formula", "An input given by a formula in t", "--force", hint)
-    known = "".join(_input(field, form) for field in (*KNOWN, formula))
-    search = "".join(_input(field, form) for field in SEARCH)
-    return Markup(f'<div class="fields">{known}</div><h3>The search</h3><div class="fields">{search}</div>')
+def known_fields(form: Form, assumptions: Sequence[Sequence[str]]) -> Markup:
+    """Return the inputs for what is known, and for how to search.
+
+    Args:
+        assumptions: their names and meanings.
+    """
+    known = any(first(form, field.key) for field in FRAME)
+    parts = [
+        _fields("About the law", LAW, form, assumptions),
+        details("A part of the equation is known", _fields("", FRAME, form), opened=known),
+        _fields("About the data", DATA, form),
+        _fields("The search", SEARCH, form),
+    ]
+    return Markup("".join(parts))
+
+
+def _fields(
+    title: str, fields: Sequence[Field], form: Form, assumptions: Sequence[Sequence[str]] = ()
+) -> Markup:
+    head = f"<h3>{html(title)}</h3>" if title else ""
+    plain = "".join(_input(field, form) for field in fields if field.kind != "checks")
+    checks = "".join(_checks(field, form, assumptions) for field in fields if field.kind == "checks")
+    return Markup(f'{head}<div class="fields">{plain}</div>{checks}')
+
+
+def _checks(field: Field, form: Form, choices: Sequence[Sequence[str]]) -> str:
+    chosen = form.get(field.key) or []
+    boxes = "".join(
+        f'<label><input type="checkbox" name="{field.key}" value="{html(value)}"'
+        f"{' checked' if value in chosen else ''}> {html(value)}: {html(words)}</label>"
+        for value, words in choices
+    )
+    return f'<fieldset class="tool checks"><legend>{html(field.label)}</legend>{boxes}</fieldset>'
 
 
 def _input(field: Field, form: Form) -> str:
     value, key = first(form, field.key), html(field.key)
     hint = f'<span class="soft" id="{key}-help">{html(field.help)}</span>' if field.help else ""
     described = f' aria-describedby="{key}-help"' if field.help else ""
-    if field.kind == "check":
-        checked = " checked" if value else ""
-        box = f'<input type="checkbox" name="{key}" id="{key}"{checked}{described}>'
-        return f'<p class="field"><label>{box} {html(field.label)}</label>{hint}</p>'
     if field.kind == "choice":
         options = "".join(
             f'<option value="{html(v)}"{" selected" if v == value else ""}>{html(words)}</option>'
@@ -108,7 +137,11 @@ def _input(field: Field, form: Form) -> str:
         attributes = f'name="{key}" id="{key}" rows="2" spellcheck="false"{described}'
         control = f"<textarea {attributes}>{html(value)}</textarea>"
     else:
-        control = f'<input name="{key}" id="{key}" value="{html(value)}" spellcheck="false"{described}>'
+        suggested = f' list="{key}-list"' if field.choices else ""
+        control = (
+            f'<input name="{key}" id="{key}" value="{html(value)}" spellcheck="false"{suggested}{described}>'
+            + _suggestions(key, [v for v, _ in field.choices])
+        )
     return f'<p class="field"><label for="{key}">{html(field.label)}</label>{control}{hint}</p>'
 
 
@@ -119,9 +152,18 @@ def _tool(here: str, do: str, title: str, *inputs: str) -> Markup:
     )
 
 
-def _text(key: str, label: str, hint: str = "") -> str:
+def _text(key: str, label: str, hint: str = "", choices: Sequence[str] = ()) -> str:
     shown = f' placeholder="{html(hint)}"' if hint else ""
-    return f'<label>{html(label)} <input class="short" name="{key}"{shown}></label>'
+    suggested = f' list="{key}-list"' if choices else ""
+    return (
+        f'<label>{html(label)} <input class="short" name="{key}"{shown}{suggested}></label>'
+        + _suggestions(key, choices)
+    )
+
+
+def _suggestions(key: str, choices: Sequence[str]) -> str:
+    options = "".join(f'<option value="{html(choice)}"></option>' for choice in choices)
+    return f'<datalist id="{key}-list">{options}</datalist>' if choices else ""
 
 
 def _columns(key: str, names: Sequence[str], label: str, *, everything: bool = False) -> str:
@@ -130,9 +172,10 @@ def _columns(key: str, names: Sequence[str], label: str, *, everything: bool = F
     return f'<label>{html(label)} <select name="{key}">{options}</select></label>'
 
 
-def _many(key: str, names: Sequence[str], label: str) -> str:
+def _many(key: str, names: Sequence[str], label: str, chosen: Sequence[str]) -> str:
     boxes = "".join(
-        f'<label><input type="checkbox" name="{key}" value="{html(name)}"> {html(name)}</label>'
+        f'<label><input type="checkbox" name="{key}" value="{html(name)}"'
+        f"{' checked' if name in chosen else ''}> {html(name)}</label>"
         for name in names
     )
     return (
@@ -170,10 +213,6 @@ def edit_of(do: str, form: Form) -> str:
 
 def _joined(names: Sequence[str]) -> str:
     return ",".join(f'"{name}"' if "," in name else name for name in names)
-
-
-def _open(title: str, parts: Sequence[object]) -> Markup:
-    return Markup(f"<details open><summary>{html(title)}</summary>{''.join(map(html, parts))}</details>")
 
 
 def _list(values: Mapping[str, object], key: str) -> list[str]:

@@ -1,8 +1,9 @@
-"""What was chosen on the page, as words of the command `gode discover` and as lines of Python.
+"""What was chosen on the page, as words of the command `gode discover`.
 
 `FIELDS` is the one place where a new option of the command gets its place on the page.
 """
 
+import re
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ ROLES = {
     "ignored": "not used",
 }
 NONE = "none"
+SIGN = re.compile(r"\s*=\s*")
 Form = Mapping[str, Sequence[str]]
 
 
@@ -28,71 +30,82 @@ class Field:
     label: str
     option: str
     help: str = ""
-    kind: str = "text"  # text, lines (one value a line), words (apart by commas or spaces), choice, check
-    choices: tuple[tuple[str, str], ...] = ()  # value and label; the first is the default
-    value: str = ""  # of a check: what the option is given; nothing for a flag
-    argument: str = ""  # of the Python call; nothing where there is none
+    kind: str = "text"  # text, lines (one value a line), words (apart by commas or spaces), choice, checks
+    choices: tuple[tuple[str, str], ...] = ()  # value and label, the first is the default; or suggestions
 
     def words(self, form: Form) -> list[str]:
         """Return the words of the command for this choice; none where nothing was chosen."""
         text = first(form, self.key)
-        if not text or (self.choices and text == self.choices[0][0]):
+        if not text or (self.kind == "choice" and text == self.choices[0][0]):
             return []
-        if self.kind == "check":
-            return [self.option, *([self.value] if self.value else [])]
         values = [text]
-        if self.kind == "lines":
-            values = [line.strip() for line in text.splitlines() if line.strip()]
+        if self.kind == "checks":
+            values = list(form[self.key])
+        elif self.kind == "lines":
+            values = [SIGN.sub("=", line.strip()) for line in text.splitlines() if line.strip()]
         elif self.kind == "words":
             values = text.replace(",", " ").split()
         return [word for value in values for word in (self.option, value)]
 
 
-KNOWN = (
+LAW = (
     Field(
-        "order", "Order of the equation", "--order", "2 means that it rules the acceleration.", "choice",
-        (("", "2 if accelerations were measured, else 1"), ("1", "1"), ("2", "2"), ("auto", "try both")),
-        argument="order",
+        "order", "Order of the equation", "--order",
+        "2 means that it rules the acceleration, as in mechanics.", "choice",
+        (("", "1; 2 for accelerations"), ("1", "1"), ("2", "2"), ("auto", "try both")),
     ),
+    Field("without", "Functions that cannot occur", "--without", "Such as log exp sin t.", "words"),
+    Field("start", "A guess of the equation", "--start", "Such as u'' = C*u + C*u'."),
+    Field("assume", "The law keeps", "--assume", kind="checks"),  # the engine's own table of assumptions
+)  # fmt: skip
+FRAME = (
     Field(
-        "autonomous", "The law does not change with time", "--without",
-        "Leaves the time t out of the equation.", "check", value="t", argument="without",
+        "frame", "The equation as far as it is known", "--frame",
+        "Letters are constants to fit, f(...) is an unknown function, ? anything: "
+        "u'' = -9.81*sin(u) - f(u'). Several states have an equation each, with semicolons between.",
     ),
+    Field("fix", "Constants whose values are known", "--fix", "One a line: K = 500", "lines"),
     Field(
-        "without", "Functions that cannot occur", "--without", "Such as log exp sin; apart by spaces.",
-        "words", argument="without",
+        "bounds", "Bounds and signs of constants", "--bounds",
+        "One a line, least and largest with a colon, either may be missing: r = 0:", "lines",
     ),
+)  # fmt: skip
+DATA = (
     Field(
         "initial", "Known initial values", "--initial",
-        "u(t0), or u(t0),u'(t0) for order 2: once for all runs, or a line for each.", "lines",
-        argument="initial",
+        "u(t0), or u(t0),u'(t0) for order 2; once for all runs, or a line for each.", "lines",
+    ),
+    Field(
+        "units", "Units", "--units",
+        "One a line: t = h. Laws that would add metres to seconds are left out.", "lines",
+    ),
+    Field(
+        "formula", "An input given by a formula in t", "",
+        "Such as sin(2*t); one that was measured is a column.",
     ),
     Field(
         "interpolation", "Between samples of an input", "--interpolation", "", "choice",
         (("auto", "as the data suggest"), ("hold", "held until the next"), ("linear", "straight lines"),
-         ("cubic", "smooth curve")), argument="interpolation",
+         ("cubic", "smooth curve")),
     ),
     Field(
         "individual", "Constants that each run has for itself", "--individual",
-        "all, auto for those that need it, or names; empty for one law with the same constants.",
-        argument="individual",
+        "all, auto for those that need it, or names such as K; empty if runs are alike.",
+        choices=(("all", "all constants"), ("auto", "those that need it")),
     ),
-    Field("start", "A guess of the equation", "--start", "Such as u'' = C*u + C*u'.", argument="start"),
 )  # fmt: skip
 SEARCH = (
     Field(
         "effort", "Effort", "--effort", "", "choice",
         (("normal", "normal: minutes"), ("quick", "quick: half a minute"), ("thorough", "thorough: long")),
-        argument="effort",
     ),
     Field(
         "max_seconds", "End after this many seconds", "--max-seconds",
-        "With the best so far; empty for no limit.", argument="max_seconds",
+        "With the best so far; empty for no limit.",
     ),
-    Field("seed", "Seed", "--seed", "Same seed, same answer.", argument="seed"),
+    Field("seed", "Seed", "--seed", "Same seed, same answer."),
 )  # fmt: skip
-FIELDS = (*KNOWN, *SEARCH)
-NUMBERS = ("order", "max_seconds", "seed")
+FIELDS = (*LAW, *FRAME, *DATA, *SEARCH)
 
 
 def first(form: Form, key: str) -> str:
@@ -111,28 +124,40 @@ def roles_of(form: Form, names: Sequence[str]) -> dict[str, list[str]]:
 
 def command_words(form: Form, names: Sequence[str], edits: Sequence[str]) -> list[str]:
     """Return the options of `gode discover` for what was chosen."""
-    roles, wells = roles_of(form, names), bool(first(form, "wells"))
-    words = [
-        word for role, option in (("time", "--time"),) for name in roles[role][:1] for word in (option, name)
-    ]
-    states = roles["state"]
-    if not states:
-        words += ["--u", NONE]
-    elif len(states) == 1 or wells:
-        words += ["--u", _joined(states) if len(states) > 1 else states[0]]
-    else:
-        words += ["--states", _joined(states)]
-    for role in ("velocity", "acceleration"):
-        columns = roles[role]
-        if columns:
-            missing = [NONE] * (len(states) - len(columns)) if len(states) > 1 else []
-            words += [f"--{role}", _joined([*columns, *missing]) if len(states) > 1 else columns[0]]
-    inputs = [*roles["input"], *([first(form, "formula")] if first(form, "formula") else [])]
-    words += ["--force", _joined(inputs) if len(inputs) > 1 else inputs[0]] if inputs else []
+    chosen = [word for field in FIELDS if field.option for word in field.words(form)]
+    return data_words(form, names, edits) + chosen
+
+
+def data_words(form: Form, names: Sequence[str], edits: Sequence[str]) -> list[str]:
+    """Return the options that say what is read from the files."""
+    roles = roles_of(form, names)
+    words = ["--time", roles["time"][0]] if roles["time"] else []
+    words += _signal_words(roles, wells=bool(first(form, "wells")))
+    inputs = [*roles["input"], *filter(None, [first(form, "formula")])]
+    if len(inputs) == 1 and "--u" in words:
+        words += ["--force", inputs[0]]
+    elif inputs:
+        n_columns = len(roles["input"])
+        words += ["--force", _joined([*_named(inputs[:n_columns], "F"), *inputs[n_columns:]])]
     words += ["--run", roles["run"][0]] if roles["run"] else []
-    for edit in edits:
-        words += ["--edit", edit]
-    return words + [word for field in FIELDS for word in field.words(form)]
+    return words + [word for edit in edits for word in ("--edit", edit)]
+
+
+def _signal_words(roles: Mapping[str, Sequence[str]], *, wells: bool) -> list[str]:
+    """Return the options for the measured signals: one, one in several runs, or those of several states."""
+    states, slopes = roles["state"], {role: roles[role] for role in ("velocity", "acceleration")}
+    n_states = max(len(states), *map(len, slopes.values()))
+    if n_states == 1 or (wells and len(states) == n_states):
+        words = ["--u", _joined(states) if len(states) > 1 else states[0] if states else NONE]
+    else:
+        unseen = [f"x{i + 1}={NONE}" for i in range(len(states), n_states)]  # only their slopes were measured
+        words = ["--states", _joined([*_named(states, "x"), *unseen])] if n_states else []
+    for role, columns in slopes.items():
+        if columns:
+            missing = [NONE] * (n_states - len(columns))
+            several = _joined([*_named(columns, "x"), *missing])
+            words += [f"--{role}", several if n_states > 1 else columns[0]]
+    return words
 
 
 def problem_of(form: Form, names: Sequence[str]) -> str:
@@ -150,54 +175,22 @@ def problem_of(form: Form, names: Sequence[str]) -> str:
 
 def command_text(files: Sequence[str], words: Sequence[str]) -> str:
     """Return the command to type."""
-    return " ".join(shlex.quote(word) for word in ["gode", "discover", *files, *words, "--out", "result"])
+    return " ".join(map(_quoted, ["gode", "discover", *files, *words, "--out", "result"]))
 
 
-def python_text(files: Sequence[str], form: Form, names: Sequence[str], edits: Sequence[str]) -> str:
-    """Return lines of Python that do the same."""
-    roles, wells = roles_of(form, names), bool(first(form, "wells"))
-    data = [f"data[{name!r}]" for name in roles["state"]]
-    time = f"data[{roles['time'][0]!r}]" if roles["time"] else "t"
-    signal = data[0] if len(data) == 1 else f"data[{roles['state']!r}]"
-    if wells and len(data) > 1:
-        time, signal = f"[{time}] * {len(data)}", f"[{', '.join(data)}]"
-    arguments = [time, *([signal] if data else [])]
-    for role in ("velocity", "acceleration"):
-        arguments += [f"{role}=data[{name!r}]" for name in roles[role][:1]]
-    formula = first(form, "formula")
-    inputs = {name: f"data[{name!r}]" for name in roles["input"]} | ({"F": repr(formula)} if formula else {})
-    if len(inputs) == 1:
-        arguments.append(f"force={next(iter(inputs.values()))}")
-    elif inputs:
-        arguments.append(f"force={{{', '.join(f'{name!r}: {v}' for name, v in inputs.items())}}}")
-    arguments += _python_options(form)
-    notes = [f"# first, in the data: {edit}" for edit in edits]
-    notes += [f"# a run for each value of {roles['run'][0]}: pass lists of arrays"] if roles["run"] else []
-    read = "read_excel" if files[0].lower().endswith(".xlsx") else "read_csv"
-    lines = ["import gode", "import pandas as pd", "", f"data = pd.{read}({files[0]!r})", *notes]
-    call = ", ".join(arguments)
-    return "\n".join([*lines, f"d = gode.discover({call})", "print(d.equation)", 'd.report("report.html")'])
+def _quoted(word: str) -> str:
+    """Return a word as shells take it: in double quotes where these are safe, which more shells know."""
+    if shlex.quote(word) == word or {*word} & {*'"$`\\!'}:
+        return shlex.quote(word)
+    return f'"{word}"'
 
 
-def _python_options(form: Form) -> list[str]:
-    found: dict[str, list[str]] = {}
-    for field in FIELDS:
-        words = field.words(form)
-        if words and field.argument:
-            found.setdefault(field.argument, []).extend(words[1::2])
-    out = []
-    for name, values in found.items():
-        value: object = values if name == "without" else values[0]
-        if name == "initial":
-            rows = [f"[{row}]" for row in values]
-            out.append(f"initial={rows[0] if len(rows) == 1 else '[' + ', '.join(rows) + ']'}")
-        elif name in NUMBERS and values[0].replace(".", "", 1).isdecimal():
-            out.append(f"{name}={values[0]}")
-        else:
-            out.append(f"{name}={value!r}")
-    return out
+def _named(columns: Sequence[str], letter: str) -> list[str]:
+    """Return columns as NAME=COLUMN where their own names hold an equals sign, which would end a name."""
+    return [f"{letter}{i + 1}={name}" if "=" in name else name for i, name in enumerate(columns)]
 
 
 def _joined(names: Sequence[str]) -> str:
     """Return columns as one option; one with a comma in it stands in quotes."""
-    return ",".join(f'"{name}"' if "," in name else name for name in names)
+    quoted = ('"{}"'.format(name.replace('"', '""')) if {*',"'} & {*name} else name for name in names)
+    return ",".join(quoted)

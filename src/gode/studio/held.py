@@ -31,7 +31,7 @@ def held_back(found: Discovery, job: Job, folder: Path) -> list[Markup]:
     for edit in kept:
         words += ["--edit", edit]
     try:
-        dataset, _, _ = read(folder, replace(job, edits=tuple(kept)), words)
+        dataset, *_ = read(folder, replace(job, edits=tuple(kept)), words)
     except GodeError as error:
         return [paragraph(f"The part that was held back cannot be read: {error}")]
     tests = [_tested(found, dataset, channel) for channel in found.quality.channels]

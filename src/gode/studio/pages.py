@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from importlib.resources import files
 
 from gode import __version__
-from gode.markup import Markup, bullets, details, html, paragraph, program, section
+from gode.markup import Markup, bullets, copyable, details, html, paragraph, section
 from gode.studio.fields import edit_tools, known_fields, role_table
 from gode.studio.form import Form, first
-from gode.studio.runs import Job, State
+from gode.studio.runs import STOPPING, Job, State
 
 EXAMPLES = {"growth": "a growth curve", "pendulum": "a swinging pendulum", "shaker": "a shaken structure"}
 STATES = {
@@ -48,15 +48,14 @@ def static(name: str) -> bytes:
         FileNotFoundError: if there is none.
     """
     places = {
-        "studio.css": ("gode.studio", "static"),
-        "studio.js": ("gode.studio", "static"),
-        "plot.js": ("gode.report", "templates"),
-        "plot.css": ("gode.report", "templates"),
+        "studio.css": "studio/static",
+        "studio.js": "studio/static",
+        "plot.js": "report/templates",
+        "plot.css": "report/templates",
     }
     if name not in places:
         raise FileNotFoundError(name)
-    package, folder = places[name]
-    return (files(package) / folder / name).read_bytes()
+    return (files("gode") / places[name] / name).read_bytes()  # without importing the engine
 
 
 def home(jobs: Sequence[tuple[Job, str]], folder: str, error: str = "") -> str:
@@ -70,7 +69,7 @@ def home(jobs: Sequence[tuple[Job, str]], folder: str, error: str = "") -> str:
         '<input type="file" id="file" name="file" multiple aria-describedby="kinds">\n'
         '<p class="soft" id="kinds">CSV, TSV, Excel, MATLAB, HDF5 or Parquet, with a column of times. '
         "Several files are several runs of one system.</p>\n"
-        "<details><summary>Paste a table instead</summary>"
+        '<details id="paste"><summary>Paste a table instead (or press Ctrl-V anywhere on this page)</summary>'
         '<label for="text">Rows copied from a spreadsheet or a text, with their header</label>'
         '<textarea id="text" name="text" rows="6" spellcheck="false"></textarea></details>\n'
         '<p><button class="main" type="submit">Read it</button></p>\n'
@@ -106,45 +105,42 @@ def _runs(jobs: Sequence[tuple[Job, str]]) -> Markup:
 
 
 def problem(sentence: str) -> Markup | str:
-    """Return a sentence on what is wrong; nothing where nothing is."""
-    return Markup(f'<p class="problem" role="alert">{html(sentence)}</p>') if sentence else ""
+    """Return a sentence on what is wrong, and below it the place in an equation; nothing if all is well."""
+    if not sentence:
+        return ""
+    words, _, place = sentence.partition("\n")
+    shown = f"<pre>{html(place)}</pre>" if place else ""
+    return Markup(f'<div class="problem" role="alert"><p>{html(words)}</p>{shown}</div>')
 
 
 def setup(job: Job, seen: Mapping[str, object], checked: Mapping[str, object], error: str = "") -> str:
     """Return the page on which columns get their roles, data are edited, and what is known is said."""
     here = f"/runs/{job.id}"
     form = job.form
-    told = checked.get("told", [])
-    assert isinstance(told, list)
+    told, assumptions = _list(checked, "told"), _list(seen, "assumptions")
+    plots = f'<div id="plots" data-src="{here}/data.json" data-select="drop" aria-live="polite"></div>'
     parts = [
-        section("What was read", paragraph(_read_words(job, seen)), role_table(seen, form), _part(form)),
         section(
-            "The data",
-            Markup(
-                f'<div id="plots" data-src="{here}/data.json" data-select="drop" aria-live="polite"></div>'
-            ),
-            edit_tools(job, seen),
+            "What was read", paragraph(_read_words(job, seen)), bullets(_list(seen, "how")),
+            _part(form, _list(seen, "sheets"), job), role_table(seen, form),
         ),
-        section("What do you know?", known_fields(form)),
+        section("The data", Markup(plots), edit_tools(job, seen)),
+        section("What do you know?", known_fields(form, assumptions)),
         section(
             "The same as a command",
             Markup(f'<div id="problem" aria-live="polite">{problem(str(checked.get("problem", "")))}</div>'),
             Markup(f'<div id="told">{bullets(told)}</div>'),
-            Markup(f'<pre id="command" tabindex="0"><code>{html(checked.get("command", ""))}</code></pre>'),
-            details(
-                "In Python",
-                Markup(f'<pre id="python" tabindex="0"><code>{html(checked.get("python", ""))}</code></pre>'),
-            ),
+            _shown("command", str(checked.get("command", "")), "the command"),
+            details("In Python", _shown("python", str(checked.get("python", "")), "the Python lines")),
         ),
         Markup('<p class="bar"><button class="main" type="submit" id="go">Find the equation</button></p>'),
-    ]
+    ]  # fmt: skip
     body = "\n".join(map(html, parts))
     page = Markup(
         f'<form method="post" action="{here}/start" id="setup" data-save="{here}/form">\n{body}\n</form>'
     )
-    return shell(
-        job.title, Markup(f"<h1>{html(job.title)}</h1>"), problem(error), page, script="plot.js studio.js"
-    )
+    title = Markup(f"<h1>{html(job.title)}</h1>")
+    return shell(job.title, title, problem(error), page, _delete(job), script="plot.js studio.js")
 
 
 def unreadable(job: Job, sentence: str) -> str:
@@ -156,21 +152,38 @@ def unreadable(job: Job, sentence: str) -> str:
 
 
 def _read_words(job: Job, seen: Mapping[str, object]) -> str:
-    notes = seen["notes"]
-    assert isinstance(notes, list)
-    names = seen["names"]
-    assert isinstance(names, list)
+    notes = _list(seen, "notes") if not _list(seen, "how") else []
     more = f" and {len(job.files) - 1} more files" if len(job.files) > 1 else ""
     how = f": {', '.join(map(str, notes))}" if notes else ""
-    return f"{job.files[0]}{more}: {seen['n_rows']} rows, {len(names)} columns{how}."
+    return f"{job.files[0]}{more}: {seen['n_rows']} rows, {len(_list(seen, 'names'))} columns{how}."
 
 
-def _part(form: Form) -> Markup:
-    value = html(first(form, "part"))
-    return details(
-        "Another sheet or variable of the file",
-        Markup(f'<label for="part">Its name</label><input id="part" name="part" value="{value}">'),
-    )
+def _part(form: Form, sheets: Sequence[str], job: Job) -> Markup | str:
+    """Return the choice of a sheet, or of a variable of a file that is no text."""
+    chosen = first(form, "part")
+    if len(sheets) > 1:
+        names = ["", *sheets]
+        options = "".join(
+            f'<option value="{html(name)}"{" selected" if name == chosen else ""}>'
+            f"{html(name or 'the first with numbers')}</option>"
+            for name in names
+        )
+        select = f'<select id="part" name="part">{options}</select>'
+        return Markup(f'<p class="field"><label for="part">Sheet</label>{select}</p>')
+    if not job.files[0].lower().endswith((".mat", ".h5", ".hdf5")):
+        return ""
+    field = f'<label for="part">Its name</label> <input id="part" name="part" value="{html(chosen)}">'
+    return details("Another variable of the file", Markup(field), opened=bool(chosen))
+
+
+def _shown(name: str, text: str, words: str) -> Markup:
+    return Markup(f'<div id="{name}">{copyable(name, text, words)}</div>')
+
+
+def _list(values: Mapping[str, object], key: str) -> list[str]:
+    found = values[key]
+    assert isinstance(found, list)
+    return found
 
 
 def search(job: Job, words: str) -> str:
@@ -183,12 +196,17 @@ def search(job: Job, words: str) -> str:
         '<p class="soft" id="counts"></p>\n<p class="equation-text"><code id="best"></code></p>\n'
         '<div id="plots"></div>\n<div id="front"></div>\n</div>\n'
         "<noscript><p>This is the state when the page was loaded; load it again to see more.</p></noscript>\n"
-        + _button(f"{here}/stop", "Stop and keep the best")
+    )
+    stopping = job.message == STOPPING
+    stop = (
+        paragraph("It is being stopped: the best equation so far is finished, which takes a moment.")
+        if stopping
+        else _button(f"{here}/stop", "Stop and keep the best")
     )
     return shell(
-        job.title, Markup(f"<h1>{html(job.title)}</h1>"), live,
+        job.title, Markup(f"<h1>{html(job.title)}</h1>"), live, stop,
         paragraph("You may close this page: the search goes on; the list of runs leads back to it.", "soft"),
-        section("The command", program(words)), script="plot.js studio.js",
+        section("The command", copyable("command", words, "the command")), script="plot.js studio.js",
     )  # fmt: skip
 
 
@@ -200,8 +218,8 @@ def failed(job: Job, command: str) -> str:
         f"{_button(f'{here}/again', 'Change the choices')}</div>"
     )
     return shell(
-        job.title, Markup(f"<h1>{html(job.title)}</h1>"), problem(f"It failed: {job.message}"), again,
-        section("The command", program(command)), _delete(job),
+        job.title, Markup(f"<h1>{html(job.title)}</h1>"), problem(f"There is no result: {job.message}"),
+        again, section("The command", copyable("command", command, "the command")), _delete(job),
     )  # fmt: skip
 
 

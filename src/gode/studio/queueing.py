@@ -10,10 +10,11 @@ import os
 import signal
 import sys
 from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
-from gode.studio.runs import DATA, LOG, PROGRESS, RECORD, Job, Runs, State
+from gode.studio.runs import DATA, LOG, PROGRESS, RECORD, STOPPING, Job, Runs, State
 
 if sys.platform != "win32":
     import fcntl
@@ -66,6 +67,7 @@ class Queue:
         elif job.state is State.RUNNING and job.pid and _is_held(self.runs.folder(job.id)):
             with suppress(ProcessLookupError, PermissionError):
                 os.kill(job.pid, signal.SIGINT)
+                self.runs.save(replace(job, message=STOPPING))
 
     async def _work(self) -> None:
         for job in self.runs.all():
@@ -93,7 +95,7 @@ class Queue:
 
     async def _run(self, job: Job) -> None:
         folder = self.runs.folder(job.id)
-        words = ["discover", *job.files, *job.words, "--out", "..", "--progress", f"../{PROGRESS}"]
+        words = ["discover", *job.sources, *job.words, "--out", "..", "--progress", f"../{PROGRESS}"]
         lock = _take(folder)
         with (folder / LOG).open("wb") as log:
             self.process = await asyncio.create_subprocess_exec(
@@ -112,15 +114,17 @@ class Queue:
     def _finish(self, job: Job, code: int) -> None:
         """Note how a search ended."""
         if code in (0, NOT_EXPLAINED) and self.runs.has_record(job):
-            self.runs.move(job, State.DONE, pid=0)
+            self.runs.move(job, State.DONE, pid=0, message="")
         elif code in (INTERRUPTED, TERMINATED) and self.runs.has_record(job):
-            self.runs.move(job, State.STOPPED, pid=0)
+            self.runs.move(job, State.STOPPED, pid=0, message="")
         else:
             self.runs.move(job, State.FAILED, pid=0, message=_message(self.runs.folder(job.id), code))
 
 
 def _message(folder: Path, code: int) -> str:
     """Return why a search failed: the sentence with which it ended."""
+    if code in (INTERRUPTED, TERMINATED, -signal.SIGINT):
+        return "it was stopped before there was a result"
     lines = (folder / LOG).read_text(encoding="utf-8", errors="replace").strip().splitlines()
     said = [line.removeprefix("gode: ") for line in lines if line.startswith("gode: ")]
     if said:

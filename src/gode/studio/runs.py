@@ -20,6 +20,7 @@ from gode.files import make_folder, replacing
 JOB, RECORD, PROGRESS, LOG, DATA, CHECKPOINT = (
     "job.json", "record.json", "progress.json", "log.txt", "data", "checkpoint.jsonl",
 )  # fmt: skip
+STOPPING = "stopping"  # message of a search that was asked to end
 ID = re.compile(r"[a-z0-9][a-z0-9-]{0,79}")
 MAX_JOB = 5_000_000  # bytes
 MAX_NAME = 80  # characters
@@ -50,13 +51,19 @@ class Job:
     files: tuple[str, ...]
     made: str
     state: State = State.DRAFT
-    form: Mapping[str, list[str]] = field(default_factory=dict)  # as the page sent it
+    form: Mapping[str, list[str]] = field(default_factory=dict, hash=False)  # as the page sent it
     edits: tuple[str, ...] = ()
     words: tuple[str, ...] = ()  # of the command, without file and folder
     note: str = ""
     since: str = ""  # when the state began
     pid: int = 0
     message: str = ""
+
+    @property
+    def sources(self) -> list[str]:
+        """The files as the command names them: FILE, or FILE:PART where a sheet or a variable was chosen."""
+        part = "".join(self.form.get("part") or []).strip()
+        return [f"{name}:{part}" if part else name for name in self.files]
 
 
 class Runs:

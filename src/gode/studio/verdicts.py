@@ -1,71 +1,73 @@
 """The page of a finished run: verdict first, then what supports it, its rivals, and what to take away."""
 
-from dataclasses import replace
-from pathlib import Path
+from collections.abc import Iterable, Sequence
 
-import numpy as np
-
-from gode.discovery import Discovery, Finding
+from gode.discovery import Discovery
 from gode.discovery.quality import Verdict
-from gode.equation.system import make_law
-from gode.markup import Markup, bullets, copyable, details, html, paragraph, section
+from gode.markup import Markup, bullets, copyable, details, html, paragraph
 from gode.report.embedded import embedded, formula, rival_boxes
 from gode.report.page import all_constants, initial_parts, overview_words
 from gode.report.plots import Plots
-from gode.report.repeat import python_call
 from gode.report.response import response_plots
 from gode.report.sections import answers_section, residuals_words, rivals_section, verdict_box
-from gode.selection import Candidate
 from gode.studio.form import command_text
 from gode.studio.held import held_back
 from gode.studio.runs import Job
+from gode.studio.takeaway import Files
+from gode.studio.trying import sliders
 
-FILES = (
-    ("report.html", "report, one page with everything"),
-    ("record.json", "record, which gode and Python load"),
-    ("fit.csv", "fit and residuals as a table"),
-    ("overview.png", "picture as PNG"),
-    ("overview.svg", "picture as SVG"),
-    ("equation.tex", "equation in LaTeX"),
-    ("model.py", "program in Python"),
-    ("model.c", "program in C"),
-    ("model.jl", "program in Julia"),
-    ("model.m", "program in MATLAB"),
-    ("model.mo", "model in Modelica"),
-    ("notebook.ipynb", "notebook"),
-    ("log.txt", "what the command printed"),
-)
-STEPS = 200  # of a slider
-REACH = 1.96  # standard errors that a slider goes to either side
+ZOOM = "Drag across a plot to look closer, double-click to see all; hover to read values."
 
 
-def answer_page(found: Discovery, plots: Plots, job: Job, folder: Path) -> str:
+def answer_page(plots: Plots, files: Files) -> str:
     """Return the answer as HTML, to stand within a page."""
+    found, job = plots.discovery, files.job
     here = f"/runs/{job.id}"
-    parts = [
-        Markup(f'<h2 class="headline">{html(headline(found))}</h2>'),
-        verdict_box(found),
-        formula(found),
-        section("Constants", *all_constants(found), details("Initial values", *initial_parts(found))),
-        section("Data and solution", embedded("fit", plots.fit()), rival_boxes(plots)),
-        section("Held back as a test", *held_back(found, job, folder)),
-        section("Try other constants", *sliders(plots, here)),
-        section("What the data cannot decide", *rivals_section(found)),
-        section("Two equations side by side", *side_by_side(plots, here)),
-        section("Accuracy against complexity", *front_part(plots)),
-        section("Residuals", bullets(residuals_words(found)), embedded("residuals", plots.residuals())),
-        section("Phase plane", embedded("phase", plots.phase())),
-        section("What it means for the system", *answers_section(found)),
-        section("Response to the input", embedded("response", response_plots(found))),
-        section("In short", bullets(overview_words(found))),
-        section("Take away", take_away(here)),
-        section(
-            "To repeat it",
-            copyable("command", command_text(job.files, job.words), "the command"),
-            copyable("python", python_call(found), "the Python lines"),
-        ),
-    ]
-    return "\n".join(html(part) for part in parts if part)
+    failed = " failed" if found.quality.verdict.is_failure else ""
+    constants = [*all_constants(found), details("Initial values", *initial_parts(found))]
+    parts = {
+        "Data and solution": [paragraph(ZOOM, "soft"), embedded("fit", plots.fit()), rival_boxes(plots)],
+        "Held back as a test": held_back(found, job, files.folder),
+        "Constants": constants,
+        "Try other constants": sliders(plots.shown[0], f"{here}/calculate/curves"),
+        "What the data cannot decide": rivals_section(found),
+        "Two equations side by side": side_by_side(plots, here),
+        "Accuracy against complexity": front_part(plots),
+        "Residuals": [bullets(residuals_words(found)), embedded("residuals", plots.residuals())],
+        "Phase plane": [embedded("phase", plots.phase())],
+        "What it means for the system": answers_section(found),
+        "Response to the input": [embedded("response", response_plots(found))],
+        "In short": [bullets(overview_words(found))],
+        "Take away": [take_away(files, here)],
+        "To repeat it": [
+            copyable("command", command_text(job.sources, job.words), "the command"),
+            copyable("python", files.python, "the Python lines"),
+        ],
+    }
+    shown = {title: [part for part in own if part] for title, own in parts.items()}
+    shown = {title: own for title, own in shown.items() if own}
+    head = [
+        Markup(f'<h2 class="headline">{html(headline(found))}</h2>'), verdict_box(found), *advice(found, job),
+        formula(found), _contents(shown, here),
+    ]  # fmt: skip
+    body = [_titled(title, own) for title, own in shown.items()]
+    return Markup(f'<div class="answer{failed}">') + "\n".join(map(html, [*head, *body])) + "</div>"
+
+
+def _contents(titles: Iterable[str], here: str) -> Markup:
+    """Return links to the sections, and the report."""
+    links = "".join(f'<li><a href="#{_place(title)}">{html(title)}</a></li>' for title in titles)
+    report = f'<a class="button" href="{here}/files/report.html" download>Save the report</a>'
+    return Markup(f'<nav class="contents" aria-label="On this page"><ul>{links}</ul>{report}</nav>')
+
+
+def _titled(title: str, parts: Sequence[object]) -> Markup:
+    body = "\n".join(map(html, parts))
+    return Markup(f'<section id="{_place(title)}">\n<h2>{html(title)}</h2>\n{body}\n</section>')
+
+
+def _place(title: str) -> str:
+    return title.lower().replace(" ", "-")
 
 
 def headline(found: Discovery) -> str:
@@ -81,64 +83,34 @@ def headline(found: Discovery) -> str:
     return "A likely law" if n == 1 else f"One of {n} equations that explain the data about equally well"
 
 
+def advice(found: Discovery, job: Job) -> list[Markup]:
+    """Return what to try where the result is no good one: choices that were not made."""
+    if found.quality.verdict is Verdict.GOOD:
+        return []
+    words = {*job.words}
+    runs, inputs = len(found.prepared.dataset.runs), found.prepared.dataset.inputs
+    tries = [] if {"auto", "--frame"} & words else ["Try both orders."]
+    tries += (
+        [] if inputs else ["If something drives the system, give it as a known input: a column or a formula."]
+    )
+    if runs > 1 and not found.settings.individual:
+        tries.append("If the runs are not quite alike, give each constants of its own.")
+    if len(found.prepared.dataset.states) == 1:
+        tries.append("If another signal was measured that takes part, add it as a state.")
+    tries += [] if "thorough" in words else ["Search with more effort."]
+    tries.append("Crop what does not belong to the experiment, and drop points that went wrong.")
+    again = f"/runs/{job.id}/again"
+    button = (
+        f'<form method="post" action="{again}"><button>Change the choices and search again</button></form>'
+    )
+    return [details("What to try", bullets(tries), Markup(button))]
+
+
 def front_part(plots: Plots) -> list[Markup]:
     """Return the front; a click on a point shows its curve above."""
     specs = plots.front()
     words = "Click a point to draw its equation over the data; the boxes above do the same by keyboard."
     return [paragraph(words, "soft"), embedded("front", specs)] if specs else []
-
-
-def sliders(plots: Plots, here: str) -> list[Markup]:
-    """Return a slider for each constant of the named equation, within its error bar."""
-    candidate = plots.shown[0]
-    c, errors = np.array(candidate.equation.constants), candidate.errors
-    if not len(c):
-        return []
-    rows = []
-    for i, (value, error) in enumerate(zip(c.tolist(), errors.tolist(), strict=True)):
-        half = REACH * error if np.isfinite(error) and error > 0 else 0.1 * (abs(value) or 1.0)
-        place, scale = place_of(candidate, i)
-        rows.append(
-            f'<div class="slider"><label for="slider-{i}">Constant of {html(place)}: '
-            f'<output id="value-{i}">{scale * value:.5g}</output></label>'
-            f'<input type="range" id="slider-{i}" data-constant="{i}" data-scale="{scale!r}" '
-            f'min="{value - half!r}" max="{value + half!r}" step="{2 * half / STEPS!r}" '
-            f'value="{value!r}" data-best="{value!r}"></div>'
-        )
-    words = (
-        "Each slider goes through the 95 % interval of its constant; the curve is drawn into the plot of "
-        "data and solution."
-    )
-    return [
-        paragraph(words, "soft"),
-        Markup(
-            f'<div id="sliders" data-url="{here}/calculate/curves">{"".join(rows)}'
-            '<p><button type="button" id="sliders-reset">Back to the fitted values</button></p></div>'
-        ),
-    ]
-
-
-def place_of(candidate: Candidate, i: int) -> tuple[str, float]:
-    """Return what a free constant multiplies or where it stands, and how it is scaled in the text.
-
-    Both are found by what changes with it.
-    """
-    before = Finding(candidate).constants
-    c = np.array(candidate.equation.constants)
-    value, step = c[i], 1e-3 * (abs(c[i]) or 1.0)
-    c[i] += step
-    moved = replace(candidate, equation=make_law(candidate.equation.skeleton, c))
-    after = Finding(moved).constants
-    if len(after) != len(before):
-        return f"place {i + 1}", 1.0
-    changed = [(a, b.value - a.value) for a, b in zip(before, after, strict=True) if a.value != b.value]
-    places = " and ".join("the constant term" if a.place == "1" else a.place for a, _ in changed)
-    if len(changed) == 1:
-        shown, change = changed[0]
-        scale = float(change / step)
-        if np.isclose(scale * value, shown.value, rtol=1e-6, atol=0.0):  # it is the number in the text
-            return places, scale
-    return places or f"place {i + 1}", 1.0
 
 
 def side_by_side(plots: Plots, here: str) -> list[Markup]:
@@ -158,16 +130,17 @@ def side_by_side(plots: Plots, here: str) -> list[Markup]:
         Markup(
             f'<div id="compare" data-url="{here}/calculate/compare">{"".join(chosen)}'
             '<p><button type="button" id="compare-go">Compare them</button></p>'
-            '<div class="sides" id="sides"></div><p id="experiment" role="status"></p></div>'
+            '<div class="sides" id="sides"></div><p id="experiment" role="status"></p>'
+            '<div id="foretold"></div></div>'
         )
     ]
 
 
-def take_away(here: str) -> Markup:
+def take_away(files: Files, here: str) -> Markup:
     """Return links to all files."""
     items = "".join(
         f'<li><a href="{here}/files/{name}" download>{name}</a> <span class="soft">{html(words)}</span></li>'
-        for name, words in FILES
+        for name, words in files.listed().items()
     )
     link = f'class="button" href="{here}/files/report.html?view=1" target="_blank" rel="noopener"'
     return Markup(f'<p><a {link}>Open the report</a></p><ul class="takeaway">{items}</ul>')

@@ -5,11 +5,19 @@
   const post = (url, body) => fetch(url, { method: "POST", body, credentials: "same-origin" });
   const MOST = 200e6;
 
-  function complain(place, sentence) {
-    const said = document.createElement("p");
-    said.className = "problem";
+  const GONE = "The studio does not answer. If it was closed, start it again with gode studio: nothing is lost.";
+
+  function made(tag, text, kind) {
+    const element = document.createElement(tag);
+    if (kind) element.className = kind;
+    element.textContent = text;
+    return element;
+  }
+
+  function complain(place, sentence) {  // the place in an equation stands below the sentence
+    const [words, ...rest] = sentence.split("\n"), said = made("div", "", "problem");
     said.setAttribute("role", "alert");
-    said.textContent = sentence;
+    said.append(made("p", words), ...(rest.length ? [made("pre", rest.join("\n"))] : []));
     place.replaceChildren(said);
   }
 
@@ -32,8 +40,21 @@
       file.files = e.dataTransfer.files;
       if (!tooLarge()) drop.submit();
     });
+    document.addEventListener("paste", (e) => {
+      if (e.target.closest && e.target.closest("input, textarea")) return;
+      const text = e.clipboardData.getData("text/plain");
+      if (e.clipboardData.files.length) file.files = e.clipboardData.files;
+      else if (text.trim().includes("\n")) byId("text").value = text;
+      else { complain(said, "What was pasted is no table: copy several rows, with their header."); return; }
+      e.preventDefault();
+      if (!tooLarge()) drop.submit();
+    });
     file.addEventListener("change", tooLarge);
-    drop.addEventListener("submit", (e) => { if (tooLarge()) e.preventDefault(); });
+    drop.addEventListener("submit", (e) => {
+      const given = file.files.length || byId("text").value.trim() || (e.submitter && e.submitter.name === "example");
+      if (!given) complain(said, "Choose a file first, or paste a table.");
+      if (!given || tooLarge()) e.preventDefault();
+    });
   }
 
   // --- plots that are fetched --------------------------------------------------------------------
@@ -92,23 +113,32 @@
       }
       return out.join(",");
     };
-    let turn = 0;
+    let turn = 0, timer = 0;
     const keep = async () => {
       const mine = ++turn;
-      const answer = await post(setup.dataset.save, new FormData(setup));
-      const values = await answer.json();
+      let values;
+      try { values = await (await post(setup.dataset.save, new FormData(setup))).json(); } catch { values = { problem: GONE }; }
       if (mine !== turn) return;
       if (values.problem) complain(byId("problem"), values.problem); else byId("problem").replaceChildren();
-      if (values.command) byId("command").firstChild.textContent = values.command;
-      if (values.python) byId("python").firstChild.textContent = values.python;
+      if (values.command) byId("copy-command").textContent = values.command;
+      byId("copy-python").textContent = values.python || "";
       const list = document.createElement("ul");
-      for (const sentence of values.told || []) list.append(Object.assign(document.createElement("li"), { textContent: sentence }));
+      for (const sentence of values.told || []) list.append(made("li", sentence));
       byId("told").replaceChildren(list);
-      await draw();
     };
-    setup.addEventListener("change", (e) => {
-      if (e.target.name && !/^(edit|crop|drop|subtract|multiply|hold)\b/.test(e.target.name)) keep();
-      if (e.target.name === "part") setTimeout(() => location.reload(), 300);
+    const isTool = (name) => !name || /^(edit|crop|drop|subtract|multiply|hold)\b/.test(name);
+    setup.addEventListener("input", (e) => {
+      if (isTool(e.target.name)) return;
+      clearTimeout(timer);
+      if (e.target.matches("select, [type=checkbox]")) return;  // their change comes at once
+      timer = setTimeout(keep, 400);
+    });
+    setup.addEventListener("change", async (e) => {
+      if (isTool(e.target.name)) return;
+      clearTimeout(timer);
+      await keep();
+      if (e.target.name === "part") location.reload();
+      else if (/^(role\.|wells$)/.test(e.target.name)) await draw();
     });
     setup.addEventListener("keydown", (e) => {  // Enter in a field of a tool uses that tool
       const tool = e.target.closest && e.target.closest(".tool");
@@ -125,7 +155,11 @@
     const COLOUR = 1;
     const look = async () => {
       const state = await (await fetch(live.dataset.state, { credentials: "same-origin" })).json();
-      if (!["queued", "running"].includes(state.state)) { location.reload(); return; }
+      if (!["queued", "running"].includes(state.state)) {
+        byId("stage").textContent = state.state === "failed" ? "It ended." : "Done. The answer is being prepared.";
+        location.reload();
+        return;
+      }
       if (state.state === "queued") {
         byId("stage").textContent = state.ahead ? `Waiting for ${state.ahead} other search${state.ahead > 1 ? "es" : ""}.` : "About to begin.";
       } else {
@@ -139,7 +173,6 @@
         byId("best").textContent = state.best || "";
         await show(state);
       }
-      setTimeout(look, 1000);
     };
     async function show(state) {
       if (!plots) plots = await drawAll(byId("plots"), { src: live.dataset.src });
@@ -162,7 +195,11 @@
         }
       }
     }
-    look().catch(() => setTimeout(() => location.reload(), 3000));
+    const lookOn = () => look().then(() => setTimeout(lookOn, 1000), () => {
+      byId("stage").textContent = GONE;
+      setTimeout(lookOn, 3000);
+    });
+    lookOn();
   }
 
   // --- the answer: sliders, and two equations side by side -----------------------------------------
@@ -170,7 +207,7 @@
   if (sliders) {
     const all = [...sliders.querySelectorAll("[data-constant]")];
     let busy = false, again = false;
-    const tell = (each) => { byId(`value-${each.dataset.constant}`).textContent = String(+(each.value * each.dataset.scale).toPrecision(5)); };
+    const tell = (each) => { byId(`value-${each.dataset.constant}`).textContent = String(+(+each.value).toPrecision(5)); };
     const ask = async () => {
       if (busy) { again = true; return; }
       busy = true;
@@ -207,13 +244,12 @@
       const shown = new DOMParser().parseFromString(side.formula, "text/html");
       const formula = document.createElement("p");
       formula.append(...shown.body.childNodes);
-      const words = document.createElement("p");
-      words.className = "soft";
-      words.textContent = `rms residual ${side.misfit} noise, complexity ${side.complexity}, criterion ${side.criterion}`;
-      card.append(formula, words);
+      card.append(formula, made("p", `rms residual ${side.misfit} noise, complexity ${side.complexity}, criterion ${side.criterion}`, "soft"));
       return card;
     }));
     byId("experiment").textContent = values.words;
+    byId("foretold").replaceChildren(...values.plots.map(() => document.createElement("div")));
+    values.plots.forEach((spec, i) => new window.gode.Plot(byId("foretold").children[i], { ...spec, legend: true }));
     for (const key of ["one", "other"]) window.gode.show(`c${byId(key).value}`, true);
   });
 })();

@@ -1,0 +1,41 @@
+import subprocess
+import sys
+
+import pytest
+
+PROGRAM = """
+import sys
+for name in {missing!r}: sys.modules[name] = None
+from gode.cli import main
+main({words!r})
+"""
+
+
+def run(*words: str, missing: tuple[str, ...] = ()) -> subprocess.CompletedProcess:
+    program = PROGRAM.format(missing=missing, words=list(words))
+    return subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=60
+    )
+
+
+@pytest.mark.parametrize("missing", ["starlette", "uvicorn"])
+def test_without_the_extra_the_command_says_what_to_install(missing, tmp_path):
+    done = run("studio", "--no-browser", "--folder", str(tmp_path / "runs"), missing=(missing,))
+    assert done.returncode == 2
+    assert f"the studio needs {missing}" in done.stderr
+    assert "pip install 'gode-engine[studio]'" in done.stderr
+
+
+def test_a_file_that_is_not_there_is_told(tmp_path):
+    done = run("studio", str(tmp_path / "no.csv"), "--no-browser", "--folder", str(tmp_path / "runs"))
+    assert done.returncode == 2
+    assert "no.csv cannot be read" in done.stderr
+
+
+def test_the_server_does_not_wait_for_the_engine():
+    program = (
+        "import sys, gode.studio.server; from gode.studio.pages import static; static('plot.js'); "
+        "print({*sys.modules} & {'numpy', 'pandas', 'numba', 'matplotlib', 'gode.discovery'})"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"
