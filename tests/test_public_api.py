@@ -32,6 +32,7 @@ PUBLIC = {
 }
 HEAVY = ("numpy", "scipy", "numba", "sympy", "pandas", "matplotlib", "torch", "sklearn")
 NOT_TO_DISCOVER = {"sympy", "pandas", "matplotlib", "scipy.signal", "scipy.stats"}
+STUDIO = ("gode.studio", "starlette", "uvicorn", "openpyxl", "multipart")
 
 
 def test_public_names_are_these():
@@ -60,7 +61,16 @@ def test_unknown_name_is_an_attribute_error():
 
 
 def test_import_loads_no_heavy_library():
-    program = f"import sys, gode; sys.exit(', '.join(set(sys.modules) & set({HEAVY!r})))"
+    program = f"import sys, gode; sys.exit(', '.join(set(sys.modules) & set({HEAVY + STUDIO!r})))"
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert result.stderr.strip() == ""
+
+
+def test_the_engine_and_its_command_import_nothing_of_the_studio():
+    program = (
+        "import sys, gode, gode.cli, gode.discovery, gode.report; "
+        f"sys.exit(', '.join(set(sys.modules) & set({STUDIO!r})))"
+    )
     result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert result.stderr.strip() == ""
 
