@@ -9,6 +9,8 @@ pytest.importorskip("starlette", reason="the extra `studio` is not installed")
 from gode.data.example import load_example
 from gode.discovery import Finding, fit
 from gode.discovery.quality import Verdict
+from gode.studio.pages import home
+from gode.studio.runs import Job, State
 from gode.studio.trying import moved, sliders
 from gode.studio.verdicts import advice, headline
 
@@ -46,3 +48,9 @@ def test_a_poor_fit_says_what_to_try():
     again = "".join(advice(poor, SimpleNamespace(id="a", words=("--order", "auto", "--effort", "thorough"))))
     assert "both orders" not in again
     assert "more effort" not in again
+
+
+def test_the_list_of_runs_shows_a_failed_result_as_failed():
+    job = Job("a", "noise", ("noise.csv",), "2026-01-01T00:00:00", State.DONE)
+    assert 'class="failed">not supported:' in home([(job, "u' = 1", "unsupported")], "runs")
+    assert "not supported" not in home([(job, "u' = 1", "good")], "runs")

@@ -118,7 +118,7 @@ def overview_words(discovery: Discovery) -> list[str]:
     out += [f"{remark[0].upper()}{remark[1:]}." for remark in discovery.remarks]
     told = {"u", "velocity", "acceleration", *dataset.channels}  # above
     kept = {role: label for role, label in dataset.labels.items() if role not in told and label != "t"}
-    labels = [f"{role} is {label}" for role, label in kept.items()]
+    labels = [f"{'F' if role == 'force' else role} is {label}" for role, label in kept.items()]
     return [*out, "; ".join(labels) + "."] if labels else out
 
 

@@ -147,6 +147,7 @@ class Plots:
         one, other = (3 * s for s in chosen_states(low, high)) if several else (0, 1)
         names = (self.dataset.states[one // 3], self.dataset.states[other // 3]) if several else ("u", "u'")
         drawn: list[Spec] = []
+        loose = not (several or self.discovery.quality.verdict.is_failure)  # smoothed ends may run away
         for series in chosen_runs(self.measured[0]):
             run, smooth = self.dataset.runs[series.run], self.discovery.prepared.smooths[series.run]
             x, y = (
@@ -156,16 +157,8 @@ class Plots:
             solution = self.solution(0, series.run)
             colour = series.run % 8 if len(self.dataset.runs) > 1 else BLUE
             if seen:
-                drawn.append(
-                    marks(
-                        "data" if several else "smoothed data",
-                        x,
-                        y,
-                        most=self.most,
-                        colour=colour,
-                        loose=not several,
-                    )
-                )
+                name = "data" if several else "smoothed data"
+                drawn.append(marks(name, x, y, most=self.most, colour=colour, loose=loose))
             if solution is not None:
                 paint = ORANGE if colour == BLUE else colour
                 some = solution.values[[one, other], :: len(solution.t) // self.curve + 1]

@@ -68,6 +68,8 @@ def count_of(others: int) -> str:
 
 def rivals_section(discovery: Discovery) -> list[Markup]:
     """Return the near ties, each with the experiment that would distinguish it from the best equation."""
+    if discovery.quality.verdict.is_failure:
+        return [paragraph("None of the equations tried explains these data; there is nothing to tell apart.")]
     single, common = separations(discovery)
     others = discovery.ties[1:]
     sure = paragraph(f"Among the laws tried, the one named is {discovery.certainty}.")

@@ -30,7 +30,7 @@ UPLOAD = "/runs"
 MAX_UPLOAD = 200_000_000  # bytes, as `gode discover` reads
 OVERHEAD = 1_000_000  # of the form around the files
 MAX_NOTE = 5000
-EQUATION = re.compile(rb'^"equation": ("(?:[^"\\]|\\.)*")', re.MULTILINE)
+HEAD = re.compile(rb'^"(equation|verdict)": ("(?:[^"\\]|\\.)*")', re.MULTILINE)  # of a record
 TYPES = {
     ".html": "text/html; charset=utf-8", ".json": "application/json", ".csv": "text/csv; charset=utf-8",
     ".png": "image/png", ".svg": "image/svg+xml", ".js": "text/javascript; charset=utf-8",
@@ -51,7 +51,7 @@ class Studio:
     async def home(self, request: Request) -> Response:
         """The page to begin."""
         jobs = await run_in_threadpool(self.runs.all)
-        rows = [(job, _equation(self.runs.root / job.id)) for job in jobs]
+        rows = [(job, *_told_of(self.runs.root / job.id)) for job in jobs]
         return HTMLResponse(pages.home(rows, str(self.runs.root.resolve())))
 
     async def upload(self, request: Request) -> Response:
@@ -283,11 +283,11 @@ async def _values(request: Request) -> dict[str, list[str]]:
     return {key: [v for v in form.getlist(key) if isinstance(v, str)] for key in form}
 
 
-def _equation(folder: Path) -> str:
-    """Return the equation in the record of a run, from its first lines."""
+def _told_of(folder: Path) -> tuple[str, str]:
+    """Return the equation and the verdict in the record of a run, from its first lines."""
     try:
         with (folder / RECORD).open("rb") as file:
-            found = EQUATION.search(file.read(20_000))
-        return str(json.loads(found[1])) if found else ""
+            found = {key: str(json.loads(text)) for key, text in HEAD.findall(file.read(20_000))}
     except (OSError, ValueError):
-        return ""
+        found = {}
+    return found.get(b"equation", ""), found.get(b"verdict", "")

@@ -18,6 +18,7 @@ STATES = {
     State.STOPPED: "stopped with the best so far",
     State.FAILED: "failed",
 }
+FAILED = {"poor": "poor fit:", "unsupported": "not supported:"}  # by the verdict of a record
 
 BACK = Markup('<p><a class="button" href="/">Back to the runs</a></p>')
 
@@ -58,7 +59,7 @@ def static(name: str) -> bytes:
     return (files("gode") / places[name] / name).read_bytes()  # without importing the engine
 
 
-def home(jobs: Sequence[tuple[Job, str]], folder: str, error: str = "") -> str:
+def home(jobs: Sequence[tuple[Job, str, str]], folder: str, error: str = "") -> str:
     """Return the page to begin: drop a file, paste a table, or go back to an earlier run."""
     tries = " ".join(
         f'<button name="example" value="{name}">{html(words)}</button>' for name, words in EXAMPLES.items()
@@ -87,11 +88,13 @@ def home(jobs: Sequence[tuple[Job, str]], folder: str, error: str = "") -> str:
     )  # fmt: skip
 
 
-def _runs(jobs: Sequence[tuple[Job, str]]) -> Markup:
+def _runs(jobs: Sequence[tuple[Job, str, str]]) -> Markup:
     rows = []
-    for job, equation in jobs:
+    for job, equation, verdict in jobs:
         link = f'<a href="/runs/{job.id}">{html(job.title)}</a>'
         what = f"<code>{html(equation)}</code>" if equation else html(job.message[:120])
+        if equation and verdict in FAILED:
+            what = f'<strong class="failed">{FAILED[verdict]}</strong> <span class="soft">{what}</span>'
         note = f'<p class="soft">{html(job.note)}</p>' if job.note else ""
         when = html(job.made.replace("T", " ")[:16])
         rows.append(

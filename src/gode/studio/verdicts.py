@@ -103,7 +103,8 @@ def advice(found: Discovery, job: Job) -> list[Markup]:
     button = (
         f'<form method="post" action="{again}"><button>Change the choices and search again</button></form>'
     )
-    return [details("What to try", bullets(tries), Markup(button))]
+    opened = found.quality.verdict.is_failure
+    return [details("What to try", bullets(tries), Markup(button), opened=opened)]
 
 
 def front_part(plots: Plots) -> list[Markup]:
