@@ -31,7 +31,7 @@ def page(browser, studio):
     """A page of the studio that fails the test if its scripts fail or a request leaves the machine."""
     context = browser.new_context(viewport={"width": 1100, "height": 900}, accept_downloads=True)
     made = context.new_page()
-    made.set_default_timeout(120_000)
+    made.set_default_timeout(300_000)
     errors: list[str] = []
     made.on("pageerror", lambda error: errors.append(str(error)))
     made.on("request", lambda request: errors.append(request.url) if is_foreign(request.url) else None)

@@ -12,6 +12,7 @@ from gode.studio.runs import Runs, State
 
 playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
 expect = playwright.expect
+expect.set_options(timeout=60_000)
 GROWTH = (files("gode.data.examples") / "growth.csv").read_bytes()
 DROP = """text => { const d = new DataTransfer(); d.items.add(new File([text], "growth.csv")); return d; }"""
 
@@ -28,7 +29,7 @@ def search(page, *, seconds: int = 3) -> None:
     page.select_option("#effort", "quick")
     page.fill("#max_seconds", str(seconds))
     page.get_by_role("button", name="Find the equation").click()
-    page.wait_for_selector(".headline", timeout=240_000)
+    page.wait_for_selector(".headline", timeout=600_000)
 
 
 def downloaded(page, name: str, folder):
@@ -192,7 +193,7 @@ def test_two_tabs_work_side_by_side(page):
     other = page.context.new_page()
     choose(page, "one.csv", GROWTH)
     other.goto(page.url)
-    other.set_default_timeout(120_000)
+    other.set_default_timeout(300_000)
     other.fill("#seed", "7")
     other.press("#seed", "Tab")
     expect(other.locator("#command")).to_contain_text("--seed 7")
@@ -274,7 +275,7 @@ PLACES = ["/", "setup", "running", "failed", "answer", "report"]
 def opened(page, studio, answered: str, place: str) -> None:
     """Open a page of the studio: by its address, or that of a run in some state."""
     page.goto(studio.link)
-    page.set_default_timeout(120_000)
+    page.set_default_timeout(300_000)
     if place == "setup":
         choose(page, "growth.csv", GROWTH)
         page.get_by_text("Edit the data").click()
@@ -383,9 +384,9 @@ def test_from_other_measurements_to_a_downloaded_report(page, tmp_path, kind):
 def test_a_search_is_stopped_keeps_its_best_and_goes_on(page):
     choose(page, "growth.csv", GROWTH)
     page.get_by_role("button", name="Find the equation").click()
-    expect(page.locator("#best")).to_contain_text("u'", timeout=240_000)
+    expect(page.locator("#best")).to_contain_text("u'", timeout=600_000)
     page.get_by_role("button", name="Stop and keep the best").click()
-    page.wait_for_selector(".headline", timeout=120_000)
+    page.wait_for_selector(".headline", timeout=600_000)
     page.get_by_role("button", name="Go on with the search").click()
     page.wait_for_selector("#live")
     page.wait_for_selector(".headline", timeout=600_000)
