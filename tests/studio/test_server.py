@@ -1,7 +1,12 @@
+import asyncio
+import json
 import subprocess
 import sys
 
 import pytest
+
+from gode.studio import calculator
+from gode.studio.runs import Runs
 
 PROGRAM = """
 import sys
@@ -39,3 +44,18 @@ def test_the_server_does_not_wait_for_the_engine():
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
+
+
+@pytest.mark.slow
+def test_a_slow_start_of_the_reading_process_is_no_slow_request(tmp_path, monkeypatch):
+    job = Runs(tmp_path).add({"a.csv": b"t,u\n0,1\n1,2\n2,3\n"})
+    monkeypatch.setattr(calculator, "COMMAND", f"import time; time.sleep(12); {calculator.COMMAND}")
+
+    async def read() -> bytes:
+        reader = calculator.Calculator(tmp_path, seconds=10.0)
+        try:
+            return await reader.ask("look", run=job.id)
+        finally:
+            await reader.end()
+
+    assert json.loads(asyncio.run(read()))["roles"] == ["time", "state"]

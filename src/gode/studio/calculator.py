@@ -12,6 +12,7 @@ from pathlib import Path
 from gode.errors import GodeError
 
 COMMAND = "from gode.studio.working import main; main()"
+STARTING = 600.0  # seconds that a busy machine may take to import the engine
 
 
 class CalculationError(GodeError):
@@ -34,7 +35,8 @@ class Calculator:
         """
         async with self.lock:
             try:
-                return await asyncio.wait_for(self._asked({"what": what, **values}), self.seconds)
+                process = await asyncio.wait_for(self._started(), STARTING)
+                return await asyncio.wait_for(_asked(process, {"what": what, **values}), self.seconds)
             except TimeoutError:
                 await self.end()
                 raise CalculationError(
@@ -61,26 +63,32 @@ class Calculator:
             process.kill()
             await process.wait()
 
-    async def _asked(self, request: dict[str, object]) -> bytes:
-        process = await self._started()
-        assert process.stdin is not None, "it was started with a pipe"
-        assert process.stdout is not None, "it was started with a pipe"
-        process.stdin.write(json.dumps(request).encode() + b"\n")
-        await process.stdin.drain()
-        line = await process.stdout.readline()
-        if not line:
-            raise asyncio.IncompleteReadError(b"", None)
-        head = json.loads(line)
-        body = await process.stdout.readexactly(int(head["size"]))
-        if not head["ok"]:
-            raise CalculationError(body.decode())
-        return body
-
     async def _started(self) -> asyncio.subprocess.Process:
+        """Return the process once it is ready, so that its start does not count as part of a request."""
         if self.process is None or self.process.returncode is not None:
             self.process = await asyncio.create_subprocess_exec(
                 sys.executable, "-P", "-c", COMMAND, str(self.root),
                 stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.DEVNULL, start_new_session=True,
             )  # fmt: skip
+            await _answer(self.process)
         return self.process
+
+
+async def _asked(process: asyncio.subprocess.Process, request: dict[str, object]) -> bytes:
+    assert process.stdin is not None, "it was started with a pipe"
+    process.stdin.write(json.dumps(request).encode() + b"\n")
+    await process.stdin.drain()
+    return await _answer(process)
+
+
+async def _answer(process: asyncio.subprocess.Process) -> bytes:
+    assert process.stdout is not None, "it was started with a pipe"
+    line = await process.stdout.readline()
+    if not line:
+        raise asyncio.IncompleteReadError(b"", None)
+    head = json.loads(line)
+    body = await process.stdout.readexactly(int(head["size"]))
+    if not head["ok"]:
+        raise CalculationError(body.decode())
+    return body

@@ -20,6 +20,7 @@ def main() -> None:
         os.dup2(2, 1)  # nothing else may write between the answers
         runs = Runs(Path(sys.argv[1]))
         warm()
+        _send(out, True, b"")  # it is ready
         for line in sys.stdin.buffer:
             _send(out, *answered(runs, json.loads(line)))
 
