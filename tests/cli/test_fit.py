@@ -24,7 +24,7 @@ def test_machines_get_json_and_nothing_else():
 
 
 def test_bad_questions_are_one_sentence():
-    assert "holds no derivative" in refused("fit", "u = C", GROWTH)
+    assert "holds no derivative" in gode("fit", "u = C", GROWTH).stderr
     assert "no column 'w'" in refused("fit", EQUATION, GROWTH, "--u", "w")
     assert "neither a column of" in refused("fit", EQUATION, GROWTH, "--force", "sin(w)")
     assert "nor a formula in t" in refused("fit", EQUATION, GROWTH, "--force", "u*t")

@@ -2,7 +2,9 @@ import numpy as np
 import pytest
 
 import gode
+from gode.equation import parse_skeleton
 from gode.search.rounding import rounded
+from gode.search.sharing import fixed_part
 
 T = np.linspace(0, 4, 80)
 
@@ -28,3 +30,7 @@ def test_the_root_is_named():
     u = (1 + 0.5 * T) ** 2 + 0.02 * np.random.default_rng(0).standard_normal(len(T))
     found = gode.discover(T, u, effort="quick")
     assert str(found.equation.law.skeleton) == "u' = C*u^0.5"
+
+
+def test_an_exponent_whose_number_makes_another_term_stays_free():
+    assert fixed_part(parse_skeleton("u'' = C*sign(u')*abs(u')^C"), {1: 3.0}) is None

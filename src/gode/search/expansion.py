@@ -35,11 +35,15 @@ def expanded(equation: Equation, vocabulary: Vocabulary, columns: Columns) -> It
         others = [b for b in sorted(bodies) if not has_constant(b)]
         wanted = _values([term], equation, columns)[0]
         basis = _values([Term(1.0, None, body) for body in others], equation, columns)
-        like = _like(wanted, values, basis)
+        if not (np.isfinite(wanted).all() and np.isfinite(basis).all() and wanted.any()):
+            continue
+        unit = np.abs(wanted).max()
+        like = _like(wanted / unit, _scaled(values)[0], _scaled(basis)[0])
         if not like:
             continue
         skeleton = vocabulary.skeleton((bodies - {inner}) | {plain[i] for i in like})
-        share = np.linalg.lstsq(np.vstack([basis, values[like]]).T, wanted, rcond=None)[0]
+        rows, sizes = _scaled(np.vstack([basis, values[like]]))
+        share = np.linalg.lstsq(rows.T, wanted / unit, rcond=None)[0] / sizes * unit
         shares = dict(zip([*others, *(plain[i] for i in like)], share.tolist(), strict=True))
         equation = _with_shares(borrowed(skeleton, equation, [1.0] * skeleton.n_constants), shares)
         yield equation
@@ -63,10 +67,16 @@ def _values(terms: Sequence[Term], equation: Equation, columns: Columns) -> Floa
     return np.array(rows).reshape(len(terms), columns.n_points)
 
 
+def _scaled(values: Float) -> tuple[Float, Float]:
+    """Return rows whose largest value is one, and what they were divided by."""
+    sizes = np.abs(values).max(axis=1, initial=0.0)
+    sizes = np.where(sizes > 0, sizes, 1.0)
+    return values / sizes[:, None], sizes
+
+
 def _like(wanted: Float, values: Float, others: Float) -> list[int]:
     """Return the most frequent one or two of `values` that with `others` make up what is wanted."""
-    size = np.linalg.norm(others, axis=1, keepdims=True)
-    q = np.linalg.qr((others / np.where(size > 0, size, 1.0)).T)[0]
+    q = np.linalg.qr(others.T)[0]
     left, rest = wanted - q @ (q.T @ wanted), values - (values @ q) @ q.T
     products, along = rest @ rest.T, rest @ left
     squares, total = np.diag(products), np.sum(values**2, axis=1)

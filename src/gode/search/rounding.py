@@ -28,5 +28,6 @@ def rounded(candidate: Candidate) -> Iterator[Equation]:
                 fixed[role.constant] = near
     choices = [{place: value} for place, value in fixed.items()]
     for chosen in [*choices, fixed] if len(fixed) > 1 else choices:
-        skeleton, kept = fixed_part(equation.skeleton, chosen)
-        yield Equation(skeleton, tuple(equation.constants[i] for i in kept))
+        found = fixed_part(equation.skeleton, chosen)
+        if found is not None:
+            yield Equation(found[0], tuple(equation.constants[i] for i in found[1]))

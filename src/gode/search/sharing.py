@@ -150,7 +150,9 @@ def _constrained(law: System, chosen: list[Constraint], values: Float) -> System
     }
     parts, order = [], []  # the equations, and which constant each of theirs was
     for part, start, end in zip(skeleton.parts, skeleton.offsets[:-1], skeleton.offsets[1:], strict=True):
-        new, old = fixed_part(part, {i - start: v for i, v in fixed.items() if start <= i < end})
+        found = fixed_part(part, {i - start: v for i, v in fixed.items() if start <= i < end})
+        assert found is not None, "a factor of one leaves its term as it is"
+        new, old = found
         parts.append(new)
         order += [start + i for i in old]
     places = {r: k for k, r in enumerate(dict.fromkeys(root[i] for i in order))}
@@ -172,8 +174,11 @@ def _roots(n: int, ties: Iterable[Constraint]) -> tuple[list[int], list[float]]:
     return root, factor
 
 
-def fixed_part(part: Skeleton, fixed: dict[int, float]) -> tuple[Skeleton, list[int]]:
-    """Return an equation with some constants replaced by numbers, and which of the old ones are left."""
+def fixed_part(part: Skeleton, fixed: dict[int, float]) -> tuple[Skeleton, list[int]] | None:
+    """Return an equation with some constants replaced by numbers, and which of the old ones are left.
+
+    None where a number makes another term, as sign(u')*abs(u')^3 is u'^3.
+    """
     if not fixed:
         return part, list(range(part.n_constants))
 
@@ -185,7 +190,9 @@ def fixed_part(part: Skeleton, fixed: dict[int, float]) -> tuple[Skeleton, list[
     waiting += [term for term in part.terms if term.constant in fixed]
     order = [0] * new.n_constants
     for term in new.terms:  # the normal form may have another order
-        old = next(o for o in waiting if unlabelled(put(o.body)) == unlabelled(term.body))
+        old = next((o for o in waiting if unlabelled(put(o.body)) == unlabelled(term.body)), None)
+        if old is None:
+            return None
         waiting.remove(old)
         for i, j in zip(labels(term.body), labels(put(old.body)), strict=True):
             order[i] = j
