@@ -177,7 +177,7 @@ def _roots(n: int, ties: Iterable[Constraint]) -> tuple[list[int], list[float]]:
 def fixed_part(part: Skeleton, fixed: dict[int, float]) -> tuple[Skeleton, list[int]] | None:
     """Return an equation with some constants replaced by numbers, and which of the old ones are left.
 
-    None where a number makes another term, as sign(u')*abs(u')^3 is u'^3.
+    None where a number makes another term, as (C - u)^3 is written -(u - C)^3.
     """
     if not fixed:
         return part, list(range(part.n_constants))
