@@ -28,7 +28,7 @@ def all_independent(c: Candidate) -> Candidate:
 
 def white(c: Candidate) -> Candidate:
     """Return it as if neighbouring residuals had no products: white noise alone is considered."""
-    return replace(c, by_state=tuple((state.square, state.share) for state in c.states))
+    return replace(c, by_state=tuple(tuple(state.white) for state in c.states))
 
 
 def believed(weight: float) -> Rule:

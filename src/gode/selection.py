@@ -166,12 +166,13 @@ def weighed(
 ) -> Candidate:
     """Return the candidate with its criterion for `m` independent values.
 
-    Without `m`, as in a search, all values count and a number costs log m alone, which is Schwarz's price:
-    the search follows what is accurate, and the final ranking decides what of it is worth its price.
+    Without `m`, as in a search, all values count, the noise is white, and a number costs log m alone, which
+    is Schwarz's price: the search follows what is accurate, and the final ranking decides what is worth it.
     """
+    states = c.states if m is not None else [state.white for state in c.states]
     wide = m is not None and c.own is None  # the constants of each run come from one population
     m = float(c.n_values) if m is None else m
-    evidence = _evidence(c.states, m, c.n_free, floor, config, wide=wide)
+    evidence = _evidence(states, m, c.n_free, floor, config, wide=wide)
     return replace(c, criterion=evidence - _saved(c, m, config) + c.unusual)
 
 

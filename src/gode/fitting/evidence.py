@@ -35,6 +35,11 @@ class Residuals(NamedTuple):
         """Return the mean square of the innovations for each correlation."""
         return np.maximum(self.square + phi**2 * (self.square - self.ends) - 2 * phi * self.product, 0.0)
 
+    @property
+    def white(self) -> "Residuals":
+        """The same, as if neighbours had nothing to do with each other."""
+        return Residuals(self.square, self.share)
+
     def scaled(self, factor: float) -> "Residuals":
         """Return the same with squares that are larger by a factor."""
         larger = {name: factor * getattr(self, name) for name in ("square", "product", "ends")}
