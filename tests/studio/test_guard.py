@@ -130,7 +130,7 @@ def test_paths_that_climb_lead_nowhere(client, path):
 
 
 def test_names_of_files_lose_their_folders(client, studio):
-    answer = uploaded(client, "../../../tmp/evil.csv", b"t,u\n0,1\n1,2\n2,3\n")
+    answer = uploaded(client, "../../../elsewhere/evil.csv", b"t,u\n0,1\n1,2\n2,3\n")
     run = answer.url.path.rsplit("/", 1)[1]
     assert [path.name for path in (studio.folder / run / "data").iterdir()] == ["evil.csv"]
     assert client.get(f"/runs/{run}/files/..%2Fjob.json").status_code in (400, 404)

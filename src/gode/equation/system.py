@@ -17,7 +17,7 @@ from gode.arrays import Float
 from gode.equation.equation import Equation
 from gode.equation.skeleton import Found, Parameter, Skeleton
 from gode.equation.sums import to_sum
-from gode.equation.tree import STATE, TIME, Node, burden, const, replace_constants, unlabelled
+from gode.equation.tree import STATE, TIME, Node, const, replace_constants, unlabelled
 from gode.errors import EquationError
 
 if TYPE_CHECKING:
@@ -138,12 +138,6 @@ class SystemSkeleton:
         return (
             np.append(np.asarray(constants, np.float64), 1.0)[self.places] * self.factors
         )  # -1 picks the one
-
-    @cached_property
-    def burden(self) -> float:
-        """The structural price of all equations; a function that several share counts once."""
-        found = {each.name: burden(each.tree) for each in self.functions}
-        return sum(found.values()) if found else sum(part.burden for part in self.parts)
 
     @cached_property
     def functions(self) -> "tuple[Found, ...]":

@@ -3,7 +3,7 @@
 import asyncio
 import json
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from importlib.resources import files
@@ -36,7 +36,6 @@ TYPES = {
     ".png": "image/png", ".svg": "image/svg+xml", ".js": "text/javascript; charset=utf-8",
     ".css": "text/css; charset=utf-8",
 }  # fmt: skip
-Handler = Callable[["Studio", Request], Awaitable[Response]]
 
 
 class Studio:

@@ -60,12 +60,13 @@ class Files:
         """
         if name not in self.listed():
             raise FileError(f"there is no file {name[:40]!r} to take away")
+        return self._packed() if name == ALL else self._content(name)
+
+    def _content(self, name: str) -> bytes:
         if name in SAVED:
             return (self.folder / name).read_bytes()
         if name in PROGRAMS:
             return self._program(name)
-        if name == ALL:
-            return self._packed()
         if name == SVG:
             return to_svg(overview(self.found)).encode()
         return (self._notebook() if name == NOTEBOOK else self.found.equation.latex() + "\n").encode()
@@ -83,7 +84,7 @@ class Files:
         with ZipFile(out, "w", ZIP_DEFLATED) as archive:
             names = [name for name in self.listed() if name != ALL]
             for name in names:
-                archive.writestr(name, self.content(name))
+                archive.writestr(name, self._content(name))
             for name in self.job.files:
                 archive.write(self.folder / DATA / name, f"{DATA}/{name}" if name in names else name)
         return out.getvalue()
