@@ -322,7 +322,8 @@ def logger_german() -> Saved:
     head = "Nr.;Datum;Uhrzeit;Temperatur [°C];Luftfeuchte [%rF]"
     return Saved(
         "logger_german.csv", lines(head, body, encoding="latin-1"), "Datum",
-        ("Temperatur", "Luftfeuchte"), unit="h", first=(0.0, round(temp[0], 1), round(damp[0], 1)), decimal=",",
+        ("Temperatur", "Luftfeuchte"), unit="h", decimal=",",
+        first=(0.0, round(temp[0], 1), round(damp[0], 1)),
     )  # fmt: skip
 
 
@@ -423,8 +424,9 @@ def excel_footer() -> Saved:
         "\nMittelwert;" + f"{way.mean():.3f}\n".replace(".", ",") + "Max;12,000\nausgewertet von K. Lang;\n"
     )
     return Saved(
-        "excel_footer.csv", lines("Versuch 12;;\nZeit (s);Weg (mm)", body, foot, end="\r\n", encoding="cp1252"),
-        "Zeit", ("Weg",), unit="s", first=(0.0, round(way[0], 3)), decimal=",",
+        "excel_footer.csv",
+        lines("Versuch 12;;\nZeit (s);Weg (mm)", body, foot, end="\r\n", encoding="cp1252"), "Zeit",
+        ("Weg",), unit="s", first=(0.0, round(way[0], 3)), decimal=",",
     )  # fmt: skip
 
 

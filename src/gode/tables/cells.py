@@ -77,7 +77,7 @@ def is_time(cell: str) -> bool:
 
 
 def is_value(cell: str, decimal: str) -> bool:
-    """Tell whether a cell holds a number or a time, or is missing; beside decimal commas 1.234 is a number."""
+    """Tell whether a cell is a number or a time, or missing; beside decimal commas 1.234 is a number."""
     return number(cell, decimal, grouped=decimal == ",") is not None or is_time(cell)
 
 

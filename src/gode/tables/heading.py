@@ -1,4 +1,4 @@
-"""Where the table begins and ends in a text file: its header, the units below it, what stands above and below."""
+"""Where the table begins and ends in a text file: its header, the units below it, text above and below."""
 
 import re
 from collections.abc import Sequence
@@ -8,16 +8,22 @@ from gode.tables.cells import is_filled, is_value, split
 
 MAX_PREAMBLE = 300  # lines of text before the table
 NEAR = 6  # lines above the first row that may hold names, units and kinds of average
-TIME_WORDS = frozenset(
-    "t time times zeit temps tiempo tempo elapsed timestamp datetime date datum uhrzeit heure millis day days "
-    "tag hour hours stunde stunden minute minutes seconds sec sekunden year years week month".split()
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+TIME_WORDS = _words(
+    "t time times zeit temps tiempo tempo elapsed timestamp datetime date datum uhrzeit heure millis "
+    "day days tag hour hours stunde stunden minute minutes seconds sec sekunden year years week month"
 )
-UNITS = frozenset(
-    "s sec sec. secs second seconds sek min min. minute minutes h hr hrs hour hours ms us µs μs ns d day days v "
-    "mv µv kv volt volts a ma µa amp amps ampere w mw kw watt watts n mn kn newton nm n·m mm cm m km µm μm um "
-    "inch in ft mg g kg µg k °c °f c f degc deg degf rad ° % %rf %rh pa kpa mpa hpa bar mbar psi hz khz mhz rpm "
-    "ohm kohm l ml µl mol mmol µmol mm µm nm ppm ppb ph au a.u. rfu od lux db j kj cal n/a - ts rn no. nr. avg "
-    "smp tot std max sample sequence gal strain µε".split()
+UNITS = _words(
+    "s sec sec. secs second seconds sek min min. minute minutes h hr hrs hour hours ms us µs μs ns d "
+    "day days v mv µv kv volt volts a ma µa amp amps ampere w mw kw watt watts n mn kn newton nm n·m mm "
+    "cm m km µm μm um inch in ft mg g kg µg k °c °f c f degc deg degf rad ° % %rf %rh pa kpa mpa hpa "
+    "bar mbar psi hz khz mhz rpm ohm kohm l ml µl mol mmol µmol ppm ppb ph au a.u. rfu od lux db j kj "
+    "cal n/a - ts rn no. nr. avg smp tot std max sample sequence gal strain µε"
 )
 BRACKETED = re.compile(r"[\[(][^\[\]()]{0,15}[\])]")
 RATIO = re.compile(r"[^\s\d]{1,5}(?:[/·^*-][^\s]{1,6})+")  # m/s, mg/l, m/s^2

@@ -2,7 +2,6 @@
 
 import codecs
 import re
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -11,7 +10,7 @@ import numpy as np
 from gode.arrays import Int
 from gode.errors import DataError
 from gode.tables.cells import SPACES, is_filled, is_value, number, split
-from gode.tables.heading import Heading, below_table, find_heading, heading_at, is_time_word
+from gode.tables.heading import below_table, find_heading, heading_at, is_time_word
 from gode.tables.signs import Signs, settle_signs
 
 COMMENTS = ("#", "%", "//")

@@ -85,6 +85,12 @@ class Table:
         words = [word for word in self._sample(column) if not self.is_left_out(word)]
         return 2 * sum(self._number(word) is not None for word in words) > len(words)
 
+    def text_share(self, name: str) -> float:
+        """Return the share of cells with text among those that are not empty."""
+        words = [word for word in self.words(name) if word.lower() not in MISSING]
+        words = [word for word in words if not self.is_left_out(word)]
+        return sum(self._number(word) is None for word in words) / max(len(words), 1)
+
     def is_left_out(self, word: str) -> bool:
         """Tell whether a word says that there is no reading: <0.05, n.d., OVRFLW, or as it was asked for."""
         return word.lower() in self.missing or bool(meaning(word))
