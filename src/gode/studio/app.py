@@ -21,7 +21,7 @@ from gode.errors import FileError, GodeError
 from gode.studio import pages
 from gode.studio.calculator import Calculator
 from gode.studio.fields import edit_of
-from gode.studio.form import command_text
+from gode.studio.form import command_text, first
 from gode.studio.guard import SANDBOX, Guard, refused
 from gode.studio.queueing import Queue
 from gode.studio.runs import RECORD, Job, Runs, State
@@ -79,9 +79,10 @@ class Studio:
             seen = json.loads(await self.reader.ask("look", run=job.id))
         except GodeError as failure:
             return pages.unreadable(job, str(failure))
-        if not job.form:
-            roles = {f"role.{i}": [role] for i, role in enumerate(seen["roles"])}
-            job = self.runs.save(replace(job, form={**roles, "wells": ["on"] if seen["wells"] else []}))
+        if not any(key.startswith(ROLE) for key in job.form):
+            roles = {f"{ROLE}{i}": [role] for i, role in enumerate(seen["roles"])}
+            guessed = {**roles, "wells": ["on"] if seen["wells"] else []}
+            job = self.runs.save(replace(job, form={**job.form, **guessed}))
         checked = json.loads(await self.reader.ask("check", run=job.id))
         return pages.setup(job, seen, checked, error)
 
@@ -206,9 +207,13 @@ class Studio:
             raise FileError("this search was started already; change its choices from its page")
         sent = await _values(request)
         form = {key: value for key, value in sent.items() if not key.startswith(EDITING)}
+        if job.form and any(first(form, key) != first(job.form, key) for key in REREAD):  # other columns
+            form = {key: value for key, value in form.items() if key != "wells" and not key.startswith(ROLE)}
         return self.runs.save(replace(job, form=form))
 
 
+ROLE = "role."  # of a column, by its number
+REREAD = ("part", "header", "skip", "decimal", "missing")  # choices after which a file is read anew
 EDITING = ("edit", "crop.", "drop.", "subtract.", "multiply.", "hold.")  # inputs of the tools
 
 

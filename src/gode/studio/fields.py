@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from gode.markup import Markup, details, html, paragraph
-from gode.studio.form import DATA, FRAME, LAW, ROLES, SEARCH, Field, Form, first
+from gode.studio.form import DATA, FRAME, LAW, ROLES, SEARCH, WRITTEN, Field, Form, first
 from gode.studio.runs import Job
 
 UNITS = (  # factor, new unit, words
@@ -95,10 +95,12 @@ def known_fields(form: Form, assumptions: Sequence[Sequence[str]]) -> Markup:
         assumptions: their names and meanings.
     """
     known = any(first(form, field.key) for field in FRAME)
+    said = any(first(form, field.key) for field in WRITTEN)
     parts = [
         _fields("About the law", LAW, form, assumptions),
         details("A part of the equation is known", _fields("", FRAME, form), opened=known),
         _fields("About the data", DATA, form),
+        details("How the file is written", _fields("", WRITTEN, form), opened=said),
         _fields("The search", SEARCH, form),
     ]
     return Markup("".join(parts))

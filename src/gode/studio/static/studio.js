@@ -137,7 +137,7 @@
       if (isTool(e.target.name)) return;
       clearTimeout(timer);
       await keep();
-      if (e.target.name === "part") location.reload();
+      if (["part", "header", "skip", "decimal", "missing"].includes(e.target.name)) location.reload();
       else if (/^(role\.|wells$)/.test(e.target.name)) await draw();
     });
     setup.addEventListener("keydown", (e) => {  // Enter in a field of a tool uses that tool
