@@ -70,8 +70,8 @@ def guess(table: Table) -> tuple[list[str], bool, list[str], list[str]]:
     try:
         clocking, signals = survey(table, Roles())
     except GodeError as error:
-        why = [_kind(table, name) for name in table.names]
-        return ["ignored"] * len(table.names), False, why, [*table.asks, str(error)]
+        kinds = [_kind(table, name) for name in table.names]
+        return ["ignored"] * len(table.names), False, kinds, [*table.asks, str(error)]
     found = {clocking.time: "time", **dict.fromkeys(signals.states, "state")}
     found |= {name: "velocity" for name in [signals.velocity] if name}
     found |= {name: "acceleration" for name in [signals.acceleration] if name}

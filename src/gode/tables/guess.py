@@ -158,7 +158,7 @@ def _inputs_by_name(
     """Return the columns called like inputs, if another one is left to be driven."""
     sure = any(plain(name) in ("u", "x") for name in table.names)
     found = [name for name in names if is_input(name) or (sure and plain(name) == "f")]
-    if not taken - {""} and len(found) == len(names):
+    if not {*taken} - {""} and len(found) == len(names):
         return []
     for name in found:
         why[name] = "its name means input"
