@@ -7,7 +7,8 @@ from gode.errors import GodeError
 from gode.tables.cells import number
 from gode.tables.excel import sheet_names
 from gode.tables.layout import decode_text, time_unit
-from gode.tables.roles import GUESSES, Roles, assign_columns
+from gode.tables.names import GUESSES
+from gode.tables.roles import Roles, assign_columns
 from gode.tables.table import Table
 
 HEAD = 60_000  # bytes of a file that are looked at again
