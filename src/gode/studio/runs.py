@@ -183,7 +183,8 @@ class Runs:
         """Return how far the search is; nothing before it told anything."""
         try:
             values = read_json(self.root / job.id / PROGRESS, MAX_PROGRESS)
-        except FileError:
+            json.dumps(values, allow_nan=False)  # so that it can be sent on
+        except (FileError, ValueError):
             return {}
         return values if isinstance(values, dict) else {}
 
