@@ -135,7 +135,10 @@ def _plots(folder: Path) -> Plots:
 
 
 def _changed(folder: Path) -> int:
-    return (folder / RECORD).stat().st_mtime_ns
+    try:
+        return (folder / RECORD).stat().st_mtime_ns
+    except OSError:
+        raise FileError("the record of this run is not there any more; search again") from None
 
 
 @lru_cache(maxsize=4)
