@@ -24,6 +24,7 @@ from gode.equation.tree import derivative_order, is_other, variables
 from gode.fitting.correlated import fit_arma
 from gode.fitting.evidence import Residuals, deviance
 from gode.fitting.individuals import Individuals
+from gode.fitting.lasting import law_lasts
 from gode.fitting.roles import improbability_of_constants
 from gode.fitting.shooting import Shot
 from gode.prior import log_prior
@@ -40,6 +41,9 @@ class SelectionConfig:
     support: float = 10.0  # least gain over a constant, a line, a random walk: 2 log of the Bayes factor
     chance: float = 3.0  # standard deviations of what constants of each run explain by chance
     floor: float = 1e-5  # residuals below this share of the signal are rounding
+    lasting: float = (
+        0.0  # gain for each equation of a law in which what is zero stays zero, where that is usual
+    )
 
 
 @dataclass(frozen=True)
@@ -147,7 +151,7 @@ def judge(
         independent=shot.independent,
         by_state=tuple(map(tuple, shot.by_state)),
         own=shot.own,
-        unusual=_unusual(shot.equation, columns),
+        unusual=_unusual(shot.equation, columns) - _lasting(shot.equation, config),
     )
     return weighed(found, floor, config)
 
@@ -159,6 +163,11 @@ def _unusual(law: Law, columns: Columns) -> float:
     terms = sum(log_prior(each, others=others, forced="F" in columns.names) for each in sought)
     plain = sum(log_prior(PLAIN[order]) for each in sought for order in each.orders)
     return improbability_of_constants(law, columns) - 2 * (terms - plain)
+
+
+def _lasting(law: Law, config: SelectionConfig) -> float:
+    """Return the gain of a law in which what is zero stays zero."""
+    return config.lasting * len(law.skeleton.parts) if config.lasting and law_lasts(law) else 0.0
 
 
 def weighed(

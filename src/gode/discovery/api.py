@@ -25,6 +25,7 @@ from gode.discovery.inputs import with_held_input
 from gode.discovery.notebook import shown_in_notebook
 from gode.discovery.options import Options
 from gode.discovery.orders import better_order
+from gode.discovery.populations import expecting
 from gode.discovery.result import Discovery
 from gode.equation.fixing import Bounds
 from gode.equation.parse_frame import split_equations
@@ -210,7 +211,7 @@ def _search(
     if settings.preset == Preset.PAPER:
         return _by_paper(dataset, spaces[0], settings, interrupts, on_step)
     rng = np.random.default_rng(settings.seed)
-    settings = replace(settings, listed=len(spaces[0].skeletons))
+    settings = expecting(replace(settings, listed=len(spaces[0].skeletons)), dataset)
     floor, own = settings.selection.floor, bool(settings.individual)
     prepared = with_held_input(prepare(dataset, settings.order, floor, individual=own), settings)
     interrupted = False
