@@ -18,7 +18,7 @@ import numpy as np
 
 from gode.arrays import Float
 from gode.data import Columns
-from gode.equation import Equation, Law, parse_skeleton
+from gode.equation import Equation, Law, SystemSkeleton, parse_skeleton
 from gode.equation.system import make_law
 from gode.equation.tree import derivative_order, is_other, variables
 from gode.fitting.correlated import fit_arma
@@ -29,6 +29,7 @@ from gode.fitting.roles import improbability_of_constants
 from gode.fitting.shooting import Shot
 from gode.prior import log_prior
 
+UNUSUAL = 4.0  # -2 log of the prior odds that a constant of a system is one, or equals one in its equation
 PLAIN = {1: parse_skeleton("u' = C*u"), 2: parse_skeleton("u'' = C*u")}  # whose prior is the unit
 
 
@@ -162,7 +163,19 @@ def _unusual(law: Law, columns: Columns) -> float:
     sought = law.skeleton.sought  # what the user knows costs nothing
     terms = sum(log_prior(each, others=others, forced="F" in columns.names) for each in sought)
     plain = sum(log_prior(PLAIN[order]) for each in sought for order in each.orders)
-    return improbability_of_constants(law, columns) - 2 * (terms - plain)
+    return improbability_of_constants(law, columns) - 2 * (terms - plain) + UNUSUAL * _n_held(law)
+
+
+def _n_held(law: Law) -> int:
+    """Return how many constants of a system are held at one, or equal to another of the same equation."""
+    skeleton = law.skeleton
+    if not isinstance(skeleton, SystemSkeleton) or skeleton.parameters:
+        return 0
+    terms = [(term, part.highest) for part in skeleton.parts for term in part.terms]
+    ones = sum(term.constant is None and term.body.value != highest for term, highest in terms)
+    cuts = zip(skeleton.offsets, skeleton.offsets[1:], strict=False)
+    owns = [skeleton.places[first:last].tolist() for first, last in cuts]
+    return ones + sum(len(own) - len(set(own)) for own in owns)
 
 
 def _lasting(law: Law, config: SelectionConfig) -> float:

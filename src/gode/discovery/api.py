@@ -25,7 +25,7 @@ from gode.discovery.inputs import with_held_input
 from gode.discovery.notebook import shown_in_notebook
 from gode.discovery.options import Options
 from gode.discovery.orders import better_order
-from gode.discovery.populations import expecting
+from gode.discovery.populations import expecting, preferred
 from gode.discovery.result import Discovery
 from gode.equation.fixing import Bounds
 from gode.equation.parse_frame import split_equations
@@ -235,7 +235,8 @@ def _search(
     timed_out = interrupted and interrupts.timed_out
     stopped = interrupted and not timed_out
     done = Discovery(candidates, prepared, settings, archive.n_fitted, stopped, found.supported, timed_out)
-    return done if interrupted else replace(done, remarks=tuple(search.assumed(leaders[0])))
+    told = preferred(candidates, settings)
+    return replace(done, remarks=tuple(told if interrupted else [*search.assumed(leaders[0]), *told]))
 
 
 def _by_paper(
