@@ -60,6 +60,7 @@ def discover(
     initial: Signals | None = None,
     hold: bool | None = None,
     interpolation: str = "auto",
+    keep_outliers: bool = False,
     grammar: str | None = None,
     preset: str = "default",
     effort: str = "normal",
@@ -90,6 +91,8 @@ def discover(
         hold: whether each sample of the force lasts until the next, as the output of a controller does; a
             callable is then read at `t`. None leaves it to the data.
         interpolation: hold, linear or cubic, of which hold=True and hold=False are the first and the last.
+        keep_outliers: whether single readings that lie far from all others are fitted, too; by default they
+            are left out and told.
         grammar: a model that comes with gode, the path of one made by `gode train`, or a grammar file
             of few equations, which are all tried.
         preset: default, or paper for the method of the paper as it was published.
@@ -138,6 +141,7 @@ def discover(
     if frame is not None and names is None and isinstance(u, np.ndarray | list) and np.ndim(u) > 1:
         names = written_states(split_equations(frame))
     dataset = make_dataset(t, u, velocity, acceleration, force, initial, names=names, interpolation=joined)
+    dataset = replace(dataset, keep_outliers=bool(keep_outliers))
     options = replace(options, individual=individuals_asked(individual, dataset))
     with shown_in_notebook(on_step) as show:
         return discover_in(dataset, options, n_jobs=plain(n_jobs), on_step=show)

@@ -38,7 +38,7 @@ def expecting(settings: Settings, dataset: Dataset) -> Settings:
 
 
 def preferred(order: Sequence[Candidate], settings: Settings) -> list[str]:
-    """Return a remark on the preference of laws in which what is zero stays zero; none where there is none."""
+    """Return a remark on the preference of laws in which what is zero stays zero, if there was one."""
     gain = settings.selection.lasting
     if not gain or not order:
         return []

@@ -34,6 +34,7 @@ class DataOptions:
     hold: bool | None = None
     interpolation: str = "auto"
     edit: tuple[str, ...] = ()
+    keep_outliers: bool = False
     called: tuple[str, ...] = ()  # the states in given equations
 
 
@@ -60,7 +61,8 @@ def dataset_of(tables: "Sequence[Table]", options: DataOptions) -> "tuple[Datase
     readings = edit_runs(runs_of_tables(tables, asked.roles), options.edit)
     if options.edit:
         readings = replace(readings, told=(*readings.told, f"edited: {'; '.join(options.edit)}"))
-    return replace(_make_dataset(readings, options, asked), edits=options.edit), readings
+    made = _make_dataset(readings, options, asked)
+    return replace(made, edits=options.edit, keep_outliers=options.keep_outliers), readings
 
 
 def _ask(table: "Table", roles: "Roles", options: DataOptions) -> Asked:
