@@ -81,6 +81,7 @@ class Dataset:
     names: tuple[str, ...] = ()  # of the runs (wells, patients, files), for display; may be empty
     states: tuple[str, ...] = STATES
     edits: tuple[str, ...] = ()  # what was changed after reading, for display
+    keep_outliers: bool = False  # whether readings far from all others are fitted, too
 
     @property
     def inputs(self) -> tuple[str, ...]:

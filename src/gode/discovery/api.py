@@ -25,6 +25,7 @@ from gode.discovery.inputs import with_held_input
 from gode.discovery.notebook import shown_in_notebook
 from gode.discovery.options import Options
 from gode.discovery.orders import better_order
+from gode.discovery.populations import expecting, preferred
 from gode.discovery.result import Discovery
 from gode.equation.fixing import Bounds
 from gode.equation.parse_frame import split_equations
@@ -59,6 +60,7 @@ def discover(
     initial: Signals | None = None,
     hold: bool | None = None,
     interpolation: str = "auto",
+    keep_outliers: bool = False,
     grammar: str | None = None,
     preset: str = "default",
     effort: str = "normal",
@@ -89,6 +91,8 @@ def discover(
         hold: whether each sample of the force lasts until the next, as the output of a controller does; a
             callable is then read at `t`. None leaves it to the data.
         interpolation: hold, linear or cubic, of which hold=True and hold=False are the first and the last.
+        keep_outliers: whether single readings that lie far from all others are fitted, too; by default they
+            are left out and told.
         grammar: a model that comes with gode, the path of one made by `gode train`, or a grammar file
             of few equations, which are all tried.
         preset: default, or paper for the method of the paper as it was published.
@@ -137,6 +141,7 @@ def discover(
     if frame is not None and names is None and isinstance(u, np.ndarray | list) and np.ndim(u) > 1:
         names = written_states(split_equations(frame))
     dataset = make_dataset(t, u, velocity, acceleration, force, initial, names=names, interpolation=joined)
+    dataset = replace(dataset, keep_outliers=bool(keep_outliers))
     options = replace(options, individual=individuals_asked(individual, dataset))
     with shown_in_notebook(on_step) as show:
         return discover_in(dataset, options, n_jobs=plain(n_jobs), on_step=show)
@@ -210,7 +215,7 @@ def _search(
     if settings.preset == Preset.PAPER:
         return _by_paper(dataset, spaces[0], settings, interrupts, on_step)
     rng = np.random.default_rng(settings.seed)
-    settings = replace(settings, listed=len(spaces[0].skeletons))
+    settings = expecting(replace(settings, listed=len(spaces[0].skeletons)), dataset)
     floor, own = settings.selection.floor, bool(settings.individual)
     prepared = with_held_input(prepare(dataset, settings.order, floor, individual=own), settings)
     interrupted = False
@@ -234,7 +239,8 @@ def _search(
     timed_out = interrupted and interrupts.timed_out
     stopped = interrupted and not timed_out
     done = Discovery(candidates, prepared, settings, archive.n_fitted, stopped, found.supported, timed_out)
-    return done if interrupted else replace(done, remarks=tuple(search.assumed(leaders[0])))
+    told = preferred(candidates, settings)
+    return replace(done, remarks=tuple(told if interrupted else [*search.assumed(leaders[0]), *told]))
 
 
 def _by_paper(

@@ -70,6 +70,7 @@ def fit(
     initial: Signals | None = None,
     hold: bool | None = None,
     interpolation: str = "auto",
+    keep_outliers: bool = False,
     fixed: Mapping[str, float] | None = None,
     bounds: Bounds | None = None,
     individual: Individual = False,
@@ -97,6 +98,7 @@ def fit(
     if not isinstance(equation, str) and names is None and isinstance(u, np.ndarray | list):
         names = written_states(split_equations(equation))
     dataset = make_dataset(t, u, velocity, acceleration, force, initial, names=names, interpolation=joined)
+    dataset = replace(dataset, keep_outliers=bool(keep_outliers))
     asked = individuals_asked(individual, dataset)
     return fit_known(dataset, make_known(equation, fixed, bounds, units), individual=asked)
 

@@ -133,7 +133,8 @@ def _check_own(own: Individuals, k: int, dataset: Dataset, *, whole: bool, where
 def _fingerprint(dataset: Dataset, options: Mapping[str, object]) -> str:
     """Return a hash of the data and options that determine the result."""
     runs = [[encode(r.t), encode(r.observed), encode(r.initial), _inputs(r)] for r in dataset.runs]
-    return hashlib.sha256(json.dumps([runs, encode(options)], sort_keys=True).encode()).hexdigest()
+    kept = ["keep outliers"] * dataset.keep_outliers
+    return hashlib.sha256(json.dumps([runs, encode(options), *kept], sort_keys=True).encode()).hexdigest()
 
 
 def _inputs(run: Run) -> Json:
