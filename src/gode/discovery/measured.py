@@ -38,7 +38,7 @@ def units_of(numbers: Sequence[tuple[int, Node, str]], law: Law, columns: Mappin
         return [""] * len(numbers)
     out = []
     for own, body, left in numbers:
-        found.columns = columns_of_view(columns, law.skeleton.names(own))
+        found.columns = columns_of_view(columns, law.skeleton.columns(own))
         unit = found.value(relabelled(law.skeleton, own, body))
         if left:
             whole = found.columns.get(left)

@@ -7,9 +7,8 @@ from typing import NamedTuple
 from gode.equation import Found, Law
 from gode.equation.names import HOLE, UNNAMED
 from gode.equation.printer import rounded, to_text
-from gode.equation.system import renamed
 from gode.equation.terms import linear_terms
-from gode.equation.tree import Node, num, replace_constants
+from gode.equation.tree import Node, num, renamed, replace_constants
 from gode.selection import Candidate
 
 INSIDE = "inside a function"

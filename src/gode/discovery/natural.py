@@ -88,7 +88,7 @@ def _parts(law: Law) -> list[_Part]:
     if not law.skeleton.explicit:
         return found
     several = len(law.states) > 1
-    for own, state in enumerate(law.states):
+    for own, state in enumerate(law.skeleton.shown_states):
         side = right_side(law, own)
         forms = _first_order if law.skeleton.orders[own] == 1 else _second_order
         for part in [*forms(state, side), *_saturation(side)]:

@@ -71,7 +71,7 @@ def _equilibria(discovery: Discovery) -> tuple[list[Equilibrium] | list[Rest], l
 def _uses_inputs(law: Law) -> bool:
     """Tell whether a known input occurs in the law."""
     known = {*law.skeleton.inputs}
-    names = [(part, law.skeleton.names(i)) for i, part in enumerate(law.skeleton.parts)]
+    names = [(part, law.skeleton.columns(i)) for i, part in enumerate(law.skeleton.parts)]
     return any(called.get(name, name) in known for part, called in names for name in part.inputs)
 
 

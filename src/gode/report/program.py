@@ -14,10 +14,9 @@ from gode.discovery.shared import links_of
 from gode.discovery.simulate import Scenario, simulate
 from gode.equation import Law, Node, Term
 from gode.equation.printer import display_order
-from gode.equation.system import renamed
 from gode.equation.tape import compile_tape, evaluate
 from gode.equation.terms import term_node
-from gode.equation.tree import add, mul, num, replace_constants, var, variables
+from gode.equation.tree import add, mul, num, renamed, replace_constants, var, variables
 from gode.report.identifiers import element_names
 from gode.solve import Interpolation, Signal
 from gode.solve.program import used_inputs
@@ -196,7 +195,7 @@ def _named(law: Law, errors: Float, *, explicit: bool) -> tuple[list[Node], tupl
             front = None if term.constant is None else named(own, term.constant, term.multiplier)
             body = replace_constants(term.body, lambda i, own=own: named(own, i, 1.0))  # type: ignore[misc]
             nodes.append(mul(front, body) if front else term_node(Term(term.multiplier, None, body)))
-        trees.append(renamed(add(*nodes), law.skeleton.names(own)))
+        trees.append(renamed(add(*nodes), law.skeleton.columns(own)))
     return trees, tuple(parameters)
 
 
