@@ -119,7 +119,7 @@ def overview_words(discovery: Discovery) -> list[str]:
             f"{count_of(n)} {'explains' if n == 1 else 'explain'} them about as well as this one."
         )
     out += [f"{remark[0].upper()}{remark[1:]}." for remark in discovery.remarks]
-    told = {"u", "velocity", "acceleration", *dataset.channels}  # above
+    told = {"time", "u", "velocity", "acceleration", *dataset.channels}  # above
     kept = {role: label for role, label in dataset.labels.items() if role not in told and label != "t"}
     own = {role: shown(dataset, "F" if role == "force" else role) for role in kept}
     labels = [words for role, label in kept.items() if (words := _labelled(own[role], label))]

@@ -29,7 +29,7 @@ CURVE = 8000  # points of a curve
 SOLVED = 20_000  # times at which a solution is found, of which the extremes are drawn if that is too many
 GRID = 90  # points along an axis, for nullclines
 BLUE, ORANGE, GREEN, PINK, YELLOW, SKY = range(6)  # places in the palette of the script
-OTHERS = (3, 4, 5, 6, 7)  # colours of rivals
+OTHERS = (3, 4, 5, 6, 7, 8, 9, 2)  # colours of rivals, one for each
 NAME = 70  # characters of an equation in a legend
 
 

@@ -138,7 +138,7 @@ def make_program(discovery: Discovery, chosen: int | str | None) -> Program:
     solved = simulate(best, discovery.prepared, Scenario(data.t, run=run))
     rows = [3 * s + k + 1 for s, order in enumerate(orders) for k in range(order)]
     return Program(
-        title="; ".join(law.lines(6)),
+        title="; ".join([*law.lines(6), *_renamed(law)]),
         parts=parts,
         names=element_names([column for part in parts for column in part.columns]),
         parameters=parameters,
@@ -151,6 +151,13 @@ def make_program(discovery: Discovery, chosen: int | str | None) -> Program:
         longest=float(data.t[-1] - data.t[0])
         / _steps(law, np.vstack([data.t, solved.values]), explicit=explicit),
     )
+
+
+def _renamed(law: Law) -> list[str]:
+    """Return what columns are called in the program, where the equation calls them otherwise."""
+    called = law.skeleton.called.items() if law.states == ("u",) else ()
+    names = {name: "force" if name == "F" else f"input_{name}" for name in law.skeleton.inputs}
+    return [f"here {names.get(name, name)} is {other}" for name, other in called]
 
 
 def _is_explicit(law: Law) -> bool:
