@@ -48,7 +48,7 @@ def print_shared(found: Discovery) -> None:
         where = "both" if len(law.skeleton.states) == 2 else "several"
         say(f"\n{' and '.join(each.name for each in shared)} {stands} in {where} equations:")
         say("\n".join(f"  {line}" for line in found.equation.named_lines()))
-    for sentence in conserved_words(law):
+    for sentence in [] if found.quality.verdict.is_failure else conserved_words(law):
         say(f"{sentence}.")
 
 

@@ -47,13 +47,13 @@ def potential_values(law: Law, u: Float) -> Float | None:
 
 
 def energy_words(law: Law) -> list[str]:
-    """Return a sentence on the energy, if it is conserved."""
-    if force_of(law) is None:
+    """Return a sentence on the energy, if it is conserved: an input adds to it and takes from it."""
+    if force_of(law) is None or law.skeleton.inputs:
         return []
-    text, inputs, (name,) = potential_text(law), law.skeleton.inputs, law.skeleton.shown_states
+    text, (name,) = potential_text(law), law.skeleton.shown_states
     shape = (
         f"with V({name}) = {text}"
         if text
         else f"where V({name}) has no simple formula; the report tabulates it"
     )
-    return [f"{name}'^2/2 + V({name}) is conserved{' without the input' if inputs else ''}, {shape}"]
+    return [f"{name}'^2/2 + V({name}) is conserved, {shape}"]

@@ -53,7 +53,8 @@ class Discovery:
     supported: bool = True  # False where a constant, a line or a random walk explains the data as well
     timed_out: bool = False  # whether it ended because max_seconds had passed
     remarks: tuple[str, ...] = ()  # what to know about the way it was found
-    causes: tuple[str, ...] = ()  # why the fit may not be good, found by trying
+    causes: tuple[str, ...] = ()  # why the fit may not be good, 
+    solved: int = 0  # equations solved along the data, where a record keeps only some of them
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "candidates", with_called(self.candidates, self.prepared.dataset))
@@ -63,6 +64,11 @@ class Discovery:
         """The old name of `candidates`."""
         warnings.warn("Discovery.order is now Discovery.candidates", DeprecationWarning, stacklevel=2)
         return self.candidates
+
+    @property
+    def n_solved(self) -> int:
+        """The number of equations that were solved along the data."""
+        return self.solved or len(self.candidates)
 
     @property
     def equation(self) -> Finding:

@@ -110,11 +110,12 @@ def overview_words(discovery: Discovery) -> list[str]:
     out += discovery.prepared.outliers
     for channel in discovery.quality.channels:
         out.append(f"The noise of {channel.shown} is about {_noise(channel, dataset)}; {_verdict(channel)}.")
-    out += [f"{words}." for words in conserved_words(discovery.candidates[0].equation)]
+    if not discovery.quality.verdict.is_failure:
+        out += [f"{words}." for words in conserved_words(discovery.candidates[0].equation)]
     if discovery.settings.grammar:
         n = len(discovery.ties) - 1
         out.append(
-            f"Of {discovery.n_fitted} equations fitted, {len(discovery.candidates)} were solved along the "
+            f"Of {discovery.n_fitted} equations fitted, {discovery.n_solved} were solved along the "
             "data; "
             f"{count_of(n)} {'explains' if n == 1 else 'explain'} them about as well as this one."
         )

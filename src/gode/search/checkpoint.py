@@ -16,9 +16,8 @@ from gode.arrays import Float
 from gode.codec import Json, decode, encode
 from gode.data import Dataset, Run
 from gode.equation import SystemSkeleton
-from gode.equation.system import input_seen
 from gode.equation.printer import exact, to_text
-from gode.equation.system import make_law
+from gode.equation.system import input_seen, make_law
 from gode.errors import FileError, GodeError
 from gode.files import replacing
 from gode.fitting.individuals import Individuals
