@@ -53,7 +53,7 @@ class Discovery:
     supported: bool = True  # False where a constant, a line or a random walk explains the data as well
     timed_out: bool = False  # whether it ended because max_seconds had passed
     remarks: tuple[str, ...] = ()  # what to know about the way it was found
-    causes: tuple[str, ...] = ()  # why the fit may not be good, 
+    causes: tuple[str, ...] = ()  # why the fit may not be good,
     solved: int = 0  # equations solved along the data, where a record keeps only some of them
 
     def __post_init__(self) -> None:
