@@ -16,6 +16,7 @@ from gode.data.joining import chosen_interpolation
 from gode.data.labels import with_units
 from gode.data.smoothing import evenly
 from gode.discovery.arguments import Force, Signals, make_dataset
+from gode.discovery.called import called
 from gode.discovery.explaining import with_causes, with_error_bars
 from gode.discovery.framing import frame_of, read_frame
 from gode.discovery.individual import Individual, check_enough, individuals_asked
@@ -32,6 +33,7 @@ from gode.equation import (
 from gode.equation.fixing import Bounds
 from gode.equation.parse_frame import split_equations
 from gode.equation.parse_system import written_states
+from gode.equation.system import shown_as
 from gode.errors import DataError, EquationError
 from gode.fitting import ConstantsConfig, fit_constants
 from gode.fitting.individuals import CHOSEN
@@ -152,6 +154,7 @@ def fit_in(
     Args:
         known: what the skeleton was made of, for the record.
     """
+    skeleton = shown_as(skeleton, called(dataset))
     settings = Settings(
         order=skeleton.order,
         grammar="",

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gode.arrays import Float
+from gode.discovery.named import SENSELESS
 from gode.discovery.shared import right_side
 from gode.equation import Law, Term
 from gode.equation.printer import to_text
@@ -37,6 +38,12 @@ class Natural(NamedTuple):
     meaning: str
     form: str  # the terms in which it stands
     unit: str = ""
+
+    @property
+    def determined(self) -> bool:
+        """Whether the data tell its size: the inverse of a number that may be zero has none."""
+        most = 1.0 if self.meaning in INVERSE else SENSELESS
+        return not self.error > most * abs(self.value) > 0
 
 
 class _Part(NamedTuple):
@@ -107,6 +114,8 @@ def _parts(law: Law) -> list[_Part]:
 
 GROWTH, LIMIT, TIME, REST = "growth rate", "carrying capacity", "time constant", "value at rest"
 FREQUENCY, DAMPING, GAIN = "natural frequency", "damping ratio", "gain at rest"
+DOUBLING, HALF = "doubling time", "half-saturation constant"
+INVERSE = (TIME, LIMIT, DOUBLING, HALF)
 OWN = (GROWTH, LIMIT, TIME, REST, FREQUENCY, DAMPING, GAIN)  # of one equation of a system
 
 
@@ -129,7 +138,7 @@ def _first_order(name: str, side: Side, inputs: tuple[str, ...]) -> Iterator[_Pa
         for gain, known in zip(gains, driven, strict=True):
             yield _Part(gain, -side[var(known)] / one, GAIN, form, name, (1, 0), known)
     elif one > 0 and set(side) == {u}:
-        yield _Part("T2", math.log(2.0) / one, "doubling time", f"ln(2)/T2*{name}", name, (0, 1))
+        yield _Part("T2", math.log(2.0) / one, DOUBLING, f"ln(2)/T2*{name}", name, (0, 1))
 
 
 def _second_order(name: str, side: Side, inputs: tuple[str, ...]) -> Iterator[_Part]:
@@ -186,4 +195,4 @@ def _half(amount: Node, level: float) -> _Part:
         if exponent == 1
         else f"{name}^{exponent:g}/({half}^{exponent:g} + {name}^{exponent:g})"
     )
-    return _Part(half, level ** (1 / exponent), "half-saturation constant", form, name, (1, 0))
+    return _Part(half, level ** (1 / exponent), HALF, form, name, (1, 0))

@@ -267,11 +267,16 @@ def with_names(law: Law, called: Mapping[str, str]) -> Law:
 
     A name that a constant or an unknown function of the law has is not taken.
     """
-    skeleton = law.skeleton
+    named = shown_as(law.skeleton, called)
+    return law if named is law.skeleton else replace(law, skeleton=named)  # type: ignore[arg-type]
+
+
+def shown_as(skeleton: LawSkeleton, called: Mapping[str, str]) -> LawSkeleton:
+    """Return a skeleton whose columns are called otherwise when it is shown; see `with_names`."""
     used = {*(p.name for p in skeleton.parameters), *(f.name for f in skeleton.functions)}
     free = {name: other for name, other in called.items() if other not in used and other != name}
     if free == skeleton.called:
-        return law
+        return skeleton
     named = copy(skeleton)  # with what is known about it
     object.__setattr__(named, "called", free)
-    return replace(law, skeleton=named)  # type: ignore[arg-type]
+    return named

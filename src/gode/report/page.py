@@ -12,6 +12,7 @@ from gode.data.noise import NoiseKind
 from gode.discovery import Discovery, Finding
 from gode.discovery.called import called, column_of, shown
 from gode.discovery.inputs import input_words
+from gode.discovery.named import UNDETERMINED
 from gode.discovery.quality import start_names
 from gode.discovery.residuals import Channel
 from gode.discovery.shared import conserved_words, shared_constants
@@ -170,6 +171,8 @@ def _natural(finding: Finding) -> list[Markup]:
     """Return the constants of the forms that people use, with their error bars."""
     rows = [
         (n.name, f"{figures(n.value, n.error)} {n.unit}".rstrip(), f"{n.error:.2g}", n.meaning, n.form)
+        if n.determined
+        else (n.name, UNDETERMINED, "", n.meaning, n.form)
         for n in finding.natural
     ]
     head = Markup("<h3>In the form that people use</h3>")
@@ -195,9 +198,9 @@ def _constant_table(finding: Finding) -> Markup:
         (
             _place(c.place, finding.law),
             f"{figures(c.value, c.error)} {c.unit}".rstrip(),
-            f"{c.error:.2g}" if np.isfinite(c.error) else "unknown",
+            f"{c.error:.2g}" if np.isfinite(c.error) and c.determined else UNDETERMINED,
             " to ".join(figures(c.value + side * 1.96 * c.error, c.error) for side in (-1, 1))
-            if np.isfinite(c.error)
+            if np.isfinite(c.error) and c.determined
             else "",
         )
         for c in finding.constants

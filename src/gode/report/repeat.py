@@ -12,7 +12,7 @@ from gode.discovery import Discovery
 from gode.discovery.called import called, shown
 from gode.fitting.individuals import ALL, CHOSEN
 from gode.paper import paper_grammar
-from gode.search.settings import AUTO
+from gode.search.settings import AUTO, Settings
 
 ARGUMENTS = (("u", "u"), ("u'", "velocity"), ("u''", "acceleration"))
 ROLES = ("time", "u", "velocity", "acceleration", "force", "run")  # of the columns of a file
@@ -143,8 +143,10 @@ def column_name(label: str) -> str:
 
 
 def settings_rows(discovery: Discovery) -> list[tuple[str, str]]:
-    """Return every setting with its value."""
-    return list(_flat("", asdict(discovery.settings)))
+    """Return the settings that differ from the defaults, with their values; the record holds all."""
+    own = discovery.settings
+    usual = dict(_flat("", asdict(Settings(order=own.order, grammar=""))))
+    return [row for row in _flat("", asdict(own)) if row[0] == "order" or row[1] != usual[row[0]]]
 
 
 def _flat(prefix: str, values: Mapping[str, object]) -> Iterator[tuple[str, str]]:

@@ -255,7 +255,10 @@ def repeat_section(discovery: Discovery) -> list[Markup]:
         copyable("python", python_call(discovery), "the lines"),
         Markup("<h3>On the command line</h3>"),
         copyable("command", command(discovery), "the command"),
-        details("All settings", table(("setting", "value"), settings_rows(discovery))),
+        details(
+            "Settings that differ from the defaults; the record holds all",
+            table(("setting", "value"), settings_rows(discovery)),
+        ),
         details("The equation in LaTeX", copyable("latex", discovery.equation.latex(), "LaTeX")),
         details("The equation with all digits", program(discovery.equation.equation.text(None))),
     ]
