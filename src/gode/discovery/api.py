@@ -15,6 +15,7 @@ from gode.data import Dataset
 from gode.data.joining import chosen_interpolation
 from gode.data.labels import with_units
 from gode.discovery.arguments import Force, Signals, make_dataset
+from gode.discovery.called import named_steps
 from gode.discovery.evidence import make_pool
 from gode.discovery.explaining import with_causes, with_error_bars
 from gode.discovery.forms import plainest_first
@@ -162,7 +163,7 @@ def discover_in(
     """
     dataset = with_units(dataset, dict(options.known.units))
     options = replace(options, known=at_rest(options.known, dataset, options.order))
-    tasks = options.settings(dataset)
+    tasks, tell = options.settings(dataset), on_step and named_steps(on_step, dataset)
     given = frame_of(options.known, dataset) if options.known.frame else None
     check_names(options.individual, given.parameters if given else ())
     if given is not None and not given.functions:
@@ -171,7 +172,7 @@ def discover_in(
         check_start(settings, dataset.inputs)
     with one_thread(), Interrupts(options.max_seconds) as interrupts:
         known = {} if memo is None else memo
-        search = partial(_search, dataset, interrupts=interrupts, n_jobs=n_jobs, on_step=on_step, memo=known)
+        search = partial(_search, dataset, interrupts=interrupts, n_jobs=n_jobs, on_step=tell, memo=known)
         found = better_order(search, tasks, interrupts, options.max_seconds)
         found = with_causes(found, _other_order(search, tasks))
     if found.timed_out:

@@ -46,7 +46,7 @@ def helpful_columns(
     if prepared.dataset.inputs:
         return
     try:
-        wider = parse_skeleton(f"{best.equation.skeleton} + C*F")
+        wider = parse_skeleton(f"{best.single.skeleton.text({})} + C*F")
     except EquationError:  # too long, or no sum
         return
     start = borrowed(wider, best.single, [0.0] * wider.n_constants)

@@ -136,5 +136,5 @@ def _assumed(candidate: Candidate, prepared: Prepared) -> tuple[str, ...]:
 def start_names(law: Law) -> list[str]:
     """Return the names of the initial values: each state, and its derivative if it is of second order."""
     skeleton = law.skeleton
-    pairs = zip(skeleton.states, skeleton.orders, strict=True)
+    pairs = zip(skeleton.shown_states, skeleton.orders, strict=True)
     return [name + "'" * k for name, order in pairs for k in range(order)]
