@@ -71,7 +71,7 @@ def with_error_bars(order: Sequence[Candidate], prepared: Prepared, settings: Se
 
     During the search the correlation enters only by the number of independent values, which is faster.
     """
-    shown = {id(c) for c in [*ties(order, settings.selection), *front(order)]}
+    shown = {id(c) for c in [*ties(order, settings.selection, prepared.floor), *front(order)]}
     return [_with_bars(c, prepared, settings) if id(c) in shown else c for c in order]
 
 
