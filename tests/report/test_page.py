@@ -215,7 +215,7 @@ def test_a_poor_result_looks_poor_first_of_all(pendulum):
     assert "times the noise" in before
     assert "The &lt;b&gt; is wrong." in before
     assert "✓" not in text
-    assert "Do not rely on it" in notebook_summary(found)
+    assert "Do not rely on this equation" in notebook_summary(found)
     assert "times the noise" in found.plot().get_suptitle()
     assert "times the noise" not in pendulum.plot().get_suptitle()
 
