@@ -262,5 +262,5 @@ def _exit(found: "Discovery") -> None:
     """Exit with the code that tells scripts about the result."""
     if found.interrupted:
         exit_interrupted()
-    if found.quality.verdict.is_failure:
+    if found.assessment.is_failure:
         sys.exit(NOT_EXPLAINED)

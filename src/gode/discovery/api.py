@@ -174,7 +174,7 @@ def discover_in(
         known = {} if memo is None else memo
         search = partial(_search, dataset, interrupts=interrupts, n_jobs=n_jobs, on_step=tell, memo=known)
         found = better_order(search, tasks, interrupts, options.max_seconds)
-        found = with_causes(found, _other_order(search, tasks))
+        found = with_causes(found, _other_order(search, tasks), lambda: interrupts.left > 0)
     if found.timed_out:
         found = replace(found, remarks=(options.told_of_time(interrupts.spent), *found.remarks))
     return found

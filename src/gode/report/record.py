@@ -64,7 +64,8 @@ def record_of(discovery: Discovery) -> dict[str, Json]:
     """Return the JSON form of a discovery; callable inputs become their samples."""
     dataset = discovery.prepared.dataset
     kept = {id(c) for c in [*discovery.candidates[:KEPT], *front(discovery.candidates)]}
-    kept |= {id(c) for c in ties(discovery.candidates, discovery.settings.selection)}
+    config, floor = discovery.settings.selection, discovery.prepared.floor
+    kept |= {id(c) for c in ties(discovery.candidates, config, floor)}
     plain = is_plain(dataset)
     return {
         "format": FORMAT,
