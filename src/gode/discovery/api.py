@@ -16,7 +16,7 @@ from gode.data.joining import chosen_interpolation
 from gode.data.labels import with_units
 from gode.discovery.arguments import Force, Signals, make_dataset
 from gode.discovery.evidence import make_pool
-from gode.discovery.explaining import with_causes, with_error_bars
+from gode.discovery.explaining import part_followed, with_causes, with_error_bars
 from gode.discovery.forms import plainest_first
 from gode.discovery.framing import at_rest, frame_of
 from gode.discovery.given import fit_known
@@ -44,7 +44,10 @@ from gode.search.threads import one_thread
 from gode.search.workers import Start, processes
 from gode.selection import Candidate, rank
 
-UNSOLVED = "no equation of this grammar can be solved along these data; try another order or grammar"
+UNSOLVED = (
+    "no equation of this grammar can be solved along these data, not even along their first few values; "
+    "try another order or grammar, or leave out readings that jump"
+)
 
 
 def discover(
@@ -233,8 +236,9 @@ def _search(
     candidates = with_error_bars(order, prepared, settings)
     timed_out = interrupted and interrupts.timed_out
     stopped = interrupted and not timed_out
-    done = Discovery(candidates, prepared, settings, archive.n_fitted, stopped, found.supported, timed_out)
-    return done if interrupted else replace(done, remarks=tuple(search.assumed(leaders[0])))
+    remarks = [*part_followed(candidates[0], prepared), *([] if interrupted else search.assumed(leaders[0]))]
+    flags = stopped, found.supported, timed_out
+    return Discovery(candidates, prepared, settings, archive.n_fitted, *flags, remarks=tuple(remarks))
 
 
 def _by_paper(
