@@ -17,7 +17,7 @@ from gode.data.labels import with_units
 from gode.discovery.arguments import Force, Signals, make_dataset
 from gode.discovery.called import named_steps
 from gode.discovery.evidence import make_pool
-from gode.discovery.explaining import with_causes, with_error_bars
+from gode.discovery.explaining import part_followed, with_causes, with_error_bars
 from gode.discovery.forms import plainest_first
 from gode.discovery.framing import at_rest, frame_of
 from gode.discovery.given import fit_known
@@ -46,7 +46,10 @@ from gode.search.threads import one_thread
 from gode.search.workers import Start, processes
 from gode.selection import Candidate, rank
 
-UNSOLVED = "no equation of this grammar can be solved along these data; try another order or grammar"
+UNSOLVED = (
+    "no equation of this grammar can be solved along these data, not even along their first few values; "
+    "try another order or grammar, or leave out readings that jump"
+)
 
 
 def discover(
@@ -239,9 +242,13 @@ def _search(
     candidates = with_error_bars(order, prepared, settings)
     timed_out = interrupted and interrupts.timed_out
     stopped = interrupted and not timed_out
-    done = Discovery(candidates, prepared, settings, archive.n_fitted, stopped, found.supported, timed_out)
-    told = preferred(candidates, settings)
-    return replace(done, remarks=tuple(told if interrupted else [*search.assumed(leaders[0]), *told]))
+    remarks = [
+        *part_followed(candidates[0], prepared),
+        *([] if interrupted else search.assumed(leaders[0])),
+        *preferred(candidates, settings),
+    ]
+    flags = stopped, found.supported, timed_out
+    return Discovery(candidates, prepared, settings, archive.n_fitted, *flags, remarks=tuple(remarks))
 
 
 def _by_paper(

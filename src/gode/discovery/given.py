@@ -180,10 +180,10 @@ def _best_fit(dataset: Dataset, skeleton: LawSkeleton, settings: Settings) -> Di
     own = bool(settings.individual)
     prepared = prepare(dataset, settings.order, settings.selection.floor, individual=own)
     if isinstance(skeleton, SystemSkeleton):
+        prepared = with_held_input(prepared, settings) if skeleton.inputs else prepared
         starts: Sequence[Law] = _starts_of_system(skeleton, prepared, settings)
     else:
-        if skeleton.inputs:
-            prepared = with_held_input(prepared, settings, skeleton)
+        prepared = with_held_input(prepared, settings, skeleton) if skeleton.inputs else prepared
         starts = _starts(skeleton, prepared, settings)
     workers = Workers(prepared, settings)
     begins = [Start(equation, patient=True) for equation in starts]
