@@ -6,6 +6,7 @@ uses the sensitivities that the solver integrates along with the solution.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -44,8 +45,8 @@ class ShootConfig:
     noise_share: float = 2e-4  # tolerance of the solver as a share of the noise, between those two
     max_steps: int = 1000  # and 20 for each sample; then the implicit method takes over, then it has failed
     bound: float = 30.0  # a solution this many times larger than the data has diverged
-    horizons: tuple[float, ...] = (0.07, 0.15, 0.3, 0.5, 0.75)  # parts fitted first if the whole diverges
-    longer: float = 1.25  # each part over the one before, where the horizon grows through chaos
+    segments: int = 16  # of a record that are fitted first if the whole diverges, at most
+    shortest: int = 10  # points of a segment
     growing: bool = False  # also where the fit of the whole stays far from the data, as in chaos
 
 
@@ -210,16 +211,29 @@ class Shooter:
         return now
 
     def grow(self, p: Float) -> Path | None:
-        """Return the path of least squares, from fits to ever longer parts of the record."""
-        shares = self.config.horizons
-        if self.config.growing and shares:
-            n = -int(np.log(shares[0]) / np.log(self.config.longer))
-            shares = tuple(shares[0] * self.config.longer**i for i in range(n + 1))
-        for share in shares:
-            part = self.minimise(p, share)
-            if part is not None:
-                p = part.p
-        return self.minimise(p, 1.0)
+        """Return the path of least squares by multiple shooting, from short segments to whole records.
+
+        Each segment has initial values of its own, so that errors cannot grow beyond it. Then two neighbours
+        become one, which starts where the first of them did, until every run is one trajectory.
+        """
+        edges = [self._edges(run.n_points) for run in self.target.dataset.runs]
+        constants, starts = p[: self.k], None
+        while any(len(each) > 1 for each in edges):
+            parts = Shooter(self.skeleton, self.target.in_segments(edges), self.config)
+            first, _ = parts.first(constants, starts)
+            found = parts.minimise(first, 1.0)
+            if found is not None:
+                constants, starts = found.p[: self.k], parts.initial(found.p)
+            if starts is not None:
+                numbers = np.cumsum([0, *(len(each) for each in edges)])
+                starts = np.vstack([starts[a:b:2] for a, b in pairwise(numbers)])
+            edges = [each[::2] for each in edges]
+        return self.minimise(self.first(constants, starts)[0], 1.0)
+
+    def _edges(self, n: int) -> Int:
+        """Return the first points of the segments of a run of `n` points: a power of two of them."""
+        number = 2 ** int(np.log2(max(min(n / self.config.shortest, self.config.segments), 1)))
+        return np.linspace(0, n, number, endpoint=False).astype(np.int64)
 
     def _step(self, now: Path, damping: float, share: float) -> tuple[Path | None, float]:
         """Return a better path, or None, and the next damping."""

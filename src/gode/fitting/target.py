@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
-from gode.arrays import Float
+from gode.arrays import Float, Int
 from gode.data import Dataset
 
 
@@ -44,6 +45,21 @@ class Target:
             guides=(self.guides[i],),
             profiles=self.profiles[i : i + 1],
         )
+
+    def in_segments(self, edges: Sequence[Int]) -> "Target":
+        """Return the target with each run cut into segments, runs of their own with free initial values.
+
+        Args:
+            edges: of each run: the number of the first point of each segment, the first of them 0.
+        """
+        runs, guides, profiles = [], [], []
+        for i, (run, first) in enumerate(zip(self.dataset.runs, edges, strict=True)):
+            for low, high in pairwise([*first.tolist(), run.n_points]):
+                runs.append(run.segment(low, high))
+                guides.append(self.guides[i][:, low:high])
+                profiles += [profile[:, low:high] for profile in self.profiles[i : i + 1]]
+        dataset = replace(self.dataset, runs=tuple(runs), names=())
+        return replace(self, dataset=dataset, guides=tuple(guides), profiles=tuple(profiles))
 
     @cached_property
     def samples(self) -> list[tuple[Float, Float]]:
