@@ -5,7 +5,7 @@ uses the sensitivities that the solver integrates along with the solution.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -25,6 +25,7 @@ from gode.solve import SolveConfig, set_up
 from gode.solve.explicit import DONE
 from gode.solve.solution import NOTHING, in_free_constants, integrate
 
+FINEST = 1e-12  # relative tolerance of the solver
 STEPS = 4  # more steps allowed for each sample of an input, which the solver has to follow
 
 
@@ -47,7 +48,11 @@ class ShootConfig:
     bound: float = 30.0  # a solution this many times larger than the data has diverged
     segments: int = 16  # of a record that are fitted first if the whole diverges, at most
     shortest: int = 10  # points of a segment
-    growing: bool = False  # also where the fit of the whole stays far from the data, as in chaos
+    segmented: bool = False  # also where one shot stays far from the data, as in chaos
+    poor: float = 1.5  # times the noise: where errors grow, a fit that leaves more is tried by segments
+    gain: float = 0.5  # share of its squared error that segments may leave, or the law does not fit
+    sensitive: float = 10.0  # growth of errors along a record above which the solver is made more accurate,
+    unseen: float = 0.1  # unless its own error, as it grew, is below this share of the noise
 
 
 @dataclass(frozen=True)
@@ -125,10 +130,10 @@ class Shooter:
         self.known = np.array([r.initial[places] for r in runs])
         self.free: Bool = ~np.isfinite(self.known)
         self.n_free = self.k + int(self.free.sum())
-        rtol = float(np.clip(config.noise_share * target.noise_share, config.rtol, 10 * config.rtol))
+        self.rtol = float(np.clip(config.noise_share * target.noise_share, config.rtol, 10 * config.rtol))
         steps = config.max_steps + max(STEPS * r.n_samples for r in runs)
         bound = tuple(config.bound * scale for scale in target.scales)
-        solver = SolveConfig(rtol=rtol, max_steps=steps, bound=bound)
+        solver = SolveConfig(rtol=self.rtol, max_steps=steps, bound=bound)
         highest = [3 * s + order for s, order in enumerate(self.orders)]
         self.setups = [
             set_up(skeleton, r.t, inputs=dict(r.signals), guide=g[highest], config=solver)
@@ -160,11 +165,22 @@ class Shooter:
         return best, least
 
     def fit(self, first: Float) -> "Path | None":
-        """Return the path of least squares from a first point, grown from parts if the whole diverges."""
+        """Return the path of least squares from a first point, by segments if one shot fails or is poor."""
         found = self.minimise(first, 1.0)
-        if found is None or (self.config.growing and found.sse > self.far**2 * self.n_values):
-            found = min((p for p in (self.grow(first), found) if p), key=lambda p: p.sse, default=None)
-        return found
+        if found is None or self._is_poor(found):
+            found = min((p for p in (self.grow(first, found), found) if p), key=lambda p: p.sse, default=None)
+        return found if found is None or self.is_far(found) else self._accurate(found)
+
+    def _is_poor(self, path: Path) -> bool:
+        """Tell whether a fit may have ended far from its optimum."""
+        if self.config.segmented and self.is_far(path):
+            return True
+        poor = path.sse > self.config.poor**2 * self.n_values
+        return poor and self._growth(path) > self.config.sensitive
+
+    def is_far(self, path: Path) -> bool:
+        """Tell whether a path is so far from the data that its law will hardly be chosen."""
+        return path.sse > self.far**2 * self.n_values
 
     def initial(self, p: Float) -> Float:
         """Return the initial values (runs, sum of orders) at `p`."""
@@ -205,30 +221,50 @@ class Shooter:
             if after is None:
                 break
             gain, now = now.sse - after.sse, after
-            far = now.sse > self.far**2 * self.n_values
-            if gain <= (self.config.rough if far else self.config.tolerance) * now.sse:
+            if gain <= (self.config.rough if self.is_far(now) else self.config.tolerance) * now.sse:
                 break
         return now
 
-    def grow(self, p: Float) -> Path | None:
+    def grow(self, p: Float, one_shot: Path | None = None) -> Path | None:
         """Return the path of least squares by multiple shooting, from short segments to whole records.
 
         Each segment has initial values of its own, so that errors cannot grow beyond it. Then two neighbours
-        become one, which starts where the first of them did, until every run is one trajectory.
+        become one, which starts where the first of them did, until every run is one trajectory. Where
+        segments hardly fit better than `one_shot` did, it ends at once, without a path.
         """
         edges = [self._edges(run.n_points) for run in self.target.dataset.runs]
         constants, starts = p[: self.k], None
         while any(len(each) > 1 for each in edges):
             parts = Shooter(self.skeleton, self.target.in_segments(edges), self.config)
-            first, _ = parts.first(constants, starts)
-            found = parts.minimise(first, 1.0)
+            found = parts.minimise(parts.first(constants, starts)[0], 1.0)
             if found is not None:
+                if starts is None and one_shot is not None and found.sse > self.config.gain * one_shot.sse:
+                    return None  # the law, not the way to its constants, is what does not fit
                 constants, starts = found.p[: self.k], parts.initial(found.p)
             if starts is not None:
                 numbers = np.cumsum([0, *(len(each) for each in edges)])
                 starts = np.vstack([starts[a:b:2] for a, b in pairwise(numbers)])
             edges = [each[::2] for each in edges]
         return self.minimise(self.first(constants, starts)[0], 1.0)
+
+    def _accurate(self, path: Path) -> Path:
+        """Return the fit with a solver as accurate as the growth of its errors along the record demands."""
+        growth, allowed = self._growth(path), self.config.unseen * self.target.noise_share
+        if growth < self.config.sensitive or growth * self.rtol < allowed:
+            return path
+        rtol = max(self.config.rtol / growth, FINEST)
+        finer = replace(self.config, rtol=rtol, noise_share=self.config.noise_share / growth)
+        return Shooter(self.skeleton, self.target, finer).minimise(path.p, 1.0) or path
+
+    def _growth(self, path: Path) -> float:
+        """Return by how much errors of the initial values grow along the records, in sizes of the states."""
+        lowest = [3 * s + k for s, order in enumerate(self.orders) for k in range(order)]
+        sizes = np.array([max(np.abs(out[c]).max() for out, _ in path.runs) or 1.0 for c in lowest])
+        growth = 0.0
+        for (_, sens), free in zip(path.runs, self.free, strict=True):
+            of_starts = sens[self.k :][:, lowest] * sizes[free][:, None, None] / sizes[None, :, None]
+            growth = max(growth, float(np.abs(of_starts).max(initial=0.0)))
+        return growth
 
     def _edges(self, n: int) -> Int:
         """Return the first points of the segments of a run of `n` points: a power of two of them."""
