@@ -47,7 +47,7 @@ class ShootConfig:
     max_steps: int = 1000  # and 20 for each sample; then the implicit method takes over, then it has failed
     bound: float = 30.0  # a solution this many times larger than the data has diverged
     segments: int = 16  # of a record that are fitted first if the whole diverges, at most
-    shortest: int = 10  # points of a segment
+    shortest: int = 5  # points of a segment
     segmented: bool = False  # also where one shot stays far from the data, as in chaos
     poor: float = 1.5  # times the noise: where errors grow, a fit that leaves more is tried by segments
     gain: float = 0.5  # share of its squared error that segments may leave, or the law does not fit
@@ -237,7 +237,9 @@ class Shooter:
         while any(len(each) > 1 for each in edges):
             parts = Shooter(self.skeleton, self.target.in_segments(edges), self.config)
             found = parts.minimise(parts.first(constants, starts)[0], 1.0)
-            if found is not None:
+            if found is None and starts is None:
+                constants = parts.constants_where_solved(constants)
+            elif found is not None:
                 if starts is None and one_shot is not None and found.sse > self.config.gain * one_shot.sse:
                     return None  # the law, not the way to its constants, is what does not fit
                 constants, starts = found.p[: self.k], parts.initial(found.p)
@@ -265,6 +267,19 @@ class Shooter:
             of_starts = sens[self.k :][:, lowest] * sizes[free][:, None, None] / sizes[None, :, None]
             growth = max(growth, float(np.abs(of_starts).max(initial=0.0)))
         return growth
+
+    def constants_where_solved(self, constants: Float) -> Float:
+        """Return the constants fitted to the runs along which there is a solution; the same if to none."""
+        alone = [Shooter(self.skeleton, self.target.of_run(i), self.config) for i in range(len(self.setups))]
+        firsts = [shooter.first(constants, None)[0] for shooter in alone]
+        solved = [
+            i for i, p in enumerate(firsts) if alone[i].solve(p, 1.0, slopes=False, limit=HUGE) is not None
+        ]
+        if not solved:
+            return constants
+        some = Shooter(self.skeleton, self.target.of_runs(solved), self.config)
+        found = some.minimise(some.first(constants, None)[0], 1.0)
+        return constants if found is None else found.p[: self.k]
 
     def _edges(self, n: int) -> Int:
         """Return the first points of the segments of a run of `n` points: a power of two of them."""

@@ -39,11 +39,15 @@ class Target:
 
     def of_run(self, i: int) -> "Target":
         """Return one run alone, with the weights of all."""
+        return self.of_runs([i])
+
+    def of_runs(self, chosen: Sequence[int]) -> "Target":
+        """Return some of the runs, with the weights of all."""
         return replace(
             self,
-            dataset=self.dataset.of_runs([i]),
-            guides=(self.guides[i],),
-            profiles=self.profiles[i : i + 1],
+            dataset=self.dataset.of_runs(chosen),
+            guides=tuple(self.guides[i] for i in chosen),
+            profiles=tuple(self.profiles[i] for i in chosen) if self.profiles else (),
         )
 
     def in_segments(self, edges: Sequence[Int]) -> "Target":
