@@ -40,6 +40,11 @@ data_options = add_options(
         help="Interpolation between samples of F.",
     ),
     click.option(
+        "--keep-outliers",
+        is_flag=True,
+        help="Fit single readings that lie far from all others, too; by default they are left out and told.",
+    ),
+    click.option(
         "--edit",
         metavar="EDIT",
         multiple=True,

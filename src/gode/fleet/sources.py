@@ -16,7 +16,7 @@ from gode.fleet.task import Arguments, Task, Unusable, packed_file
 from gode.fleet.work import option_names, options_of
 from gode.measured.read import DataOptions, dataset_of
 from gode.model import open_space
-from gode.tables.read import read_table
+from gode.tables.read import read_table, read_whole
 from gode.tables.table import Table, frame_table
 
 SUFFIXES = (".csv", ".tsv", ".txt", ".dat", ".xlsx", ".mat", ".h5", ".hdf5", ".parquet")
@@ -145,9 +145,9 @@ def count_of(source: str, id: str | None) -> int:
 def file_task(path: Path, columns: DataOptions) -> Task:
     """Return the task of a file."""
     try:
-        return Task(path.name, packed_file(str(path), path.read_bytes(), columns))
-    except OSError as error:
-        return Task(path.name, Unusable(f"{path} cannot be read ({error.strerror}); check its permissions"))
+        return Task(path.name, packed_file(str(path), read_whole(str(path)), columns))
+    except DataError as error:
+        return Task(path.name, Unusable(str(error)))
 
 
 def _in_table(table: Table, id: str, columns: DataOptions) -> tuple[list[str], Iterator[Task]]:

@@ -49,6 +49,7 @@ class DataOptions:
     skip: int = 0  # lines at the start of a file
     decimal: str | None = None  # the decimal sign
     missing: tuple[str, ...] = ()  # what stands in cells without a reading
+    keep_outliers: bool = False
     called: tuple[str, ...] = ()  # the states in given equations
     single: bool = False  # whether a given equation has one state
 
@@ -86,7 +87,8 @@ def dataset_of(tables: "Sequence[Table]", options: DataOptions) -> "tuple[Datase
     readings = replace(readings, told=(*readings.told, *asks))
     if options.edit:
         readings = replace(readings, told=(*readings.told, f"edited: {'; '.join(options.edit)}"))
-    return replace(_make_dataset(readings, options, asked), edits=options.edit), readings
+    made = _make_dataset(readings, options, asked)
+    return replace(made, edits=options.edit, keep_outliers=options.keep_outliers), readings
 
 
 def _ask(table: "Table", roles: "Roles", options: DataOptions) -> tuple[Asked, tuple[str, ...]]:

@@ -95,15 +95,22 @@ def known_fields(form: Form, assumptions: Sequence[Sequence[str]]) -> Markup:
         assumptions: their names and meanings.
     """
     known = any(first(form, field.key) for field in FRAME)
-    said = any(first(form, field.key) for field in WRITTEN)
     parts = [
         _fields("About the law", LAW, form, assumptions),
         details("A part of the equation is known", _fields("", FRAME, form), opened=known),
         _fields("About the data", DATA, form),
-        details("How the file is written", _fields("", WRITTEN, form), opened=said),
         _fields("The search", SEARCH, form),
     ]
     return Markup("".join(parts))
+
+
+def written_fields(job: Job) -> Markup:
+    """Return the inputs for how the file is written, with the button that reads it again."""
+    said = any(first(job.form, field.key) for field in WRITTEN)
+    here = f"/runs/{job.id}/part"
+    button = Markup(f'<p><button class="small" id="reread" formaction="{here}">Read it again</button></p>')
+    inner = (_fields("", WRITTEN, job.form), button)
+    return Markup(details("How the file is written, if it was read wrongly", *inner, opened=said))
 
 
 def _fields(
@@ -129,7 +136,7 @@ def _input(field: Field, form: Form) -> str:
     value, key = first(form, field.key), html(field.key)
     hint = f'<span class="soft" id="{key}-help">{html(field.help)}</span>' if field.help else ""
     described = f' aria-describedby="{key}-help"' if field.help else ""
-    if field.kind == "choice":
+    if field.kind in ("choice", "flag"):
         options = "".join(
             f'<option value="{html(v)}"{" selected" if v == value else ""}>{html(words)}</option>'
             for v, words in field.choices

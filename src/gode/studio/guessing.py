@@ -3,9 +3,11 @@
 from pathlib import Path
 
 from gode.errors import GodeError
+from gode.files import read_head
 from gode.tables.cells import number
 from gode.tables.excel import sheet_names
 from gode.tables.layout import decode_text
+from gode.tables.read import read_whole
 from gode.tables.roles import Roles, survey
 from gode.tables.table import Table
 
@@ -16,8 +18,7 @@ SEPARATORS = {"tabs": "\t", "semicolons": ";", "bars": "|", "commas": ","}
 
 def how_read(table: Table, path: Path) -> list[str]:
     """Return how the text of a file was read, each with the reason; nothing for files that are no text."""
-    with path.open("rb") as file:
-        head = file.read(HEAD)
+    head = read_head(path, HEAD)
     if head.startswith(ZIP) or b"\0" in head:
         return []
     lines = decode_text(head, path.name).splitlines()
@@ -61,8 +62,7 @@ def _timing(table: Table) -> list[str]:
 
 def sheets(path: Path) -> list[str]:
     """Return the sheets of a workbook; nothing for another file."""
-    data = path.read_bytes()
-    return sheet_names(data) if data.startswith(ZIP) else []
+    return sheet_names(read_whole(str(path))) if read_head(path, len(ZIP)) == ZIP else []
 
 
 def guess(table: Table) -> tuple[list[str], bool, list[str], list[str]]:

@@ -12,13 +12,20 @@ from gode.cli.asked import asked_data, asked_options
 from gode.cli.discover import discover_command
 from gode.data import Dataset
 from gode.discovery.options import Options
-from gode.errors import DataError, GodeError
+from gode.errors import DataError, FileError, GodeError
 from gode.measured.asked import parts_of
 from gode.measured.read import dataset_of
 from gode.report.naming import axis_label
 from gode.report.series import line_series, marks, numbers, plot
 from gode.search.assumptions import MEANINGS
-from gode.studio.form import command_text, command_words, data_words, problem_of, reading_words
+from gode.studio.form import (
+    command_text,
+    command_words,
+    data_words,
+    in_words,
+    problem_of,
+    reading_words,
+)
 from gode.studio.guessing import guess, how_read, sheets
 from gode.studio.lines import python_text
 from gode.studio.runs import DATA, Job
@@ -80,10 +87,10 @@ def check(folder: Path, job: Job) -> dict[str, object]:
         try:
             words = closed(table, words)
             dataset, readings, options, notes = read(folder, job, words)
-            told = [*readings.told, *notes]
+            told = [in_words(sentence) for sentence in (*readings.told, *notes)]
             python = python_text(job.sources, words, dataset, options.order)
         except GodeError as error:
-            problem = in_options(str(error), discover_command).replace(f"{folder / DATA}/", "")
+            problem = in_words(in_options(str(error), discover_command)).replace(f"{folder / DATA}/", "")
     command = command_text(job.sources, words)
     return {"words": words, "problem": problem, "told": told, "command": command, "python": python}
 
@@ -174,7 +181,10 @@ def _reading(job: Job) -> Reading:
 
 
 def _source(folder: Path, job: Job, i: int) -> tuple[str, int, str]:
-    changed = (folder / DATA / job.files[i]).stat().st_mtime_ns
+    try:
+        changed = (folder / DATA / job.files[i]).stat().st_mtime_ns
+    except OSError:
+        raise FileError(f"{job.files[i]} is not there any more; send it again as a new run") from None
     return str(folder / DATA / job.sources[i]), changed, job.files[i]
 
 
