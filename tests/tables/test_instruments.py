@@ -10,6 +10,7 @@ from gode.errors import DataError
 from gode.measured.read import DataOptions, read_dataset
 from gode.tables.read import read_table
 from instrument_files import FILES, Saved
+from unseen_files import UNSEEN
 
 MISREAD = 2  # of these files may be read otherwise than their writer would say
 
@@ -60,4 +61,9 @@ def test_a_file_is_read_as_its_writer_would_say_or_asks(tmp_path, make):
 
 def test_nearly_all_files_are_read_right_without_an_option(tmp_path):
     wrong = {make.__name__: found for make in FILES if (found := differences(tmp_path, saved(make)))}
+    assert len(wrong) <= MISREAD, wrong
+
+
+def test_files_that_were_written_afterwards_are_read_right(tmp_path):
+    wrong = {make.__name__: found for make in UNSEEN if (found := differences(tmp_path, make()))}
     assert len(wrong) <= MISREAD, wrong
