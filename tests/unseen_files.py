@@ -82,7 +82,8 @@ def bioreactor() -> Saved:
     ]
     return Saved(
         "bioreactor.xlsx", workbook({"Info": [["strain", "K12"]], "Data": rows}), "Age",
-        ("Biomass", "Glucose"), inputs=("Feed pump",), unit="h", first=(0.0, float(biomass[0]), float(glucose[0])),
+        ("Biomass", "Glucose"), inputs=("Feed pump",), unit="h",
+        first=(0.0, float(biomass[0]), float(glucose[0])),
     )  # fmt: skip
 
 
