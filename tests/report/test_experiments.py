@@ -68,7 +68,7 @@ def test_starts_are_told_in_the_units_of_the_data(growth):
     found = replace(growth, prepared=replace(growth.prepared, dataset=dataset))
     words = [e.words for e in _experiments(found)]
     assert "measure 2 times as long, to t = 28 h" in words
-    starts = [text for text in words if text.startswith("start from u")]
+    starts = [text for text in words if text.startswith("start from mass")]
     assert starts
     assert all(text.endswith(" g") for text in starts)
 
