@@ -73,5 +73,13 @@ def test_starts_are_told_in_the_units_of_the_data(growth):
     assert all(text.endswith(" g") for text in starts)
 
 
+def test_what_is_never_negative_starts_at_rest_or_growing():
+    t = np.linspace(0.0, 6.0, 60)
+    found = fit("u'' = C*u' + C*u", t, t * np.exp(-t))
+    starts = [e.scenario.initial for e in _experiments(found) if e.scenario.initial is not None]
+    assert starts
+    assert all(v >= 0 for _, v in starts)
+
+
 def test_nothing_is_said_where_nothing_is_undecided(pendulum):
     assert separations(pendulum) == ([], None)
