@@ -169,8 +169,7 @@ def fit_command(
     """
     texts, files = split_equations(equation, files)
     options = DataOptions(**data)  # type: ignore[arg-type]
-    if len(texts) > 1:
-        options = named_by_equations(options, texts)
+    options = named_by_equations(options, texts)
     dataset, readings = read_dataset(files, options)
     from gode.data.labels import with_units  # after the files were read: they are slow to import
     from gode.discovery.given import fit_in, law_known
