@@ -13,7 +13,6 @@ from gode import load
 from gode.studio.answering import file
 from gode.studio.runs import Runs
 from gode.studio.takeaway import Files
-from gode.studio.verdicts import headline
 
 
 @pytest.fixture
@@ -34,7 +33,7 @@ def test_the_archive_holds_every_file_and_the_data(files):
 def test_the_report_has_the_headline_and_the_name_of_the_file(files):
     report = file(files.folder, files.job, "report.html").decode()
     assert "<h1>Equation found by gode in growth.csv</h1>" in report
-    assert headline(files.found) in report
+    assert files.found.assessment.headline in report
 
 
 def test_the_notebook_runs_beside_the_record(files, monkeypatch, capsys):

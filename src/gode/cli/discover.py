@@ -220,7 +220,8 @@ def _run_search(
 
     begin = time.perf_counter()
     with compiling_ahead(), live_progress(quiet=quiet) as show:
-        on_step = told_by(show, progress, dataset)
+        known = 0 if checkpoint is None else checkpoint.n_recalled
+        on_step = told_by(show, progress, dataset, known)
         found = discover_in(dataset, options, n_jobs=n_jobs, on_step=on_step, memo=checkpoint)
     return time.perf_counter() - begin, found
 
@@ -260,5 +261,5 @@ def _exit(found: "Discovery") -> None:
     """Exit with the code that tells scripts about the result."""
     if found.interrupted:
         exit_interrupted()
-    if found.quality.verdict.is_failure:
+    if found.assessment.is_failure:
         sys.exit(NOT_EXPLAINED)

@@ -81,7 +81,7 @@ def named_by_equations(options: DataOptions, texts: Sequence[str]) -> DataOption
     from gode.equation.parse_system import written_states
 
     if len(texts) == 1:
-        return _named_by_equation(options, texts[0])
+        return _named_by_equation(replace(options, single=True), texts[0])
     called = written_states(texts)
     force = options.force
     if force is not None and len(parts_of(force)) == 1 and any(re.search(r"\bF\b", text) for text in texts):

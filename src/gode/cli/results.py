@@ -55,7 +55,7 @@ def print_discovery(found: Discovery, *, seconds: float | None) -> None:
     if found.supported:
         say(found.quality.words, style=STYLES[found.quality.verdict])
     for cause in found.causes:
-        say(f"  {cause}")
+        say(f"  {cause}.")
     if len(found.candidates) > 1:
         _print_front(found)
         _print_ties(found)
@@ -108,6 +108,7 @@ def _json_values(found: Discovery, notes: Sequence[str], files: Sequence[Path]) 
         "complexity": best.complexity,
         "rms_over_noise": found.quality.misfit,
         "verdict": found.quality.verdict.value,
+        "headline": found.assessment.headline,
         "verdict_words": found.quality.words,
         "causes": list(found.causes),
         "assumed": list(found.quality.assumed),
@@ -119,7 +120,7 @@ def _json_values(found: Discovery, notes: Sequence[str], files: Sequence[Path]) 
         "noise": dict(_noise(found)),
         "misfits": {channel.shown: channel.misfit for channel in found.quality.channels},
         "equations": json.loads(table.to_json(orient="records", double_precision=15)),
-        "probability": found.probability,
+        "probability": found.assessment.probability,
         "certainty": found.certainty,
         "forms": [_one_line(each) for each in found.forms[1:]],
         "ties": [_one_line(each) for each in found.ties[1:]],
@@ -200,21 +201,15 @@ def _print_front(found: Discovery) -> None:
 def _print_ties(found: Discovery) -> None:
     forms = {id(form.candidate) for form in found.forms}
     others = [each for each in found.ties[1:] if id(each.candidate) not in forms]
-    say(f"Among the laws tried it is {found.certainty}.")
+    say(found.assessment.sure)
     for form in found.forms[1:]:
         say(f"The same within these data, in another form: {_one_line(form)}")
-    if not others:
-        say("Undecided: nothing; no other equation that was tried comes close.")
-        return
-    say(f"Undecided: these data cannot tell it from {_count(len(others))}:")
+    if found.assessment.undecided:
+        say(f"{found.assessment.undecided[:-1]}:" if others else found.assessment.undecided)
     for each in others[:SHOWN_TIES]:
         say(f"  {_one_line(each)}")
     if len(others) > SHOWN_TIES:
         say(f"  and {len(others) - SHOWN_TIES} more")
-
-
-def _count(n: int) -> str:
-    return "one other" if n == 1 else f"{n} others"
 
 
 def save_results(found: Discovery, out: Path) -> list[Path]:

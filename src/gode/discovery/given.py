@@ -73,6 +73,7 @@ def fit(
     initial: Signals | None = None,
     hold: bool | None = None,
     interpolation: str = "auto",
+    keep_outliers: bool = False,
     fixed: Mapping[str, float] | None = None,
     bounds: Bounds | None = None,
     individual: Individual = False,
@@ -100,6 +101,7 @@ def fit(
     if names is None and all(isinstance(x, np.ndarray | list | None) for x in (u, velocity, acceleration)):
         names = _written(equation, u if u is not None else velocity if velocity is not None else acceleration)
     dataset = make_dataset(t, u, velocity, acceleration, force, initial, names=names, interpolation=joined)
+    dataset = replace(dataset, keep_outliers=bool(keep_outliers))
     asked = individuals_asked(individual, dataset)
     return fit_known(dataset, make_known(equation, fixed, bounds, units), individual=asked)
 
@@ -178,10 +180,10 @@ def _best_fit(dataset: Dataset, skeleton: LawSkeleton, settings: Settings) -> Di
     own = bool(settings.individual)
     prepared = prepare(dataset, settings.order, settings.selection.floor, individual=own)
     if isinstance(skeleton, SystemSkeleton):
+        prepared = with_held_input(prepared, settings) if skeleton.inputs else prepared
         starts: Sequence[Law] = _starts_of_system(skeleton, prepared, settings)
     else:
-        if skeleton.inputs:
-            prepared = with_held_input(prepared, settings, skeleton)
+        prepared = with_held_input(prepared, settings, skeleton) if skeleton.inputs else prepared
         starts = _starts(skeleton, prepared, settings)
     workers = Workers(prepared, settings)
     begins = [Start(equation, patient=True) for equation in starts]

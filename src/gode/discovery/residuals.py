@@ -253,9 +253,30 @@ def channels(candidate: Candidate, prepared: Prepared, dataset: Dataset) -> tupl
         if series and np.isfinite(prepared.noise[c]):
             share = candidate.n_free * sum(len(s.t) for s in series) / n_values
             model = noise_model(prepared.smooths, c)
-            noise = float(prepared.noise[c])
+            noise = _smoothed_noise(prepared, c)
             out.append(Channel(name, noise, share, tuple(series), model, shown(dataset, name)))
     return tuple(out)
+
+
+def _smoothed_noise(prepared: Prepared, channel: int) -> float:
+    """Return the noise of a sample about the smoothed data, each run counting as far as it can tell.
+
+    A curve that goes through nearly all of a few points says little about their noise: what it leaves of a
+    run, over the noise that it claims, is the share of the values that speak.
+    """
+    told, total = 0.0, 0.0
+    for run, smooth in zip(prepared.whole.dataset.runs, prepared.smooths, strict=True):
+        seen = np.isfinite(run.observed[channel])
+        if not seen.any() or not smooth.noise[channel] > 0:
+            continue
+        curve = np.interp(run.t[seen], smooth.t, smooth.values[channel])
+        roots = run.roots[seen] / np.median(run.roots)
+        left = (run.observed[channel, seen] - curve) * roots / smooth.noise[channel]
+        values = min(float(left @ left), float(seen.sum()))
+        told += values * float(smooth.noise[channel] * np.median(run.roots)) ** 2
+        total += values
+    known = float(prepared.noise[channel])
+    return max(float(np.sqrt(told / total)), known) if total > 0 and len(prepared.smooths) > 1 else known
 
 
 def sample_weights(prepared: Prepared, run: Run, number: int) -> Float:

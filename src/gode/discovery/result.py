@@ -10,25 +10,26 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from gode.arrays import Float
 from gode.data.labels import column_units
+from gode.discovery.assessment import Assessment, assess
 from gode.discovery.called import by_columns, with_called
 from gode.discovery.finding import Finding
-from gode.discovery.forms import certainty, same_function
 from gode.discovery.newcomer import predict_new
 from gode.discovery.population import Individuality
 from gode.discovery.prediction import Prediction, predict
 from gode.discovery.profile import Interval, intervals, profile
-from gode.discovery.quality import UNSUPPORTED, Quality, misfit_of, quality_of
+from gode.discovery.quality import Quality, misfit_of, quality_of
 from gode.discovery.rivals import with_weights
 from gode.discovery.simulate import Forces, Scenario, Start, make_scenario, simulate
 from gode.discovery.table import equations_table, frame
 from gode.fitting.noise import noise_models
 from gode.fitting.prepare import Prepared
 from gode.search.settings import Settings
-from gode.selection import Candidate, front, probabilities, ties
+from gode.selection import Candidate, front
 from gode.solve import Solution
 
 if TYPE_CHECKING:
@@ -85,28 +86,38 @@ class Discovery:
         return profile(self.candidates[0], name, self.prepared, self.settings, level)
 
     @cached_property
+    def assessment(self) -> Assessment:
+        """The verdict, how sure the law is, and what is undecided: the words that everybody tells."""
+        given, cut = not self.settings.grammar, self.interrupted or self.timed_out
+        config = self.settings.selection
+        return assess(self.candidates, self.quality, self.prepared, config, given=given, cut_short=cut)
+
+    @cached_property
     def ties(self) -> list[Finding]:
-        """The equations that these data cannot tell from the best one, which comes first."""
-        return [replace(self.equation, candidate=c) for c in ties(self.candidates, self.settings.selection)]
+        """The equations that these data cannot tell from the best one, which comes first.
+
+        It is alone where none of those tried explains the data.
+        """
+        return [replace(self.equation, candidate=c) for c in self.assessment.near]
 
     @cached_property
     def forms(self) -> list[Finding]:
         """The equation that is named, and near ties that are the same function within the data."""
-        near = ties(self.candidates, self.settings.selection)
-        alike = {id(c) for c in same_function(self.candidates[0], near, self.prepared)}
-        return [Finding(c) for c in near if id(c) in alike]
+        return [Finding(c) for c in self.assessment.forms]
 
-    @cached_property
+    @property
     def probability(self) -> float:
-        """The posterior probability of the law that is named, in all its forms, among those tried."""
-        alike = {id(form.candidate) for form in self.forms}
-        shares = probabilities(self.candidates, self.settings.selection)
-        return float(sum(p for c, p in zip(self.candidates, shares, strict=True) if id(c) in alike))
+        """The posterior probability of the law named, in all its forms, if one of those tried is right.
+
+        It is NaN where none of them explains the data, and where the law was given and nothing else tried.
+        """
+        known = self.assessment.probability
+        return np.nan if known is None else known
 
     @property
     def certainty(self) -> str:
-        """How sure the data are of the law, in words."""
-        return certainty(self.probability, len(self.ties) - len(self.forms))
+        """How sure the data are of the law among those tried, in words; empty if nothing else was tried."""
+        return self.assessment.certainty
 
     @cached_property
     def quality(self) -> Quality:
@@ -127,7 +138,7 @@ class Discovery:
     @cached_property
     def shown(self) -> list[tuple[Candidate, float]]:
         """The front of accuracy against complexity and the near ties, each with its misfit."""
-        close = {id(c) for c in [*ties(self.candidates, self.settings.selection), *front(self.candidates)]}
+        close = {id(c) for c in [*self.assessment.near, *front(self.candidates)]}
         return [
             (c, misfit_of(c, self.prepared, self.noise) if i else self.quality.misfit)
             for i, c in enumerate(self.candidates)
@@ -137,7 +148,9 @@ class Discovery:
     @cached_property
     def equations(self) -> pd.DataFrame:
         """The front of accuracy against complexity and the near ties, the best first."""
-        return equations_table(self.shown, self.candidates, self.settings.selection)
+        return equations_table(
+            self.shown, self.candidates, self.assessment, self.settings.selection, self.prepared.floor
+        )
 
     @cached_property
     def individuality(self) -> Individuality:
@@ -252,7 +265,7 @@ class Discovery:
     @cached_property
     def _rivals(self) -> list[tuple[Candidate, float]]:
         """The other equations that may be the law, with their probabilities."""
-        return with_weights(self.candidates, self.settings.selection)
+        return with_weights(self.candidates, self.settings.selection, self.prepared.floor)
 
     # The report stands above discovery, so what opens it does so when called and not at import.
 
@@ -310,7 +323,9 @@ class Discovery:
 
     def __str__(self) -> str:
         if not self.supported:
-            return f"{UNSUPPORTED} (the best guess was {'; '.join(self.equation.lines())})"
+            words = self.quality.words
+            words = words[0].lower() + words[1:].rstrip(".")
+            return f"{words} (the best guess was {'; '.join(self.equation.lines())})"
         return str(self.equation)
 
     def _repr_latex_(self) -> str:

@@ -11,7 +11,8 @@ import numpy as np
 from gode.arrays import Float
 from gode.equation.normal import highest_derivative, normal_tree
 from gode.equation.parse import parse_tree
-from gode.equation.terms import Term, equation_text, explicit_terms, linear_terms, with_owners
+from gode.equation.printer import to_text
+from gode.equation.terms import Term, equation_text, explicit_terms, linear_terms, term_node, with_owners
 from gode.equation.tree import (
     STATE,
     TIME,
@@ -202,6 +203,27 @@ class Skeleton:
         """Return the skeleton as text, with its columns called by other `names`."""
         tree = self.named_tree if self.parameters else self.normal
         return equation_text(tree, self.highest, self.names(0) if names is None else names)
+
+    def form(self, names: Mapping[str, str] | None = None) -> str:
+        """Return the skeleton as its equation is printed: an input that is a term stands alone on the right.
+
+        Args:
+            names: what the columns are called in a system, where the highest derivative stands on the left.
+        """
+        usual = self.text(names)
+        forces = [term for term in self.terms if term.body.value in self.inputs]
+        if names or self.parameters or len(forces) != 1:
+            return usual
+        rest = [term for term in self.terms if term is not forces[0]]
+        if forces[0].constant is None:
+            scale = -1 / forces[0].multiplier
+            rest = [Term(scale * term.multiplier, term.constant, term.body) for term in rest]
+        else:
+            free = count_constants(self.normal)  # the constant of the input becomes that of the first term
+            rest = [Term(1.0, free + i, term.body) for i, term in enumerate(rest)]
+        written = f"{to_text(add(*map(term_node, rest)))} = {forces[0].body.value}"
+        same = parse_skeleton(written, inputs=self.inputs) == self
+        return written if same else usual
 
     @cached_property
     def named_tree(self) -> Node:

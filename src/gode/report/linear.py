@@ -176,10 +176,11 @@ def _check_smooth(law: Law, x: Float, inputs: list[float], size: Float) -> None:
     for s, name in enumerate(law.skeleton.shown_states):
         step = np.zeros(len(x))
         step[s] = ASIDE * size[s]
-        sides = [Field(law).linear(np.array(law.constants), x + move, inputs) for move in (-step, step)]
-        if sides[0] is None or sides[1] is None:
+        c, field = np.array(law.constants), Field(law)
+        low, high = (field.linear(c, x + move, inputs) for move in (-step, step))
+        if low is None or high is None:
             continue
-        (below, _), (above, _) = sides
+        below, above = low[0], high[0]
         if np.abs(above - below).max() <= BENT * np.abs(above).max():
             continue
         told = [", ".join(f"{z:.4g}" for z in np.linalg.eigvals(each)) for each in (below, above)]

@@ -33,7 +33,6 @@ from gode.report.plots import Plots
 from gode.report.sections import (
     MAX_ROWS,
     answers_section,
-    count_of,
     data_section,
     fit_section,
     front_section,
@@ -65,18 +64,17 @@ def write_page(
 
 
 def discovery_page(
-    discovery: Discovery, *, title: str, head: object = "", more: Mapping[str, Sequence[object]] | None = None
+    discovery: Discovery, *, title: str, more: Mapping[str, Sequence[object]] | None = None
 ) -> str:
     """Return the page as text.
 
     Args:
-        head: what stands above the verdict.
         more: further sections by their titles, after data and solution; empty ones are left out.
     """
     plots = Plots(discovery, budget=BUDGET)
     return page(
         title,
-        Markup(f"{html(head)}{verdict_box(discovery)}\n{formula(discovery)}"),
+        Markup(f"{verdict_box(discovery)}\n{formula(discovery)}"),
         section("In short", bullets(overview_words(discovery))),
         section("Constants", *all_constants(discovery), *_intervals(discovery), *initial_parts(discovery)),
         section("Data and solution", *fit_section(discovery, plots)),
@@ -95,8 +93,9 @@ def discovery_page(
 
 def notebook_summary(discovery: Discovery) -> str:
     """Return verdict, equation, constants and near ties as HTML for a notebook."""
-    others = ["; ".join(each.lines()) for each in discovery.ties[1:]]
-    words = f"These data cannot tell it from {len(others)} other equations:" if others else ""
+    others = ["; ".join(Finding(c).lines()) for c in discovery.assessment.rivals]
+    undecided = discovery.assessment.undecided
+    words = f"{undecided[:-1]}:" if others else undecided
     parts = [
         verdict_box(discovery),
         Markup(f"<p>{law_mathml(discovery.equation.equation)}</p>"),
@@ -123,12 +122,8 @@ def overview_words(discovery: Discovery) -> list[str]:
     if not discovery.quality.verdict.is_failure:
         out += [f"{words}." for words in conserved_words(discovery.candidates[0].equation)]
     if discovery.settings.grammar:
-        n = len(discovery.ties) - 1
-        out.append(
-            f"Of {discovery.n_fitted} equations fitted, {discovery.n_solved} were solved along the "
-            "data; "
-            f"{count_of(n)} {'explains' if n == 1 else 'explain'} them about as well as this one."
-        )
+        tried = f"Of {discovery.n_fitted} equations fitted, {discovery.n_solved} were solved along the data."
+        out += [words for words in (tried, discovery.assessment.undecided) if words]
     out += [f"{remark[0].upper()}{remark[1:]}." for remark in discovery.remarks]
     told = {"time", "u", "velocity", "acceleration", *dataset.channels}  # above
     kept = {role: label for role, label in dataset.labels.items() if role not in told and label != "t"}

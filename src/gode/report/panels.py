@@ -12,7 +12,7 @@ from gode.discovery import Discovery
 from gode.discovery.called import shown
 from gode.discovery.residuals import Channel, Series
 from gode.report.naming import axis_label
-from gode.selection import front, ties
+from gode.selection import front
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -263,7 +263,7 @@ def draw_front(axes: "Axes", discovery: Discovery) -> None:
     groups = (
         (discovery.candidates, ".", GREY, 4, "tried"),
         (front(discovery.candidates), "o-", BLUE, 4, "front"),
-        (ties(discovery.candidates, discovery.settings.selection)[1:], "D", GREEN, 5, "near ties"),
+        (discovery.assessment.near[1:], "D", GREEN, 5, "near ties"),
         (discovery.candidates[:1], "s", ORANGE, 10, "chosen"),
     )
     best = discovery.candidates[0].rms

@@ -21,7 +21,7 @@ from gode.report.naming import axis_label
 from gode.report.panels import BEYOND, MAX_PANELS, chosen_runs, fine
 from gode.report.planes import chosen_states
 from gode.report.series import Spec, band, line_series, marks, plot
-from gode.selection import Candidate, front, ties
+from gode.selection import Candidate, front
 from gode.solve import Solution
 
 MAX_RIVALS = 8  # equations besides the named one that have curves
@@ -55,7 +55,7 @@ class Plots:
         Of several that read the same, as two forms may, only the first.
         """
         found = self.discovery
-        close = {id(c) for c in ties(found.candidates, found.settings.selection)}
+        close = {id(c) for c in found.assessment.near}
         named, *rest = (c for c, _ in found.shown)
         ordered = [named, *sorted(rest, key=lambda c: id(c) not in close)]
         unlike = {"; ".join(Finding(c).lines()): c for c in reversed(ordered)}
@@ -194,7 +194,7 @@ class Plots:
         kinds: tuple[tuple[str, Sequence[Candidate], int, float], ...] = (
             ("tried", found.candidates[:300], 7, 2.0),
             ("front", front(found.candidates), BLUE, 4.0),
-            ("near ties", ties(found.candidates, found.settings.selection)[1:], GREEN, 5.0),
+            ("near ties", found.assessment.near[1:], GREEN, 5.0),
             ("chosen", found.candidates[:1], ORANGE, 6.0),
         )
         for name, several, colour, size in kinds:

@@ -35,6 +35,7 @@ def python_call(discovery: Discovery) -> str:
         given.append(f"force={_force_argument(discovery)}")
     if discovery.settings.interpolation != "auto":
         given.append(f"interpolation={discovery.settings.interpolation!r}")
+    given += ["keep_outliers=True"] if dataset.keep_outliers else []
     known = _known_initial(discovery)
     given += [f"initial={(known if several else known[0])!r}"] if known else []
     if not discovery.settings.grammar:
@@ -60,6 +61,7 @@ def command(discovery: Discovery) -> str:
         words += [f"--{role}", column]
     for edit in discovery.prepared.dataset.edits:
         words += ["--edit", edit]
+    words += ["--keep-outliers"] if discovery.prepared.dataset.keep_outliers else []
     if discovery.settings.interpolation != "auto":
         words += ["--interpolation", discovery.settings.interpolation]
     for values in _known_initial(discovery):

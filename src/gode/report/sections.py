@@ -23,27 +23,34 @@ from gode.report.mathml import law_mathml
 from gode.report.panels import chosen_runs
 from gode.report.plots import Plots
 from gode.report.repeat import command, python_call, settings_rows
-from gode.selection import front, ties
+from gode.selection import front
 
 MAX_ROWS = 30  # of a table
 MAX_ASSUMED = 5
 MAX_CODE = 20_000  # characters of a program shown on the page
 MAX_DATA = 300_000  # characters of the data embedded in the page
-HEADS = {  # symbol, words, and a colour for light and dark pages
-    Verdict.GOOD: ("✓", "Good", "#009E73"),
-    Verdict.PATTERN: ("≈", "Use it with care", "#E69F00"),
-    Verdict.POOR: ("✗", "Do not rely on it", "#D6293E"),
-    Verdict.UNSUPPORTED: ("✗", "No finding", "#D6293E"),
+MARKS = {  # a symbol, and a colour for light and dark pages
+    Verdict.GOOD: ("✓", "#009E73"),
+    Verdict.PATTERN: ("≈", "#E69F00"),
+    Verdict.POOR: ("✗", "#D6293E"),
+    Verdict.UNSUPPORTED: ("✗", "#D6293E"),
 }
 
 
-def verdict_box(discovery: Discovery) -> Markup:
-    """Return the verdict in a coloured frame, with likely causes and assumptions."""
+def verdict_box(discovery: Discovery, *, titled: bool = True) -> Markup:
+    """Return the verdict in a coloured frame, with likely causes and assumptions.
+
+    Args:
+        titled: whether the headline stands in it, and not above.
+    """
     quality = discovery.quality
-    sign, words, colour = HEADS[quality.verdict]
-    mark = f'<strong><span style="color: {colour}">{sign}</span> {html(words)}.</strong>'
+    sign, colour = MARKS[quality.verdict]
+    title = f" {discovery.assessment.headline}." if titled else ""
+    mark = f'<strong><span style="color: {colour}">{sign}</span>{html(title)}</strong>'
     head = Markup(f"{mark} {html(quality.words)}")
     parts = [paragraph(head)]
+    if discovery.assessment.sure:
+        parts.append(paragraph(discovery.assessment.sure))
     if quality.verdict is Verdict.UNSUPPORTED:
         parts.append(paragraph("What follows is the best guess, not a finding."))
     if discovery.causes:
@@ -61,32 +68,24 @@ def verdict_box(discovery: Discovery) -> Markup:
     return Markup(f'<div class="verdict" role="note" style="{frame}">{"".join(parts)}</div>')
 
 
-def count_of(others: int) -> str:
-    """Return the number of others in words."""
-    return {0: "no others", 1: "one other"}.get(others, f"{others} others")
-
-
 def rivals_section(discovery: Discovery) -> list[Markup]:
     """Return the near ties, each with the experiment that would distinguish it from the best equation."""
-    if discovery.quality.verdict.is_failure:
-        return [paragraph("None of the equations tried explains these data; there is nothing to tell apart.")]
-    single, common = separations(discovery)
-    others = discovery.ties[1:]
-    sure = paragraph(f"Among the laws tried, the one named is {discovery.certainty}.")
+    assessed = discovery.assessment
+    if assessed.given:
+        return [paragraph("The equation was given; no other was tried.")]
+    sure = paragraph(assessed.sure)
+    if assessed.is_failure:
+        return [sure]
     told = "; ".join(discovery.equation.lines())
     same = [text for form in discovery.forms[1:] if (text := "; ".join(form.lines())) != told]
     alike = [paragraph("The same within these data, in another form:"), bullets(same)] if same else []
-    explain = "explains" if len(others) == 1 else "explain"
+    undecided = paragraph(assessed.undecided)
+    others = [finding for finding in discovery.ties[1:] if finding.candidate in assessed.rivals]
     if not others:
-        return [sure, paragraph("Of the equations tried, no other explains these data about as well.")]
-    out = [
-        sure,
-        *alike,
-        paragraph(
-            f"{count_of(len(others)).capitalize()} of those tried {explain} these data about as well. "
-            "What experiment would tell each from the best one:"
-        ),
-    ]
+        return [sure, *alike, undecided]
+    single, common = separations(discovery)
+    words = paragraph("What experiment would tell each from the one that is named:") if single else ""
+    out = [sure, *alike, undecided, words]
     out += [_rival(each, discovery) for each in single]
     if len(others) > len(single):
         out.append(details("The others", bullets("; ".join(each.lines()) for each in others[len(single) :])))
@@ -185,7 +184,7 @@ def front_section(discovery: Discovery, plots: Plots) -> list[Markup]:
     """Return the Pareto front of accuracy and complexity; nothing if only one equation was tried."""
     if len(discovery.candidates) == 1:
         return []
-    close = {id(c) for c in ties(discovery.candidates, discovery.settings.selection)}
+    close = {id(c) for c in discovery.assessment.near}
     best = {id(c) for c in front(discovery.candidates)}
     least = _least_criterion(discovery)
     rows = [
@@ -204,7 +203,8 @@ def front_section(discovery: Discovery, plots: Plots) -> list[Markup]:
         "the two, given here as distance from the least"
     )
     level = discovery.settings.selection.level
-    words += f"; the near ties hold {100 * level:g} % of the posterior probability."
+    held = f"; the near ties hold {100 * level:g} % of the posterior probability."
+    words += "." if discovery.assessment.is_failure else held
     drawn = picture(front_picture(discovery), "front", "accuracy against complexity")
     drawn = embedded("front", plots.front(), drawn)
     return [paragraph(words), Markup(f'<div class="half">{drawn}</div>'), table(head, rows, best=0)]

@@ -8,7 +8,6 @@ import numpy as np
 from gode.discovery import Discovery, Finding
 from gode.discovery.simulate import Scenario, simulate
 from gode.errors import FileError, GodeError
-from gode.markup import Markup, html, paragraph
 from gode.report.experiments import Experiment, separate
 from gode.report.mathml import law_mathml
 from gode.report.naming import axis_label
@@ -25,7 +24,7 @@ from gode.studio.reading import read
 from gode.studio.runs import RECORD, Job
 from gode.studio.takeaway import Files
 from gode.studio.trying import moved
-from gode.studio.verdicts import answer_page, headline
+from gode.studio.verdicts import answer_page
 
 GRID = 4000  # most times at which a curve is solved while a slider moves
 
@@ -129,12 +128,9 @@ def _files(folder: Path, job: Job) -> Files:
 
 
 def _report(found: Discovery, job: Job, folder: Path) -> str:
-    """Return the report, with the headline of the page and what was held back."""
-    head = paragraph(Markup(f"<strong>{html(headline(found))}</strong>"))
+    """Return the report, with what was held back and the name of the file."""
     held = {"Held back as a test": held_back(found, job, folder)}
-    return discovery_page(
-        found, title=f"Equation found by gode in {', '.join(job.files[:3])}", head=head, more=held
-    )
+    return discovery_page(found, title=f"Equation found by gode in {', '.join(job.files[:3])}", more=held)
 
 
 def _chosen(plots: Plots, number: int) -> Candidate:
@@ -152,7 +148,10 @@ def _plots(folder: Path) -> Plots:
 
 
 def _changed(folder: Path) -> int:
-    return (folder / RECORD).stat().st_mtime_ns
+    try:
+        return (folder / RECORD).stat().st_mtime_ns
+    except OSError:
+        raise FileError("the record of this run is not there any more; search again") from None
 
 
 @lru_cache(maxsize=4)
