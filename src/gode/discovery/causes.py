@@ -16,6 +16,7 @@ from gode.arrays import Float
 from gode.data import Interpolation, Run, Samples
 from gode.data.labels import unit_of
 from gode.data.smoothing import evenly
+from gode.discovery.called import shown
 from gode.discovery.remedies import (
     KINKS,
     SHARES,
@@ -222,7 +223,11 @@ class Refits:
 
     def name_of(self, signal: str) -> str:
         """Return an input in words."""
-        return "the input" if len(self.prepared.dataset.inputs) == 1 else f"the input {signal}"
+        return (
+            "the input"
+            if len(self.prepared.dataset.inputs) == 1
+            else f"the input {shown(self.prepared.dataset, signal)}"
+        )
 
 
 def _cheap_fits(skeleton: Skeleton, prepared: Prepared) -> list[Equation]:
@@ -394,7 +399,7 @@ def _terms(refit: Refits, options: Mapping[int, Sequence[str]], name: str, words
         return
     first = sorted(found, key=lambda row: row[0])[:FULL]
     shot, s = min(((refit.shot(law), s) for _, s, law in first), key=lambda pair: size_of(pair[0]))
-    state = refit.best.equation.states[s]
+    state = refit.best.equation.skeleton.shown_states[s]
     told = words.format(
         state=state,
         speed=state + "'" * (refit.best.equation.skeleton.orders[s] - 1),
@@ -488,8 +493,9 @@ def delayed_state(prepared: Prepared) -> Iterator[str]:
     lag = min(share, key=lambda k: share[k])
     if share[lag] < GAIN:
         size = f"{t[lag] - t[0]:.3g} {unit_of(prepared.dataset, 't')}".rstrip()
+        name = shown(prepared.dataset, "u")
         yield (
-            f"u' follows from u and from what u was about {size} earlier: a delay, or another "
+            f"{name}' follows from {name} and from what {name} was about {size} earlier: a delay, or another "
             "quantity that was not measured; one equation without delay cannot say that"
         )
 

@@ -49,7 +49,7 @@ def guessed_system(
 
     Those of a single signal with one input are left open: they are guessed for each file by itself.
     """
-    from gode.equation.identifiers import joined
+    from gode.identifiers import joined
     from gode.tables.roles import guess_system
 
     lists = (roles.velocity, roles.acceleration, *([roles.u] if not states else []))
@@ -157,7 +157,7 @@ def find_column(table: "Table", word: str) -> str:
     Raises:
         DataError: if there is none.
     """
-    from gode.equation.identifiers import identifiers
+    from gode.identifiers import identifiers
 
     known = dict(zip(identifiers(table.names, taken_words()), table.names, strict=True))
     try:
@@ -216,7 +216,7 @@ def _found(table: "Table", word: str) -> str:
 
 
 def _state_names(columns: Sequence[Part], called: Sequence[str]) -> list[str]:
-    from gode.equation.identifiers import identifiers
+    from gode.identifiers import identifiers
 
     made = iter(identifiers([part.word for part in columns if not part.name], taken_words()))
     names = [part.name or next(made) for part in columns]
@@ -250,7 +250,7 @@ def _inputs(
     table: "Table", text: str | None, channels: Mapping[str, str]
 ) -> tuple[dict[str, str], dict[str, str]]:
     """Return the columns and the formulas of the known inputs by their names."""
-    from gode.equation.identifiers import identifiers
+    from gode.identifiers import identifiers
     from gode.tables.roles import NONE
 
     columns: dict[str, str] = {}
