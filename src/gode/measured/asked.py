@@ -1,13 +1,13 @@
 """The states and the known inputs of a system, as the options --states, --velocity and --force name them."""
 
-import csv
 import os
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import count
 from typing import TYPE_CHECKING, NamedTuple
 
-from gode.errors import ConfigError, DataError, EquationError
+from gode.errors import ConfigError, DataError, EquationError, shortened
+from gode.tables.cells import split_list
 
 if TYPE_CHECKING:
     from gode.tables.roles import Roles
@@ -33,8 +33,7 @@ class Part(NamedTuple):
 
 def parts_of(text: str) -> list[Part]:
     """Return the entries of an option; one with a comma in it stands in quotes."""
-    entries = [word.strip() for word in next(csv.reader([text], skipinitialspace=True), [])]
-    return [_part(word) for word in entries if word]
+    return [_part(word) for word in split_list(text)]
 
 
 def ask_system(table: "Table", roles: "Roles", states: Sequence[Part], called: Sequence[str] = ()) -> Asked:
@@ -133,7 +132,7 @@ def parse_formula(text: str, table: "Table") -> str:
         is_formula = False
     if not is_formula:
         raise DataError(
-            f"--force {text!r} is neither a column of {table.source} ({listed(table.names)}) "
+            f"--force {shortened(text, 200)!r} is neither a column of {table.source} ({listed(table.names)}) "
             "nor a formula in t such as 'sin(2*t)'"
         )
     return text

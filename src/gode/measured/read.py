@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from math import isnan
 from typing import TYPE_CHECKING
 
-from gode.errors import ConfigError
+from gode.errors import ConfigError, shortened
 from gode.measured.asked import Asked, Part, ask_system, is_column, parse_formula, parts_of, state_columns
 
 if TYPE_CHECKING:
@@ -175,4 +175,6 @@ def parse_values(text: str, option: str) -> list[float]:
     try:
         return [float(word) for word in re.split(r"[,;\s]+", text.strip())]
     except ValueError:
-        raise ConfigError(f"{option} must be numbers such as 1 or 1,0, got {text!r}") from None
+        raise ConfigError(
+            f"{option} must be numbers such as 1 or 1,0, got {shortened(text, 200)!r}"
+        ) from None

@@ -3,6 +3,8 @@
 import csv
 import re
 
+from gode.errors import DataError, shortened
+
 MISSING = frozenset({"", "na", "n/a", "#n/a", "nan", "nat", "null", "none", "missing", "-", "--", "?", "."})
 SPACES = " "  # as a delimiter: any run of white space
 CLOCK = re.compile(  # 1:45, 13:45:10.5, 1:45 PM, 100:00:00, 1 days 02:00:00
@@ -63,3 +65,18 @@ def is_time(cell: str) -> bool:
     """Tell whether a cell is a time of day, a duration or a date."""
     cell = cell.strip().strip('"').strip()
     return bool(CLOCK.fullmatch(cell) or DATE.fullmatch(cell) or ISO.fullmatch(cell))
+
+
+def split_list(text: str) -> list[str]:
+    """Return the entries of a list with commas between; one with a comma in it stands in quotes.
+
+    Raises:
+        DataError: if the text has several lines, or more than a table can.
+    """
+    try:
+        words = next(csv.reader([text], skipinitialspace=True), [])
+    except csv.Error as error:
+        raise DataError(
+            f"{shortened(text)!r} is no list of columns ({error}); write them in one line, with commas"
+        ) from None
+    return [word.strip() for word in words if word.strip()]
