@@ -18,7 +18,7 @@ from functools import partial
 import numpy as np
 
 from gode.arrays import Bool, Float
-from gode.errors import DataError
+from gode.errors import DataError, shortened
 from gode.tables.cells import split_list
 from gode.tables.runs import Readings
 from gode.tables.table import Table
@@ -173,7 +173,7 @@ def _lines(text: str) -> list[int]:
     for part in text.replace(" ", "").split(","):
         ends = [int(word) for word in part.split("-") if word.isdecimal() and len(word) <= DIGITS]
         if not ends or len(ends) > 2 or ends[0] > ends[-1] or ends[-1] - ends[0] > LONGEST * 10:
-            raise DataError(f"the lines {part!r} are not understood; write them as 14,17-19")
+            raise DataError(f"the lines {shortened(part, 200)!r} are not understood; write them as 14,17-19")
         out += range(ends[0], ends[-1] + 1)
     return sorted({*out})
 
