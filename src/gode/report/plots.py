@@ -30,6 +30,7 @@ SOLVED = 20_000  # times at which a solution is found, of which the extremes are
 GRID = 90  # points along an axis, for nullclines
 BLUE, ORANGE, GREEN, PINK, YELLOW, SKY = range(6)  # places in the palette of the script
 OTHERS = (3, 4, 5, 6, 7)  # colours of rivals
+DASHES = ([7, 4], [2, 3], [12, 3, 2, 3])  # of their curves, for each time that the colours are used
 NAME = 70  # characters of an equation in a legend
 
 
@@ -102,7 +103,7 @@ class Plots:
             yield line_series(
                 name, solution.t, solution[channel.name], most=self.curve if best else self.rival,
                 colour=paint, group=f"c{number}", hidden=not best, loose=not best,
-                dash=[] if best else [7, 4],
+                dash=[] if best else DASHES[(number - 1) // len(OTHERS) % len(DASHES)],
             )  # fmt: skip
 
     def _forecast(self, channel: Channel) -> Iterator[Spec]:

@@ -28,6 +28,13 @@
     return made;
   };
 
+  function keyOf(series) {  // the background of a key: dashed as its curve is
+    if (!series.dash || !series.dash.length) return series.paint;
+    let at = 0;
+    const parts = series.dash.map((length, i) => `${i % 2 ? "transparent" : series.paint} ${at}px ${at += length}px`);
+    return `repeating-linear-gradient(90deg, ${parts.join(", ")})`;
+  }
+
   function ticks(low, high, count) {
     const raw = (high - low) / count, size = 10 ** Math.floor(Math.log10(raw));
     const step = [1, 2, 5, 10].map((k) => k * size).find((s) => s >= raw) || raw;
@@ -137,7 +144,7 @@
         made.type = "button";
         made.setAttribute("aria-pressed", String(s.shown));
         const mark = element("span", `plot-mark ${s.kind}`);
-        mark.style.background = s.paint;
+        mark.style.background = keyOf(s);
         made.append(mark, element("span", "", s.name));
         made.addEventListener("click", () => {
           if (s.group) window.gode.show(s.group, !s.shown);
