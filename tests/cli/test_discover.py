@@ -49,7 +49,7 @@ def test_the_answer_is_told_in_plain_words_when_piped(uninterrupted):
 
 
 def test_killed_and_started_again_it_ends_the_same(uninterrupted, tmp_path):
-    kill_and_finish(uninterrupted[0], tmp_path, np.random.default_rng(1), kills=2)
+    kill_and_finish(uninterrupted[0], tmp_path, np.random.default_rng(1), kills=1)
 
 
 @pytest.mark.slow
@@ -105,6 +105,7 @@ def marked_processes(mark):
     return found
 
 
+@pytest.mark.slow
 def test_ctrl_c_on_a_terminal_saves_the_best_so_far_and_exits_with_130(tmp_path):
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 80, 0, 0))

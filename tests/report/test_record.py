@@ -118,7 +118,7 @@ def test_the_first_fifty_the_front_and_the_ties_are_kept(pair):
         ),
         (["settings", "selection", "level"], "-inf", "settings.selection.level must be .*, got -inf"),
         (["settings", "shooting", "max_steps"], 10**30, "settings.shooting.max_steps must be .*, got 1e.30"),
-        (["settings", "shooting", "horizons"], [0.5, -1.0], "settings.shooting.horizons must be .*, got -1"),
+        (["settings", "shooting", "poor"], -1.0, "settings.shooting.poor must be .*, got -1"),
         (["candidates", 0, "rms"], 10**400, r"candidates\[0\].rms .*"),
         (["candidates", 0, "rms"], -1.0, r"candidates\[0\].rms must be .*, got -1"),
         (["candidates", 0, "criterion"], 1e300, r"candidates\[0\].criterion must be"),

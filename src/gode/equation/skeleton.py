@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
@@ -64,6 +64,7 @@ class Skeleton:
     tree: Node
     parameters: tuple[Parameter, ...] = ()
     functions: tuple[Found, ...] = ()  # what the unknown functions of a frame became
+    called: Mapping[str, str] = field(default_factory=dict)  # what u and the inputs are called when shown
 
     @cached_property
     def key(self) -> Node:
@@ -128,8 +129,18 @@ class Skeleton:
         return (TIME, STATE, f"{STATE}'", f"{STATE}''", *self.inputs)
 
     def names(self, own: int) -> dict[str, str]:
-        """Return the columns that have another name when they are shown: none."""
+        """Return the display name of each column that has another one when it is shown."""
+        shown = {name: shown_name(name, self.called) for name in self.seen(own)}
+        return {name: other for name, other in shown.items() if other != name}
+
+    def columns(self, own: int) -> dict[str, str]:
+        """Return the columns that the data call by another name: none."""
         return {}
+
+    @property
+    def shown_states(self) -> tuple[str, ...]:
+        """The name of each state when it is shown."""
+        return tuple(shown_name(name, self.called) for name in self.states)
 
     def numbers(self, constants: Sequence[float] | Float) -> Float:
         """Return the constants of all equations."""
@@ -190,9 +201,8 @@ class Skeleton:
 
     def text(self, names: Mapping[str, str] | None = None) -> str:
         """Return the skeleton as text, with its columns called by other `names`."""
-        if not self.parameters:
-            return equation_text(self.normal, self.highest, names or {})
-        return equation_text(self.named_tree, self.highest, names or {})
+        tree = self.named_tree if self.parameters else self.normal
+        return equation_text(tree, self.highest, self.names(0) if names is None else names)
 
     def form(self, names: Mapping[str, str] | None = None) -> str:
         """Return the skeleton as its equation is printed: an input that is a term stands alone on the right.
@@ -226,6 +236,12 @@ class Skeleton:
 
     def __str__(self) -> str:
         return self.text()
+
+
+def shown_name(column: str, called: Mapping[str, str]) -> str:
+    """Return what a column, or a derivative of one, is called when it is shown."""
+    name = column.rstrip("'")
+    return called.get(name, name) + column[len(name) :]
 
 
 def parse_skeleton(

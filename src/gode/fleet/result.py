@@ -155,8 +155,8 @@ def pack(discovery: Discovery) -> bytes:
 
 def law_of(candidate: Candidate) -> str:
     """Return the form of an equation, of several states with a semicolon between two."""
-    skeleton = candidate.equation.skeleton
-    return "; ".join(part.form(skeleton.names(i)) for i, part in enumerate(skeleton.parts))
+    skeleton = candidate.equation.skeleton  # in u and F, as records may call their columns otherwise
+    return "; ".join(part.form(skeleton.columns(i)) for i, part in enumerate(skeleton.parts))
 
 
 def found_row(name: str, found: Discovery) -> Row:

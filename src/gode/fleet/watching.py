@@ -15,7 +15,6 @@ import numpy as np
 
 from gode.discovery import Discovery, Finding
 from gode.discovery.given import fit_in, parse_law
-from gode.discovery.quality import Verdict
 from gode.errors import ConfigError, DataError, FileError, GodeError, shortened
 from gode.fleet.engine import Engine, work_through
 from gode.fleet.lines import as_line, open_lines, read_lines
@@ -81,7 +80,7 @@ def seen_of(name: str, found: Discovery) -> Seen:
         tuple(map(tuple, np.asarray(finding.covariance).tolist())),
         found.quality.misfit if np.isfinite(found.quality.misfit) else 1e9,
         found.candidates[0].n_values,
-        found.quality.verdict is Verdict.POOR,
+        found.assessment.is_failure,
     )
 
 

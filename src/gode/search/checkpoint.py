@@ -17,7 +17,7 @@ from gode.codec import Json, decode, encode
 from gode.data import Dataset, Run
 from gode.equation import SystemSkeleton
 from gode.equation.printer import exact, to_text
-from gode.equation.system import make_law
+from gode.equation.system import input_seen, make_law
 from gode.errors import FileError, GodeError
 from gode.files import read_bytes, replacing
 from gode.fitting.individuals import Individuals
@@ -101,7 +101,7 @@ class Checkpoint(MutableMapping[Start, Candidate | None]):
 
 def candidate_of(data: object, order: int, dataset: Dataset, where: str) -> Candidate:
     """Return the candidate whose JSON form is `data`, checked against the data it was fitted to."""
-    found = decode(Candidate, data, where, inputs=dataset.inputs)
+    found = decode(Candidate, data, where, inputs=_seen(dataset))
     k, dimension = len(found.equation.constants), sum(found.equation.skeleton.orders)
     if found.equation.order != order:
         raise FileError(f"{where}.equation is of order {found.equation.order}, but {order} was sought")
@@ -114,6 +114,11 @@ def candidate_of(data: object, order: int, dataset: Dataset, where: str) -> Cand
         if values.shape != shape:
             raise FileError(f"{where}.{name} has the shape {values.shape}, but {shape} is expected")
     return found
+
+
+def _seen(dataset: Dataset) -> tuple[str, ...]:
+    """Return what an equation alone calls the first input, whatever its name among the data."""
+    return (input_seen(0, len(dataset.states)),) if dataset.inputs else ()
 
 
 def _check_own(own: Individuals, k: int, dataset: Dataset, *, whole: bool, where: str) -> int:
@@ -133,7 +138,8 @@ def _check_own(own: Individuals, k: int, dataset: Dataset, *, whole: bool, where
 def _fingerprint(dataset: Dataset, options: Mapping[str, object]) -> str:
     """Return a hash of the data and options that determine the result."""
     runs = [[encode(r.t), encode(r.observed), encode(r.initial), _inputs(r)] for r in dataset.runs]
-    return hashlib.sha256(json.dumps([runs, encode(options)], sort_keys=True).encode()).hexdigest()
+    kept = ["keep outliers"] * dataset.keep_outliers
+    return hashlib.sha256(json.dumps([runs, encode(options), *kept], sort_keys=True).encode()).hexdigest()
 
 
 def _inputs(run: Run) -> Json:
@@ -174,7 +180,7 @@ def _is_entry(entry: object, dataset: Dataset, where: str) -> bool:
     if entry[1] is None:
         return True
     try:
-        decode(Candidate, entry[1], where, inputs=dataset.inputs)
+        decode(Candidate, entry[1], where, inputs=_seen(dataset))
     except GodeError:
         return False
     return True

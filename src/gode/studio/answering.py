@@ -106,7 +106,7 @@ def _experiment(plots: Plots, pair: list[Candidate], experiment: Experiment) -> 
     out = []
     for channel in plots.measured:
         lines = [line_series(n, s.t, s[channel.name]) for n, s in zip(names, solved, strict=True)]
-        title = f"{channel.name} if you {experiment.words}"
+        title = f"{channel.shown} if you {experiment.words}"
         out.append(plot(title, time, axis_label(plots.dataset, channel.name), lines, height=220))
     return out
 

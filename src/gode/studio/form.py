@@ -30,7 +30,9 @@ class Field:
     label: str
     option: str
     help: str = ""
-    kind: str = "text"  # text, lines (one value a line), words (apart by commas or spaces), choice, checks
+    kind: str = (
+        "text"  # text, lines (one value a line), words (apart by commas or spaces), choice, checks, flag
+    )
     choices: tuple[tuple[str, str], ...] = ()  # value and label, the first is the default; or suggestions
 
     def words(self, form: Form) -> list[str]:
@@ -38,6 +40,8 @@ class Field:
         text = first(form, self.key)
         if not text or (self.kind == "choice" and text == self.choices[0][0]):
             return []
+        if self.kind == "flag":
+            return [self.option]
         values = [text]
         if self.kind == "checks":
             values = list(form[self.key])
@@ -87,6 +91,10 @@ DATA = (
         "interpolation", "Between samples of an input", "--interpolation", "", "choice",
         (("auto", "as the data suggest"), ("hold", "held until the next"), ("linear", "straight lines"),
          ("cubic", "smooth curve")),
+    ),
+    Field(
+        "keep_outliers", "Readings far from all others", "--keep-outliers", "", "flag",
+        (("", "left out, and told"), ("keep", "fitted, too")),
     ),
     Field(
         "individual", "Constants that each run has for itself", "--individual",

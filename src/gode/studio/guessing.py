@@ -8,8 +8,9 @@ from gode.files import read_head
 from gode.tables.cells import number
 from gode.tables.excel import sheet_names
 from gode.tables.layout import decode_text, time_unit
+from gode.tables.names import GUESSES
 from gode.tables.read import read_whole
-from gode.tables.roles import GUESSES, Roles, assign_columns
+from gode.tables.roles import Roles, assign_columns
 from gode.tables.table import Table
 
 HEAD = 60_000  # bytes of a file that are looked at again

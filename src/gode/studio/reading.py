@@ -22,8 +22,9 @@ from gode.studio.form import command_text, command_words, data_words, in_words, 
 from gode.studio.guessing import guess, how_read, sheets
 from gode.studio.lines import python_text
 from gode.studio.runs import DATA, Job
+from gode.tables.names import GUESSES
 from gode.tables.read import read_table
-from gode.tables.roles import GUESSES, NONE
+from gode.tables.roles import NONE
 from gode.tables.runs import LINE, Readings
 from gode.tables.table import Table
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from gode.errors import DataError
 from gode.files import read_bytes, read_most
 from gode.tables.excel import read_excel
+from gode.tables.layout import GUESSED, Reading
 from gode.tables.matlab import read_hdf5, read_matlab
 from gode.tables.parquet import read_parquet
 from gode.tables.table import Table
@@ -15,8 +16,8 @@ from gode.tables.text import parse_table
 MAX_BYTES = 200_000_000  # some seven million rows of two columns; reading needs ten times as much memory
 SMALLER = "keep every tenth row, or only the columns that are needed"
 STDIN = "-"
+ZIP = b"PK\x03\x04"  # the first bytes of a workbook
 READERS = {  # by the first bytes of a file
-    b"PK\x03\x04": read_excel,
     b"PAR1": read_parquet,
     b"MATLAB 5.0": read_matlab,
     b"MATLAB 7.3": read_hdf5,
@@ -28,8 +29,11 @@ REFUSED = {
 }
 
 
-def read_table(path: str | Path) -> Table:
+def read_table(path: str | Path, reading: Reading = GUESSED) -> Table:
     """Return the table in a file, in FILE:PART (a sheet, a struct), or in standard input (`-`).
+
+    Args:
+        reading: what is said about a text or a sheet, such as the line of its header.
 
     Raises:
         DataError: with a sentence that says what is wrong with the file.
@@ -37,20 +41,24 @@ def read_table(path: str | Path) -> Table:
     file, part = _parted(str(path))
     data = read_whole(file)
     source = "standard input" if file == STDIN else file
-    return parse_file(data, source, part)
+    return parse_file(data, source, part, reading)
 
 
-def parse_file(data: bytes, source: str, part: str = "") -> Table:
+def parse_file(data: bytes, source: str, part: str = "", reading: Reading = GUESSED) -> Table:
     """Return the table in the bytes of a file, whose format is recognised by its first bytes."""
+    if data.startswith(ZIP):
+        return read_excel(data, source, part, reading)
     for mark, reader in READERS.items():
         if data.startswith(mark):
+            if reading.header is not None or reading.skip:
+                raise DataError(f"{source} is no text; --header and --skip are for text and workbooks")
             return reader(data, source, part)
     for mark, sentence in REFUSED.items():
         if data.startswith(mark):
             raise DataError(f"{source} is {sentence}")
     if part:
         raise DataError(f"{source} is text and has no parts; leave out :{part}")
-    return parse_table(data, source)
+    return parse_table(data, source, reading)
 
 
 def _parted(path: str) -> tuple[str, str]:

@@ -1,8 +1,8 @@
 // Plots on a canvas: zoom, hover, series that can be switched off; for the report and the studio.
 "use strict";
 (() => {
-  const COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7B5EA7", "#8A6D3B"];
-  const PALE = ["#5CB8F5", "#FF8F4A", "#35CFA0", "#EDA5CE", "#F2C14E", "#A5DBFF", "#BBA2EC", "#CFAE78"];  // on dark pages
+  const COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7B5EA7", "#8A6D3B", "#B0003A", "#5A5A5A"];
+  const PALE = ["#5CB8F5", "#FF8F4A", "#35CFA0", "#EDA5CE", "#F2C14E", "#A5DBFF", "#BBA2EC", "#CFAE78", "#FF7FA0", "#C8C8C8"];  // on dark pages
   const dark = window.matchMedia("(prefers-color-scheme: dark)");
   const PAD = { left: 64, right: 14, top: 10, bottom: 42 };
   const plots = [];
@@ -27,13 +27,6 @@
     if (text) made.textContent = text;
     return made;
   };
-
-  function keyOf(series) {  // the background of a key: dashed as its curve is
-    if (!series.dash || !series.dash.length) return series.paint;
-    let at = 0;
-    const parts = series.dash.map((length, i) => `${i % 2 ? "transparent" : series.paint} ${at}px ${at += length}px`);
-    return `repeating-linear-gradient(90deg, ${parts.join(", ")})`;
-  }
 
   function ticks(low, high, count) {
     const raw = (high - low) / count, size = 10 ** Math.floor(Math.log10(raw));
@@ -144,7 +137,8 @@
         made.type = "button";
         made.setAttribute("aria-pressed", String(s.shown));
         const mark = element("span", `plot-mark ${s.kind}`);
-        mark.style.background = keyOf(s);
+        mark.style.background = s.dash && s.dash.length
+          ? `repeating-linear-gradient(to right, ${s.paint} 0 .3rem, transparent .3rem .45rem)` : s.paint;
         made.append(mark, element("span", "", s.name));
         made.addEventListener("click", () => {
           if (s.group) window.gode.show(s.group, !s.shown);
