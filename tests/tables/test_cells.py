@@ -5,7 +5,7 @@ import pytest
 from gode.errors import ConfigError, DataError
 from gode.measured.asked import parse_formula, parts_of
 from gode.measured.read import parse_values
-from gode.tables.cells import split_list
+from gode.tables.cells import join_list, split_list
 from gode.tables.edits import edit_table
 from gode.tables.text import parse_table
 from gode.units import parse_unit
@@ -17,6 +17,11 @@ TABLE = parse_table(b"t,u\n0,1\n1,2\n2,3\n", "a.csv")
 def test_a_list_has_commas_and_perhaps_quotes():
     assert split_list('a, "b,c" ,,d') == ["a", "b,c", "d"]
     assert split_list("") == []
+
+
+def test_a_list_is_split_as_it_was_joined():
+    names = ["plain", "with, comma", 'with "quotes"', "two words"]
+    assert split_list(join_list(names)) == names
 
 
 @pytest.mark.parametrize("read", [split_list, parts_of])

@@ -7,7 +7,7 @@ from itertools import count
 from typing import TYPE_CHECKING, NamedTuple
 
 from gode.errors import ConfigError, DataError, EquationError, shortened
-from gode.tables.cells import split_list
+from gode.tables.cells import join_list, split_list
 
 if TYPE_CHECKING:
     from gode.tables.roles import Roles
@@ -43,7 +43,6 @@ def guessed_system(
 
     Those of a single signal with one input are left open: they are guessed for each file by itself.
     """
-    from gode.equation.identifiers import joined
     from gode.tables.roles import guess_system
 
     lists = (roles.velocity, roles.acceleration, *([roles.u] if not states else []))
@@ -56,9 +55,9 @@ def guessed_system(
         return roles, states, ()
     alone = len(states) < 2 and (roles.u is not None or len(found.states) < 2)
     if found.apart and not alone and not states:
-        return replace(roles, u=joined(found.states)), states, found.asks
+        return replace(roles, u=join_list(found.states)), states, found.asks
     if roles.force is None and found.inputs and not (alone and len(found.inputs) == 1):
-        roles = replace(roles, force=joined([_safe(table, name) for name in found.inputs]))
+        roles = replace(roles, force=join_list([_safe(table, name) for name in found.inputs]))
         if alone and roles.u is None and found.states:
             roles = replace(roles, u=found.states[0])
     if alone or states:

@@ -1,7 +1,9 @@
 """Parsing the cells of a table: missing values, numbers, limits, times of day and dates."""
 
 import csv
+import io
 import re
+from collections.abc import Sequence
 
 from gode.errors import DataError, shortened
 
@@ -76,6 +78,13 @@ def is_time(cell: str) -> bool:
     """Tell whether a cell is a time of day, a duration or a date."""
     cell = cell.strip().strip('"').strip()
     return bool(CLOCK.fullmatch(cell) or DATE.fullmatch(cell) or ISO.fullmatch(cell))
+
+
+def join_list(names: Sequence[str]) -> str:
+    """Return entries as a list with commas between; those with commas or quotes stand in quotes."""
+    out = io.StringIO()
+    csv.writer(out, lineterminator="").writerow(names)
+    return out.getvalue()
 
 
 def split_list(text: str) -> list[str]:
