@@ -42,6 +42,7 @@ from gode.search.settings import Settings
 from gode.selection import Candidate
 
 LEFT = 1.2  # times the noise: residuals beyond it have a cause
+HELPS = 0.5  # share of the misfit beyond the noise that a remedy may leave, and
 CLEARLY = 0.7  # share of the misfit that a remedy may leave, of what there is and of what others leave
 MAX_RUNS = 20  # that are fitted
 LAGS = (-8, -5, -3, -2, -1, 1, 2, 3, 5, 8, 13, 21, 34, 55)  # samples by which an input may be late
@@ -85,12 +86,16 @@ def likely_causes(
 
     If nothing helps, there is none; `tried` says what was tried.
     """
-    return told(tried(best, prepared, settings, misfit, may_go_on)) if misfit > LEFT else []
+    return told(tried(best, prepared, settings, misfit, may_go_on), misfit) if misfit > LEFT else []
 
 
-def told(remedies: Sequence[Remedy]) -> list[str]:
-    """Return those of the remedies that help, without what another one explains much better."""
-    helpful = sorted((r for r in remedies if r.left < CLEARLY), key=lambda r: r.left)
+def told(remedies: Sequence[Remedy], misfit: float) -> list[str]:
+    """Return those of the remedies that help, without what another one explains much better.
+
+    What counts is the misfit beyond the noise, which no remedy takes away.
+    """
+    most = np.sqrt(1 + HELPS**2 * max(misfit**2 - 1, 0.0)) / misfit if np.isfinite(misfit) else HELPS
+    helpful = sorted((r for r in remedies if r.left < min(most, CLEARLY)), key=lambda r: r.left)
     return [f"{r.words}; that {r.share}" for r in helpful if helpful[0].left > CLEARLY * r.left]
 
 
@@ -282,7 +287,7 @@ def _late_input(refit: Refits) -> Iterator[Remedy]:
         found |= refit.changed({x: [later(run, x * step) for run in refit.runs] for x in new})
         gap = max((known[j + 1] - known[j] for j in (i - 1, i) if 0 <= j < len(known) - 1), default=0.0) / 2
     lag = min(found, key=lambda x: found[x])
-    if lag == 0:
+    if abs(lag) <= FINEST:
         yield Remedy("an input that acts later or earlier")
         return
     runs = [later(run, lag * step) for run in refit.runs]
