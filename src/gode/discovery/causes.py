@@ -24,6 +24,7 @@ from gode.discovery.remedies import (
     dead_zone,
     growth_rate,
     in_pieces,
+    is_linear,
     later,
     limits,
     with_term,
@@ -42,7 +43,7 @@ from gode.search.settings import Settings
 from gode.selection import Candidate
 
 LEFT = 1.2  # times the noise: residuals beyond it have a cause
-HELPS = 0.5  # share of the misfit beyond the noise that a remedy may leave, and
+HELPS = 0.55  # share of the misfit beyond the noise that a remedy may leave, and
 CLEARLY = 0.7  # share of the misfit that a remedy may leave, of what there is and of what others leave
 MAX_RUNS = 20  # that are fitted
 LAGS = (-8, -5, -3, -2, -1, 1, 2, 3, 5, 8, 13, 21, 34, 55)  # samples by which an input may be late
@@ -419,8 +420,9 @@ def _place_of(shot: Shot, state: int) -> str:
 
 def _pieces(refit: Refits) -> Iterator[Remedy]:
     """Cut the record into pieces with starts of their own, and see how fast small changes of these grow."""
-    if refit.best.own is not None or sum(refit.best.equation.skeleton.orders) < 2:
-        return
+    law = refit.best.equation
+    if refit.best.own is not None or sum(law.skeleton.orders) < 2 or is_linear(law):
+        return  # what is linear does not stay within bounds and depends sensitively on its start
     longest = max(run.n_points for run in refit.runs)
     name = "a record in pieces, as where small changes of the start grow"
     best = Remedy(name)
@@ -428,7 +430,7 @@ def _pieces(refit: Refits) -> Iterator[Remedy]:
         if longest < 3 * SHORTEST:
             break
         target, owners = in_pieces(refit.target, min(n, longest // SHORTEST), SHORTEST)
-        shot = refit.shot(refit.best.equation, target=target)
+        shot = refit.shot(law, target=target)
         if shot.equation is None:
             continue
         rate = growth_rate(shot, target, owners)

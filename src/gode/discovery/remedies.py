@@ -8,6 +8,8 @@ import numpy as np
 from gode.arrays import Float
 from gode.data import Interpolation, Run, Samples
 from gode.equation import Law, System, SystemSkeleton, parse_equation
+from gode.equation.system import input_seen
+from gode.equation.tree import TIME, variables
 from gode.errors import EquationError
 from gode.fitting.prepare import input_values
 from gode.fitting.shooting import Shot
@@ -89,6 +91,17 @@ def with_term(law: Law, state: int, term: str) -> Law | None:
         return equations[0]
     skeleton = SystemSkeleton(law.states, tuple(e.skeleton for e in equations), law.skeleton.inputs)
     return System(skeleton, tuple(c for e in equations for c in e.constants))
+
+
+def is_linear(law: Law) -> bool:
+    """Tell whether all states enter all equations linearly, with factors that do not depend on them."""
+    for equation in law.equations:
+        inputs = {input_seen(i, len(law.states)) for i in range(len(law.skeleton.inputs))}
+        for term in equation.skeleton.terms:
+            names = variables(term.body) - inputs - {TIME}
+            if names and term.body.op != "var":
+                return False
+    return True
 
 
 def in_pieces(target: Target, n: int, shortest: int) -> tuple[Target, list[int]]:
