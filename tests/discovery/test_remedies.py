@@ -137,8 +137,8 @@ def test_individuals_have_causes_too():
 def test_what_another_remedy_explains_much_better_is_not_told():
     good, weak, none = Remedy("a", 0.1, "first"), Remedy("b", 0.4, "second"), Remedy("c", 0.9, "third")
     close = Remedy("d", 0.12, "fourth")
-    assert [cause.partition(";")[0] for cause in told([none, weak, close, good], 10.0)] == ["first", "fourth"]
-    assert told([none], 10.0) == []
+    assert [cause.partition(";")[0] for cause in told([none, weak, close, good])] == ["first", "fourth"]
+    assert told([none]) == []
 
 
 def test_what_remains_is_told_as_a_possibility_after_what_was_tried():

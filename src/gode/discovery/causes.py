@@ -43,15 +43,17 @@ from gode.search.settings import Settings
 from gode.selection import Candidate
 
 LEFT = 1.2  # times the noise: residuals beyond it have a cause
-HELPS = 0.55  # share of the misfit beyond the noise that a remedy may leave, and
+BETTER = 0.9  # share of what another law leaves, which has as many numbers, and
 CLEARLY = 0.7  # share of the misfit that a remedy may leave, of what there is and of what others leave
 MAX_RUNS = 20  # that are fitted
 LAGS = (-8, -5, -3, -2, -1, 1, 2, 3, 5, 8, 13, 21, 34, 55)  # samples by which an input may be late
 FINEST = 0.5  # samples: how finely a delay is sought
 PIECES = (10, 40)  # into which a record is cut to see whether it is sensitive to its start
 SHORTEST = 12  # points of such a piece
+BOTH = 0.1  # share of its range that a speed has on each side of zero
 SENSITIVE = 30.0  # times by which small changes of the start grow along a record that is called sensitive
 FITS = tuple(ConstantsConfig(max_constants=60, n_skipped=i, n_refined=1) for i in range(4))  # cheap ones
+MOST_NEW = 3  # numbers that a new term brings
 FULL = 2  # of the laws with a new term that are fitted fully
 ROUGHLY = 8  # iterations of a fit that only says which change is worth a full one
 PLAIN = {1: "u' = C*u + C", 2: "u'' = C*u' + C*u + C"}  # of a system that is linear but for the change
@@ -87,17 +89,24 @@ def likely_causes(
 
     If nothing helps, there is none; `tried` says what was tried.
     """
-    return told(tried(best, prepared, settings, misfit, may_go_on), misfit) if misfit > LEFT else []
+    return told(tried(best, prepared, settings, misfit, may_go_on)) if misfit > LEFT else []
 
 
-def told(remedies: Sequence[Remedy], misfit: float) -> list[str]:
+def told(remedies: Sequence[Remedy], rival: float = 1.0) -> list[str]:
     """Return those of the remedies that help, without what another one explains much better.
 
-    What counts is the misfit beyond the noise, which no remedy takes away.
+    Args:
+        rival: the share of the misfit that another law leaves with a few numbers more and no remedy at all.
     """
-    most = np.sqrt(1 + HELPS**2 * max(misfit**2 - 1, 0.0)) / misfit if np.isfinite(misfit) else HELPS
-    helpful = sorted((r for r in remedies if r.left < min(most, CLEARLY)), key=lambda r: r.left)
+    helpful = sorted((r for r in remedies if r.left < min(CLEARLY, BETTER * rival)), key=lambda r: r.left)
     return [f"{r.words}; that {r.share}" for r in helpful if helpful[0].left > CLEARLY * r.left]
+
+
+def best_rival(candidates: Sequence[Candidate]) -> float:
+    """Return the share of the misfit of the first that others leave with as many numbers as a remedy has."""
+    first = candidates[0]
+    alike = [c for c in candidates if c.n_free <= first.n_free + MOST_NEW and c.whole == first.whole]
+    return min((c.rms / first.rms for c in alike), default=1.0) if first.rms > 0 else 1.0
 
 
 def nothing_helps(remedies: Sequence[Remedy]) -> str:
@@ -365,11 +374,18 @@ def _finest(
 
 
 def _friction(refit: Refits) -> Iterator[Remedy]:
-    """Try a friction of constant size against the motion of each state, in which it can stick."""
-    terms = ["sign(u')" if order == 2 else "sign(u)" for order in refit.best.equation.skeleton.orders]
+    """Try a friction of constant size against the motion of each state, in which it can stick.
+
+    A state of first order may be a speed where it takes both signs.
+    """
+    terms = {}
+    for s, order in enumerate(refit.best.equation.skeleton.orders):
+        values = np.concatenate([guide[3 * s] for guide in refit.target.guides])
+        if order == 2 or min(-values.min(), values.max()) > BOTH * np.ptp(values):
+            terms[s] = ("sign(u')" if order == 2 else "sign(u)",)
     yield from _terms(
         refit,
-        {s: (term,) for s, term in enumerate(terms)},
+        terms,
         "dry friction",
         "dry friction seems to act on {state}: add C*sign({speed}), in which it can stick, to its equation",
     )
