@@ -18,7 +18,7 @@ from gode.data.example import load_example
 from gode.discovery import Discovery
 from gode.discovery.quality import Quality, Verdict
 from gode.discovery.residuals import Channel, Series
-from gode.report.page import notebook_summary, overview_words
+from gode.report.page import all_constants, notebook_summary, overview_words
 from gode.report.sections import front_section, rivals_section, verdict_box
 from gode.selection import Pool, rank
 
@@ -246,6 +246,18 @@ def test_the_verdict_does_not_hang_on_curves_through_all_points_of_a_few_runs():
         fit = gode.fit(law, [t] * len(runs), runs, initial=initial, individual=True)
         assert fit.quality.verdict is Verdict.GOOD
         assert fit.noise[0] == pytest.approx(0.7, rel=0.3)
+
+
+def test_a_constant_has_one_interval_in_a_report():
+    t = np.linspace(0, 3, 40)
+    u = noisy(500 / (1 + 99 * np.exp(-0.8 * t)), 1.0, 1)
+    fit = gode.fit("u' = r*u*(1 - u/K)", t, u, bounds={"K": (0, None)})
+    (interval,) = [i for i in fit.intervals if i.name == "K"]
+    page = plain(" ".join(map(str, all_constants(fit))))
+    row = re.search(r"K (\S+) > (\S+)", page)
+    assert row is not None
+    assert row[2] == f"{interval.low:.3g}"
+    assert page.count(row[2]) == 1
 
 
 def test_an_example_of_the_package_is_told_with_rivals():

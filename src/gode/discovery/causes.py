@@ -206,7 +206,8 @@ class Refits:
             target = replace(target, dataset=replace(target.dataset, runs=tuple(runs)))
         config = self.settings.shooting
         config = replace(config, max_iterations=ROUGHLY, horizons=()) if roughly else config
-        constants, own = np.array(law.constants), ()
+        constants = np.array(law.constants)
+        own: tuple[int, ...] = ()
         if self.best.own is not None:
             if law is self.best.equation:
                 own = self.best.own.places
@@ -227,7 +228,7 @@ class Refits:
         """Return the root mean square residual of such a fit, for its degrees of freedom."""
         return size_of(self.shot(law, runs, target, roughly=roughly))
 
-    def changed(self, changes: Mapping[float, Sequence[Run]]) -> dict[float, float]:
+    def changed(self, changes: Mapping[float, list[Run]]) -> dict[float, float]:
         """Return the least residual of the laws with each of these changes of the runs, by a rough fit."""
         return {x: min(self.rms(law, runs, roughly=True) for law in self.laws) for x, runs in changes.items()}
 
@@ -323,7 +324,7 @@ def _limited_input(refit: Refits) -> Iterator[Remedy]:
         if np.ptp(values) == 0:
             continue
         what = refit.name_of(name)
-        options = {i: pair for i, pair in enumerate(limits(values))}
+        options = {float(i): pair for i, pair in enumerate(limits(values))}
         changes = {i: [confined(run, name, *pair) for run in refit.runs] for i, pair in options.items()}
         found = refit.changed(changes)
         low, high = options[min(found, key=lambda i: found[i])]

@@ -44,10 +44,10 @@ def noise_models(fitted: Dataset, smooths: Sequence[Smooth]) -> dict[str, NoiseM
 
 
 def noise_words(fitted: Dataset, smooths: Sequence[Smooth]) -> list[str]:
-    """Return a sentence for each channel whose noise is not constant."""
+    """Return a sentence for each channel whose noise is not constant; its size follows from residuals."""
     models = noise_models(fitted, smooths).items()
     told = [(name, model) for name, model in models if model.kind is not NoiseKind.ADDITIVE]
-    return [f"The noise of {name} grows with it: it is about {model}." for name, model in told]
+    return [f"The noise of {name} grows with it." for name, _ in told]
 
 
 def _size(dataset: Dataset, channel: int) -> float:

@@ -12,7 +12,7 @@ from gode.data.noise import NoiseKind
 from gode.discovery import Constant, Discovery, Finding
 from gode.discovery.inputs import input_words
 from gode.discovery.profile import Interval
-from gode.discovery.quality import start_names
+from gode.discovery.quality import FAR, start_names
 from gode.discovery.residuals import Channel
 from gode.discovery.shared import conserved_words, shared_constants
 from gode.equation import Law, parse_tree
@@ -135,6 +135,7 @@ def _verdict(channel: Channel) -> str:
     if channel.negligible:
         return "the equation follows the data as well as numbers can tell"
     pattern = "which look like white noise" if channel.white else "which show a pattern"
+    pattern = "more than white noise" if channel.white and ratio > FAR else pattern
     return f"the equation leaves residuals of {ratio:.2f} times that, {pattern}"
 
 
@@ -200,14 +201,12 @@ def _interval(constant: Constant, told: Interval | None) -> str:
     if told is not None:
         if np.isinf(told.low) and np.isinf(told.high):
             return "not determined by these data"
-        ends = (
-            f"{told.low:.3g}" * bool(np.isfinite(told.low)),
-            f"{told.high:.3g}" * bool(np.isfinite(told.high)),
-        )
-        return " to ".join(ends) if all(ends) else f"> {ends[0]}" if ends[0] else f"< {ends[1]}"
+        if np.isinf(told.high):
+            return f"> {told.low:.3g}"
+        return f"< {told.high:.3g}" if np.isinf(told.low) else f"{told.low:.3g} to {told.high:.3g}"
     if not np.isfinite(constant.error):
         return ""
-    ends = tuple(constant.value + side * 1.96 * constant.error for side in (-1, 1))
+    ends = [constant.value + side * 1.96 * constant.error for side in (-1, 1)]
     return " to ".join(figures(end, constant.error) for end in ends)
 
 
