@@ -18,16 +18,18 @@ import numpy as np
 
 from gode.arrays import Float
 from gode.data import Columns
-from gode.equation import Equation, Law, parse_skeleton
+from gode.equation import Equation, Law, SystemSkeleton, parse_skeleton
 from gode.equation.system import make_law
 from gode.equation.tree import derivative_order, is_other, variables
 from gode.fitting.correlated import fit_arma
 from gode.fitting.evidence import Residuals, deviance
 from gode.fitting.individuals import Individuals
+from gode.fitting.lasting import law_lasts
 from gode.fitting.roles import improbability_of_constants
 from gode.fitting.shooting import Shot
 from gode.prior import log_prior
 
+UNUSUAL = 4.0  # -2 log of the prior odds that a constant of a system is one, or equals one in its equation
 PLAIN = {1: parse_skeleton("u' = C*u"), 2: parse_skeleton("u'' = C*u")}  # whose prior is the unit
 
 
@@ -40,6 +42,9 @@ class SelectionConfig:
     support: float = 10.0  # least gain over a constant, a line, a random walk: 2 log of the Bayes factor
     chance: float = 3.0  # standard deviations of what constants of each run explain by chance
     floor: float = 1e-5  # residuals below this share of the signal are rounding
+    lasting: float = (
+        0.0  # gain for each equation of a law in which what is zero stays zero, where that is usual
+    )
     apart: float = 2.0  # times the residuals of the law that is named: larger ones are told from it
 
 
@@ -148,7 +153,7 @@ def judge(
         independent=shot.independent,
         by_state=tuple(map(tuple, shot.by_state)),
         own=shot.own,
-        unusual=_unusual(shot.equation, columns),
+        unusual=_unusual(shot.equation, columns) - _lasting(shot.equation, config),
     )
     return weighed(found, floor, config)
 
@@ -159,7 +164,24 @@ def _unusual(law: Law, columns: Columns) -> float:
     sought = law.skeleton.sought  # what the user knows costs nothing
     terms = sum(log_prior(each, others=others, forced="F" in columns.names) for each in sought)
     plain = sum(log_prior(PLAIN[order]) for each in sought for order in each.orders)
-    return improbability_of_constants(law, columns) - 2 * (terms - plain)
+    return improbability_of_constants(law, columns) - 2 * (terms - plain) + UNUSUAL * _n_held(law)
+
+
+def _n_held(law: Law) -> int:
+    """Return how many constants of a system are held at one, or equal to another of the same equation."""
+    skeleton = law.skeleton
+    if not isinstance(skeleton, SystemSkeleton) or skeleton.parameters:
+        return 0
+    terms = [(term, part.highest) for part in skeleton.parts for term in part.terms]
+    ones = sum(term.constant is None and term.body.value != highest for term, highest in terms)
+    cuts = zip(skeleton.offsets, skeleton.offsets[1:], strict=False)
+    owns = [skeleton.places[first:last].tolist() for first, last in cuts]
+    return ones + sum(len(own) - len(set(own)) for own in owns)
+
+
+def _lasting(law: Law, config: SelectionConfig) -> float:
+    """Return the gain of a law in which what is zero stays zero."""
+    return config.lasting * len(law.skeleton.parts) if config.lasting and law_lasts(law) else 0.0
 
 
 def weighed(

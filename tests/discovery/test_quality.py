@@ -28,7 +28,8 @@ def cases():
         "u'' = C*u": [(swing, s) for s in (0.3, 0.05, 1e-3)] + [(LOGISTIC, 0.05), (swing * decay, 0.05)],
         "u'' = C*u + C*u'": [(swing * decay, 0.05)],
     }
-    return [(law, clean, size) for law, rows in laws.items() for clean, size in rows]
+    found = [(law, clean, size) for law, rows in laws.items() for clean, size in rows]
+    return [pytest.param(*case, marks=[pytest.mark.slow] * (i % 3 > 0)) for i, case in enumerate(found)]
 
 
 @pytest.mark.parametrize(("law", "clean", "size"), cases())

@@ -17,6 +17,7 @@ from gode.cli.app import console, say
 from gode.cli.constants import interval_of, print_constants, print_shared
 from gode.data.columns import channel_names
 from gode.discovery import Discovery, Finding
+from gode.discovery.called import called
 from gode.discovery.inputs import input_words
 from gode.discovery.quality import Verdict
 from gode.discovery.shared import conserved, shared_constants
@@ -118,7 +119,7 @@ def _json_values(found: Discovery, notes: Sequence[str], files: Sequence[Path]) 
         "conserved": conserved(law),
         "potential": found.equation.potential,
         "noise": dict(_noise(found)),
-        "misfits": {channel.name: channel.misfit for channel in found.quality.channels},
+        "misfits": {channel.shown: channel.misfit for channel in found.quality.channels},
         "equations": json.loads(table.to_json(orient="records", double_precision=15)),
         "probability": found.assessment.probability,
         "certainty": found.certainty,
@@ -156,7 +157,7 @@ def _one_line(finding: Finding) -> str:
 def _data_words(found: Discovery) -> list[str]:
     """Return sentences on how the input was joined and what the noise depends on."""
     prepared = found.prepared
-    noise = noise_words(prepared.whole.dataset, prepared.smooths)
+    noise = noise_words(prepared.whole.dataset, prepared.smooths, called(prepared.dataset))
     return [*input_words(prepared.dataset, found.settings), *noise, *prepared.outliers]
 
 
@@ -171,7 +172,7 @@ def _quality(found: Discovery) -> str:
     noise = [channel.noise_words for channel in quality.channels]
     text = f"The noise is about {', '.join(noise)}; the residuals are {quality.misfit:.3g} times that."
     if len(found.equation.states) > 1:
-        each = ", ".join(f"{channel.misfit:.3g} in {channel.name}" for channel in quality.channels)
+        each = ", ".join(f"{channel.misfit:.3g} in {channel.shown}" for channel in quality.channels)
         text = f"{text[:-1]} ({each})."
     if quality.assumed:
         text += f" Assumed, as the data allow it: {', '.join(quality.assumed[:5])}."

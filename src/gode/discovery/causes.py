@@ -16,6 +16,7 @@ from gode.arrays import Float
 from gode.data import Interpolation, Run, Samples
 from gode.data.labels import unit_of
 from gode.data.smoothing import evenly
+from gode.discovery.called import shown
 from gode.discovery.remedies import (
     KINKS,
     SHARES,
@@ -205,7 +206,7 @@ class Refits:
         if runs is not None:
             target = replace(target, dataset=replace(target.dataset, runs=tuple(runs)))
         config = self.settings.shooting
-        config = replace(config, max_iterations=ROUGHLY, horizons=()) if roughly else config
+        config = replace(config, max_iterations=ROUGHLY, segments=1) if roughly else config
         constants = np.array(law.constants)
         own: tuple[int, ...] = ()
         if self.best.own is not None:
@@ -238,7 +239,11 @@ class Refits:
 
     def name_of(self, signal: str) -> str:
         """Return an input in words."""
-        return "the input" if len(self.prepared.dataset.inputs) == 1 else f"the input {signal}"
+        return (
+            "the input"
+            if len(self.prepared.dataset.inputs) == 1
+            else f"the input {shown(self.prepared.dataset, signal)}"
+        )
 
 
 def _cheap_fits(skeleton: Skeleton, prepared: Prepared) -> list[Equation]:
@@ -417,7 +422,7 @@ def _terms(refit: Refits, options: Mapping[int, Sequence[str]], name: str, words
         return
     first = sorted(found, key=lambda row: row[0])[:FULL]
     shot, s = min(((refit.shot(law), s) for _, s, law in first), key=lambda pair: size_of(pair[0]))
-    state = refit.best.equation.states[s]
+    state = refit.best.equation.skeleton.shown_states[s]
     told = words.format(
         state=state,
         speed=state + "'" * (refit.best.equation.skeleton.orders[s] - 1),
@@ -472,7 +477,7 @@ def helpful_columns(
     if prepared.dataset.inputs or not is_plain(prepared.dataset):
         return
     try:
-        wider = parse_skeleton(f"{best.equation.skeleton} + C*F")
+        wider = parse_skeleton(f"{best.single.skeleton.text({})} + C*F")
     except EquationError:  # too long, or no sum
         return
     refit = Refits(best, prepared, settings)
@@ -511,9 +516,10 @@ def delayed_state(prepared: Prepared) -> Iterator[str]:
         share[int(lag)] = _left(np.array([p[seen] for p in both]), du[seen]) / max(now, 1e-300)
     lag = min(share, key=lambda k: share[k])
     if share[lag] < GAIN:
+        name = shown(prepared.dataset, "u")
         size = f"{t[lag] - t[0]:.3g} {unit_of(prepared.dataset, 't')}".rstrip()
         yield (
-            f"u' follows from u and from what u was about {size} earlier: a delay, or another "
+            f"{name}' follows from {name} and from what {name} was about {size} earlier: a delay, or another "
             "quantity that was not measured; one equation without delay cannot say that"
         )
 

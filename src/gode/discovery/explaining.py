@@ -80,6 +80,19 @@ def _is_better(one: Quality, other: Quality) -> bool:
     return one.supported and (white or one.misfit < CLEARLY * other.misfit)
 
 
+def part_followed(candidate: Candidate, prepared: Prepared) -> list[str]:
+    """Return a sentence on the part of the records to which a law was fitted, where it is not all of them."""
+    pairs = zip(prepared.target.dataset.runs, prepared.whole.dataset.runs, strict=False)
+    shares = [np.ptp(part.t) / np.ptp(run.t) for part, run in pairs]
+    if candidate.whole or not shares or min(shares) >= 1:
+        return []
+    part, whole = prepared.target.dataset.runs[0], prepared.whole.dataset.runs[0]
+    where = f"its first part, up to t = {part.t[-1]:.4g} of {whole.t[-1]:.4g}"
+    if len(shares) > 1:
+        where = f"the first part of each run, {100 * min(shares):.0f} % of it or more"
+    return [f"no law that was tried can be followed along the whole record, so it was fitted to {where}"]
+
+
 def with_error_bars(order: Sequence[Candidate], prepared: Prepared, settings: Settings) -> list[Candidate]:
     """Return the candidates, those that may be shown with error bars for correlated residuals.
 

@@ -106,7 +106,7 @@ class Quality:
         """Return what is left in the channel that decides the verdict, as large as the verdict takes it."""
         found = [c for c in self.channels if not c.negligible] or list(self.channels)
         decisive = max(found, key=lambda c: (_is_far(c), c.misfit > FAR, not c.white, c.misfit))
-        where = f" of {decisive.name}" if len(self.channels) > 1 else ""
+        where = f" of {decisive.shown}" if len(self.channels) > 1 else ""
         share = decisive.rms / decisive.spread if decisive.spread > 0 else np.inf
         size = f"the residuals{where} are {100 * share:.2g} % of the spread of the data"
         if decisive.misfit > SLIGHT:
@@ -156,5 +156,5 @@ def _assumed(candidate: Candidate, prepared: Prepared) -> tuple[str, ...]:
 def start_names(law: Law) -> list[str]:
     """Return the names of the initial values: each state, and its derivative if it is of second order."""
     skeleton = law.skeleton
-    pairs = zip(skeleton.states, skeleton.orders, strict=True)
+    pairs = zip(skeleton.shown_states, skeleton.orders, strict=True)
     return [name + "'" * k for name, order in pairs for k in range(order)]

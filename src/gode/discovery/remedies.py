@@ -8,7 +8,7 @@ import numpy as np
 from gode.arrays import Float
 from gode.data import Interpolation, Run, Samples
 from gode.equation import Law, System, SystemSkeleton, parse_equation
-from gode.equation.system import input_seen
+from gode.equation.system import input_seen, with_names
 from gode.equation.tree import TIME, variables
 from gode.errors import EquationError
 from gode.fitting.prepare import input_values
@@ -77,6 +77,7 @@ def _with_input(run: Run, name: str, values: Float) -> Run:
 
 def with_term(law: Law, state: int, term: str) -> Law | None:
     """Return the law with a new term of small size in one equation, None if it cannot have it."""
+    law = with_names(law, {})  # in u, F, v1, ..., whatever the user calls them
     equations = list(law.equations)
     old = equations[state]
     size = SMALL * max(1.0, *map(abs, old.constants)) if old.constants else SMALL

@@ -3,12 +3,12 @@
 from __future__ import annotations  # help() then shows types by their names
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 from gode.arrays import Float
 from gode.data.labels import column_units
 from gode.discovery.assessment import Assessment, assess
+from gode.discovery.called import by_columns, with_called
 from gode.discovery.finding import Finding
 from gode.discovery.newcomer import predict_new
 from gode.discovery.population import Individuality
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
     from gode.report.figures import Figure
     from gode.report.linear import Constant, Linear, Place
 
+Given = TypeVar("Given")
+
 
 @dataclass(frozen=True, repr=False)
 class Discovery:
@@ -51,13 +54,22 @@ class Discovery:
     supported: bool = True  # False where a constant, a line or a random walk explains the data as well
     timed_out: bool = False  # whether it ended because max_seconds had passed
     remarks: tuple[str, ...] = ()  # what to know about the way it was found
-    causes: tuple[str, ...] = ()  # why the fit may not be good, found by trying
+    causes: tuple[str, ...] = ()  # why the fit may not be good,
+    solved: int = 0  # equations solved along the data, where a record keeps only some of them
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "candidates", with_called(self.candidates, self.prepared.dataset))
 
     @property
     def order(self) -> Sequence[Candidate]:
         """The old name of `candidates`."""
         warnings.warn("Discovery.order is now Discovery.candidates", DeprecationWarning, stacklevel=2)
         return self.candidates
+
+    @property
+    def n_solved(self) -> int:
+        """The number of equations that were solved along the data."""
+        return self.solved or len(self.candidates)
 
     @property
     def equation(self) -> Finding:
@@ -187,7 +199,8 @@ class Discovery:
             DataError: if new times need a force that is not given.
         """
         scenario = self._scenario(t, initial, force, run)
-        return simulate(self.candidates[0], self.prepared, scenario)
+        found = simulate(self.candidates[0], self.prepared, scenario)
+        return replace(found, states=self.equation.states)
 
     def predict(
         self,
@@ -208,9 +221,10 @@ class Discovery:
             ConfigError: if the level is no probability.
         """
         scenario = self._scenario(t, initial, force, run)
-        return predict(
+        found = predict(
             self.candidates[0], self._rivals, self.prepared, scenario, self.settings.shooting, level
         )
+        return replace(found, states=self.equation.states)
 
     def predict_new(
         self,
@@ -231,13 +245,22 @@ class Discovery:
             DataError: if the times or the points are not usable.
         """
         config = self.settings.shooting
-        return predict_new(self.candidates[0], self.prepared, config, t, initial, force, seen, level)
+        start, forces = self._by_columns(initial), self._by_columns(force)
+        found = predict_new(self.candidates[0], self.prepared, config, t, start, forces, seen, level)
+        return replace(found, states=self.equation.states)
 
     def _scenario(
         self, t: ArrayLike | None, initial: Start | None, force: Forces | None, run: int | str
     ) -> Scenario:
         orders = self.candidates[0].equation.skeleton.orders
-        return make_scenario(self.prepared, t, initial, force, run, orders)
+        start, forces = self._by_columns(initial), self._by_columns(force)
+        return make_scenario(self.prepared, t, start, forces, run, orders)
+
+    def _by_columns(self, given: Given) -> Given:
+        """Return what was given for states or inputs by their names, or by those that gode has for them."""
+        if not isinstance(given, Mapping):
+            return given
+        return by_columns(self.prepared.dataset, given)  # type: ignore[return-value]
 
     @cached_property
     def _rivals(self) -> list[tuple[Candidate, float]]:

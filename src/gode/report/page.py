@@ -8,14 +8,18 @@ from pathlib import Path
 import numpy as np
 
 from gode.data import Dataset
+from gode.data.labels import plain_label
 from gode.data.noise import NoiseKind
 from gode.discovery import Constant, Discovery, Finding
+from gode.discovery.called import called, column_of, shown
 from gode.discovery.inputs import input_words
+from gode.discovery.named import UNDETERMINED
 from gode.discovery.profile import Interval
 from gode.discovery.quality import FAR, start_names
 from gode.discovery.residuals import Channel
 from gode.discovery.shared import conserved_words, shared_constants
 from gode.equation import Law, parse_tree
+from gode.equation.skeleton import shown_name
 from gode.errors import EquationError
 from gode.files import make_folder, replacing
 from gode.fitting.noise import noise_words
@@ -105,20 +109,29 @@ def overview_words(discovery: Discovery) -> list[str]:
     span = f"t = {spans} {units.time}".rstrip()
     out = [f"{dataset.n_observed} observed values of {', '.join(names)} in {runs}, {span}."]
     out += input_words(dataset, discovery.settings)
-    out += noise_words(discovery.prepared.whole.dataset, discovery.prepared.smooths)
+    out += noise_words(discovery.prepared.whole.dataset, discovery.prepared.smooths, called(dataset))
     out += discovery.prepared.outliers
     for channel in discovery.quality.channels:
-        out.append(f"The noise of {channel.name} is about {_noise(channel, dataset)}; {_verdict(channel)}.")
-    out += [f"{words}." for words in conserved_words(discovery.candidates[0].equation)]
+        out.append(f"The noise of {channel.shown} is about {_noise(channel, dataset)}; {_verdict(channel)}.")
+    if not discovery.quality.verdict.is_failure:
+        out += [f"{words}." for words in conserved_words(discovery.candidates[0].equation)]
     if discovery.settings.grammar:
-        solved = len(discovery.candidates)
-        tried = f"Of {discovery.n_fitted} equations fitted, {solved} were solved along the data."
+        tried = f"Of {discovery.n_fitted} equations fitted, {discovery.n_solved} were solved along the data."
         out += [words for words in (tried, discovery.assessment.undecided) if words]
     out += [f"{remark[0].upper()}{remark[1:]}." for remark in discovery.remarks]
-    told = {"u", "velocity", "acceleration", *dataset.channels}  # above
+    told = {"time", "u", "velocity", "acceleration", *dataset.channels}  # above
     kept = {role: label for role, label in dataset.labels.items() if role not in told and label != "t"}
-    labels = [f"{'F' if role == 'force' else role} is {label}" for role, label in kept.items()]
+    own = {role: shown(dataset, "F" if role == "force" else role) for role in kept}
+    labels = [words for role, label in kept.items() if (words := _labelled(own[role], label))]
     return [*out, "; ".join(labels) + "."] if labels else out
+
+
+def _labelled(name: str, label: str) -> str:
+    """Return what the label of a column says beyond its name."""
+    if plain_label(label) != name:
+        return f"{name} is {label}"
+    unit = label.removeprefix(name).strip(" []")
+    return f"{name} is in {unit}" if unit else ""
 
 
 def _noise(channel: Channel, dataset: Dataset) -> str:
@@ -152,6 +165,8 @@ def _natural(finding: Finding) -> list[Markup]:
     """Return the constants of the forms that people use, with their error bars."""
     rows = [
         (n.name, f"{figures(n.value, n.error)} {n.unit}".rstrip(), f"{n.error:.2g}", n.meaning, n.form)
+        if n.determined
+        else (n.name, UNDETERMINED, "", n.meaning, n.form)
         for n in finding.natural
     ]
     head = Markup("<h3>In the form that people use</h3>")
@@ -188,7 +203,7 @@ def _constant_table(finding: Finding, intervals: Sequence[Interval] = ()) -> Mar
         (
             _place(c.place, finding.law),
             f"{f'{c.value:.4g}' if c.name in misled else figures(c.value, c.error)} {c.unit}".rstrip(),
-            "" if c.name in misled else f"{c.error:.2g}" if np.isfinite(c.error) else "unknown",
+            _error(c) if c.name not in misled else "",
             _interval(c, misled.get(c.name)),
         )
         for c in finding.constants
@@ -196,15 +211,20 @@ def _constant_table(finding: Finding, intervals: Sequence[Interval] = ()) -> Mar
     return table(("of", "value", "standard error", "95 % interval"), rows)
 
 
+def _error(constant: Constant) -> str:
+    """Return the standard error of a constant."""
+    return f"{constant.error:.2g}" if np.isfinite(constant.error) and constant.determined else UNDETERMINED
+
+
 def _interval(constant: Constant, told: Interval | None) -> str:
     """Return the 95 % interval of a constant: of the likelihood where known, else by its error bar."""
     if told is not None:
         if np.isinf(told.low) and np.isinf(told.high):
-            return "not determined by these data"
+            return UNDETERMINED
         if np.isinf(told.high):
             return f"> {told.low:.3g}"
         return f"< {told.high:.3g}" if np.isinf(told.low) else f"{told.low:.3g} to {told.high:.3g}"
-    if not np.isfinite(constant.error):
+    if not (np.isfinite(constant.error) and constant.determined):
         return ""
     ends = [constant.value + side * 1.96 * constant.error for side in (-1, 1)]
     return " to ".join(figures(end, constant.error) for end in ends)
@@ -216,7 +236,8 @@ def _place(place: str, law: Law) -> object:
     if body == "1":
         return f"the constant term{comma}{where}"
     try:
-        tree = parse_tree(body, inputs=law.skeleton.inputs or ("F",), states=law.states)
+        known = tuple(shown_name(name, law.skeleton.called) for name in law.skeleton.inputs or ("F",))
+        tree = parse_tree(body, inputs=known, states=law.skeleton.shown_states)
     except EquationError:  # words
         return place
     return Markup(f"{tree_mathml(tree)}{html(comma + where)}")
@@ -258,7 +279,7 @@ def initial_parts(discovery: Discovery) -> list[Markup]:
     for i, (run, values) in enumerate(zip(dataset.runs, best.initial, strict=True)):
         for column, value, known in zip(names, values, run.initial[places], strict=True):
             origin = "given" if np.isfinite(known) else "fitted" if value else "zero fits as well as any"
-            unit = Units.of(dataset, column.rstrip("'")).derived(column)
+            unit = Units.of(dataset, column_of(dataset, column.rstrip("'"))).derived(column)
             shown = f"{value:.4g} {unit}".rstrip()
             rows.append((dataset.name_of(i), f"{column}({run.t[0]:g})", shown, origin))
     out = [Markup("<h3>Initial values</h3>"), table(("run", "of", "value", ""), rows[:MAX_ROWS])]

@@ -5,6 +5,7 @@ import numpy as np
 from gode.choices import Preset
 from gode.data.columns import channel_names
 from gode.discovery import Discovery, Finding
+from gode.discovery.called import shown
 from gode.discovery.causes import UNMEASURED
 from gode.discovery.energy import force_of, potential_values
 from gode.discovery.quality import Verdict
@@ -25,7 +26,6 @@ from gode.report.plots import Plots
 from gode.report.repeat import command, python_call, settings_rows
 from gode.selection import front
 
-SMOOTHED = ("error of smoothed u", "of u'", "of u''")
 MAX_ROWS = 30  # of a table
 MAX_ASSUMED = 5
 MAX_CODE = 20_000  # characters of a program shown on the page
@@ -118,7 +118,12 @@ def answers_section(discovery: Discovery) -> list[Markup]:
     motions = [e.motion() for e in found.equilibria]
     names = list(dict.fromkeys(name for motion in motions for name in motion))
     alone = isinstance(discovery.candidates[0].equation, Equation)
-    head = ["equilibrium u" if alone else "equilibrium", "stability", *names, ""]
+    head = [
+        f"equilibrium {discovery.equation.states[0]}" if alone else "equilibrium",
+        "stability",
+        *names,
+        "",
+    ]
     rows = [
         [e.where, e.stability, *(motion.get(name, "") for name in names), _where(e.observed)]
         for e, motion in zip(found.equilibria, motions, strict=True)
@@ -139,7 +144,8 @@ def _potential_table(discovery: Discovery) -> list[Markup]:
         return []
     rows = [(f"{x:.3g}", f"{v:.3g}") for x, v in zip(u[::20], values[::20], strict=True)]
     head = Markup("<h3>Potential energy, per unit of mass</h3>")
-    return [head, table(("u", "V(u)"), rows)]
+    name = discovery.equation.states[0]
+    return [head, table((name, f"V({name})"), rows)]
 
 
 def _where(observed: bool) -> str:
@@ -214,17 +220,22 @@ def _why(best: bool, close: bool, on_front: bool) -> str:
 
 def smoothing_section(discovery: Discovery) -> list[Markup]:
     """Return how the data were smoothed."""
-    rows, states = [], discovery.prepared.dataset.states
+    dataset = discovery.prepared.dataset
+    rows, states = [], dataset.states
     several = len(states) > 1
     for i, smooth in enumerate(discovery.prepared.smooths):
         for s, state in enumerate(states):
             own = slice(3 * s, 3 * s + 3)
-            named = zip(channel_names((state,)), smooth.noise[own], strict=True)
+            named = zip(channel_names((shown(dataset, state),)), smooth.noise[own], strict=True)
             noise = ", ".join(f"{n}: {x:.3g}" for n, x in named if np.isfinite(x))
             spread = [float(np.sqrt(np.mean(row**2))) for row in smooth.deviations[own]]
             which = [state] if several else []
             rows.append((discovery.prepared.dataset.name_of(i), *which, len(smooth.t), noise, *spread))
-    errors = ("error of smoothed value", "of its slope", "of its second derivative") if several else SMOOTHED
+    errors = (
+        ("error of smoothed value", "of its slope", "of its second derivative")
+        if several
+        else _smoothed(discovery.equation.states[0])
+    )
     head = ("run", *(["state"] if several else []), "points", "noise", *errors)
     words = (
         "By the paper's network, on whose derivatives the search works."
@@ -236,6 +247,10 @@ def smoothing_section(discovery: Discovery) -> list[Markup]:
     return [paragraph(words), table(head, rows[:MAX_ROWS])]
 
 
+def _smoothed(name: str) -> tuple[str, str, str]:
+    return f"error of smoothed {name}", f"of {name}'", f"of {name}''"
+
+
 def repeat_section(discovery: Discovery) -> list[Markup]:
     """Return calls, settings and code that reproduce the result."""
     parts = [
@@ -243,7 +258,10 @@ def repeat_section(discovery: Discovery) -> list[Markup]:
         copyable("python", python_call(discovery), "the lines"),
         Markup("<h3>On the command line</h3>"),
         copyable("command", command(discovery), "the command"),
-        details("All settings", table(("setting", "value"), settings_rows(discovery))),
+        details(
+            "Settings that differ from the defaults; the record holds all",
+            table(("setting", "value"), settings_rows(discovery)),
+        ),
         details("The equation in LaTeX", copyable("latex", discovery.equation.latex(), "LaTeX")),
         details("The equation with all digits", program(discovery.equation.equation.text(None))),
     ]
