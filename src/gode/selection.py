@@ -267,12 +267,13 @@ def _is_supported(best: Candidate, pool: Pool, m: float, config: SelectionConfig
     """Tell whether the best equation explains the data better than a constant, a line and a random walk."""
     if pool.series and _gain_over_walk(best, pool.series, config) < config.support:
         return False
+    plain = best.criterion + _lasting(best.equation, config)
     polynomial = all(variables(p.key) == {p.highest} for p in best.equation.skeleton.parts)
     for squares, k in pool.polynomials:
         if polynomial and k >= best.n_free:
             continue  # a constant rate is a line itself
         left = [Residuals(x, state.share) for x, state in zip(squares, best.states, strict=True)]
-        if _evidence(left, m, k, pool.floor, config, wide=True) < best.criterion + config.support:
+        if _evidence(left, m, k, pool.floor, config, wide=True) < plain + config.support:
             return False
     return True
 
@@ -285,5 +286,5 @@ def _gain_over_walk(best: Candidate, series: Sequence[tuple[Float, Float]], conf
     alone = fit_arma([observed for observed, _ in series], levels=True)
     with_it = fit_arma([residual for _, residual in series], levels=False)
     cost = (best.n_free - len(series)) * np.log(float(alone.n)) - _saved(best, float(alone.n), config)
-    cost += best.unusual
+    cost += best.unusual + _lasting(best.equation, config)  # a preference among laws is none for a law
     return float(alone.deviance - with_it.deviance - cost)
