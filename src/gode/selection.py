@@ -47,6 +47,7 @@ class SelectionConfig:
     lasting: float = (
         0.0  # gain for each equation of a law in which what is zero stays zero, where that is usual
     )
+    apart: float = 2.0  # times the residuals of the law that is named: larger ones are told from it
 
 
 @dataclass(frozen=True)
@@ -131,7 +132,7 @@ def rank(pool: Pool, config: SelectionConfig) -> Ranking:
         return Ranking()
     m = independent_values(pool.candidates)
     order = in_order([weighed(c, pool.floor, config, m) for c in pool.candidates])
-    return Ranking(order, len(ties(order, config)), _is_supported(order[0], pool, m, config))
+    return Ranking(order, len(ties(order, config, pool.floor)), _is_supported(order[0], pool, m, config))
 
 
 def judge(
@@ -237,23 +238,51 @@ def in_order(candidates: Sequence[Candidate]) -> list[Candidate]:
     return sorted(best.values(), key=lambda c: (c.criterion, c.complexity, c.equation.skeleton.key))
 
 
-def ties(order: Sequence[Candidate], config: SelectionConfig) -> list[Candidate]:
+def ties(order: Sequence[Candidate], config: SelectionConfig, floor: Sequence[float] = ()) -> list[Candidate]:
     """Return the candidates that the data cannot tell from the first, which is among them.
 
-    They are the smallest set that holds the posterior probability `config.level`.
+    They are the smallest set that holds the posterior probability `config.level`; see `probabilities`.
     """
-    weights = probabilities(order, config)
+    weights = probabilities(order, config, floor)
     places = np.argsort(-weights, kind="stable")
     n = int(np.searchsorted(np.cumsum(weights[places]), config.level)) + 1
-    inside = {0, *places[:n].tolist()}
+    inside = {0, *(int(i) for i in places[:n] if weights[i] > 0)}
     return [c for i, c in enumerate(order) if i in inside]
 
 
-def probabilities(order: Sequence[Candidate], config: SelectionConfig) -> Float:
-    """Return the posterior probability of each candidate, if the law is one of them."""
-    criteria = np.array([c.criterion for c in order])
+def probabilities(order: Sequence[Candidate], config: SelectionConfig, floor: Sequence[float] = ()) -> Float:
+    """Return the posterior probability of each candidate, if the law is one of them.
+
+    That of a law whose residuals are many times those of the first is zero: correlated noise of that size
+    would explain them, but the first shows that the noise is smaller.
+
+    Args:
+        floor: weighted residual of each state that is rounding.
+    """
+    near = [_follows_as_well(c, order[0], config, floor) for c in order]
+    criteria = np.where(near, [c.criterion for c in order], np.inf)
     weights = np.exp(-0.5 * (criteria - criteria.min()) / config.temperature)
     return np.asarray(weights / weights.sum())
+
+
+def _follows_as_well(
+    one: Candidate, first: Candidate, config: SelectionConfig, floor: Sequence[float]
+) -> bool:
+    """Tell whether a candidate follows each state about as closely as the first one does."""
+    if one is first:
+        return True
+    if len(one.by_state) != len(first.by_state):
+        return _noise_left(one, one.rms) <= config.apart * max(_noise_left(first, first.rms), *floor, 0.0)
+    rows = zip(one.states, first.states, floor or (0.0,) * len(one.states), strict=True)
+    return all(
+        _noise_left(one, own.square**0.5) <= config.apart * max(_noise_left(first, best.square**0.5), least)
+        for own, best, least in rows
+    )
+
+
+def _noise_left(c: Candidate, rms: float) -> float:
+    """Return the noise that a law would have if it were right: fitted numbers take their share of it."""
+    return rms * float(np.sqrt(c.n_values / max(c.n_values - c.n_free, 0.5 * c.n_values, 1.0)) or 1.0)
 
 
 def front(candidates: Sequence[Candidate]) -> list[Candidate]:

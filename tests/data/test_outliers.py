@@ -1,7 +1,9 @@
+from dataclasses import replace
+
 import numpy as np
 
 from gode.data import Dataset, make_run
-from gode.data.outliers import outliers_told
+from gode.data.outliers import outliers, outliers_told
 from gode.fitting.prepare import prepare
 
 T = np.linspace(0, 10, 120)
@@ -35,6 +37,16 @@ def test_nothing_is_left_out_of_plain_noise_jumps_or_peaks():
     for clean in (LOGISTIC, np.sin(3 * T), jump, peaks):
         for share in (0.0, 0.02, 0.1):
             assert left_out(noisy(clean, share, rng)).tolist() == []
+
+
+def test_many_outliers_are_no_outliers():
+    u = noisy(LOGISTIC, 0.03, np.random.default_rng(0))
+    prepared = prepare(Dataset((make_run(t=T, u=u),)), 1, 1e-5)
+    for n, named in ((12, 12), (13, 0)):  # a tenth of 120 readings
+        seen = prepared.dataset.runs[0].observed.copy()
+        seen[0, 4 : 4 + 8 * n : 8] += 2.5
+        run = replace(prepared.dataset.runs[0], observed=seen)
+        assert outliers(run, prepared.smooths[0]).sum() == named
 
 
 def stepped(seed: int, noise: float) -> Dataset:

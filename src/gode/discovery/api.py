@@ -15,8 +15,9 @@ from gode.data import Dataset
 from gode.data.joining import chosen_interpolation
 from gode.data.labels import with_units
 from gode.discovery.arguments import Force, Signals, make_dataset
+from gode.discovery.called import named_steps
 from gode.discovery.evidence import make_pool
-from gode.discovery.explaining import with_causes, with_error_bars
+from gode.discovery.explaining import part_followed, with_causes, with_error_bars
 from gode.discovery.forms import plainest_first
 from gode.discovery.framing import at_rest, frame_of
 from gode.discovery.given import fit_known
@@ -45,7 +46,10 @@ from gode.search.threads import one_thread
 from gode.search.workers import Start, processes
 from gode.selection import Candidate, rank
 
-UNSOLVED = "no equation of this grammar can be solved along these data; try another order or grammar"
+UNSOLVED = (
+    "no equation of this grammar can be solved along these data, not even along their first few values; "
+    "try another order or grammar, or leave out readings that jump"
+)
 
 
 def discover(
@@ -163,7 +167,7 @@ def discover_in(
     """
     dataset = with_units(dataset, dict(options.known.units))
     options = replace(options, known=at_rest(options.known, dataset, options.order))
-    tasks = options.settings(dataset)
+    tasks, tell = options.settings(dataset), on_step and named_steps(on_step, dataset)
     given = frame_of(options.known, dataset) if options.known.frame else None
     check_names(options.individual, given.parameters if given else ())
     if given is not None and not given.functions:
@@ -172,9 +176,9 @@ def discover_in(
         check_start(settings, dataset.inputs)
     with one_thread(), Interrupts(options.max_seconds) as interrupts:
         known = {} if memo is None else memo
-        search = partial(_search, dataset, interrupts=interrupts, n_jobs=n_jobs, on_step=on_step, memo=known)
+        search = partial(_search, dataset, interrupts=interrupts, n_jobs=n_jobs, on_step=tell, memo=known)
         found = better_order(search, tasks, interrupts, options.max_seconds)
-        found = with_causes(found, _other_order(search, tasks))
+        found = with_causes(found, _other_order(search, tasks), lambda: interrupts.left > 0)
     if found.timed_out:
         found = replace(found, remarks=(options.told_of_time(interrupts.spent), *found.remarks))
     return found
@@ -239,9 +243,13 @@ def _search(
     candidates = with_error_bars(order, prepared, settings)
     timed_out = interrupted and interrupts.timed_out
     stopped = interrupted and not timed_out
-    done = Discovery(candidates, prepared, settings, archive.n_fitted, stopped, found.supported, timed_out)
-    told = preferred(candidates, settings)
-    return replace(done, remarks=tuple(told if interrupted else [*search.assumed(leaders[0]), *told]))
+    remarks = [
+        *part_followed(candidates[0], prepared),
+        *([] if interrupted else search.assumed(leaders[0])),
+        *preferred(candidates, settings),
+    ]
+    flags = stopped, found.supported, timed_out
+    return Discovery(candidates, prepared, settings, archive.n_fitted, *flags, remarks=tuple(remarks))
 
 
 def _by_paper(

@@ -14,8 +14,7 @@ import numpy as np
 
 from gode.arrays import Float
 from gode.equation import Law, Link, Skeleton, System, SystemSkeleton
-from gode.equation.system import renamed
-from gode.equation.tree import Node, const, num, renumber, replace_constants, sorted_tree, unlabelled
+from gode.equation.tree import Node, const, num, renamed, renumber, replace_constants, sorted_tree, unlabelled
 from gode.search.moves import labels
 from gode.selection import UNUSUAL, Candidate
 

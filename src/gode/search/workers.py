@@ -136,7 +136,7 @@ class Workers:
         """
         equation, config = start.equation, self.settings.shooting
         if start.patient:
-            config = replace(config, rough=config.tolerance, growing=len(equation.equations) > 1)
+            config = replace(config, rough=config.tolerance, segmented=True)
         target = self.prepared.whole if start.whole else self.prepared.target
         initial = np.array(start.initial) if start.initial else None
         own = start.own

@@ -114,6 +114,26 @@ SEARCH = (
     Field("seed", "Seed", "--seed", "Same seed, same answer."),
 )  # fmt: skip
 FIELDS = (*LAW, *FRAME, *DATA, *SEARCH)
+OPTION = re.compile(r"--[a-z][a-z-]*")
+WORDS = {  # what the page calls the options of the command
+    "--time": "the role “time”",
+    "--u": "the role “state”",
+    "--states": "the role “state”",
+    "--velocity": "the role “velocity of the state”",
+    "--acceleration": "the role “acceleration of the state”",
+    "--force": "the role “known input”",
+    "--run": "the role “run”",
+    "--runs": "the role “run”",
+    "--edit": "“Edit the data”",
+    "--hold": "“Between samples of an input: held until the next”",
+    "--no-hold": "“Between samples of an input: straight lines”",
+    **{field.option: f"“{field.label}”" for field in FIELDS if field.option},
+}
+
+
+def in_words(message: str) -> str:
+    """Return a message of the command with the words of the page in place of its options."""
+    return OPTION.sub(lambda found: WORDS.get(found[0], found[0]), message)
 
 
 def first(form: Form, key: str) -> str:
