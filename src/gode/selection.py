@@ -313,8 +313,8 @@ def _is_supported(best: Candidate, pool: Pool, m: float, config: SelectionConfig
 def _gain_over_walk(best: Candidate, series: Sequence[tuple[Float, Float]], config: SelectionConfig) -> float:
     """Return the gain of the equation with correlated noise about it over that noise about a level alone.
 
-    The noise is an ARMA(1, 1) process, which can be a random walk; its two numbers are fitted to both. What is
-    fitted makes the innovations smaller by chance, too, which is taken back.
+    The noise is an ARMA(1, 1) process, which can be a random walk; its two numbers are fitted to both. What
+    is fitted makes the innovations smaller by chance, too, which is taken back.
     """
     alone = fit_arma([observed for observed, _ in series], levels=True)
     with_it = fit_arma([residual for _, residual in series], levels=False)
