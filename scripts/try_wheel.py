@@ -35,9 +35,7 @@ def main(given: list[str]) -> int:
         build(Path(folder))
         (wheel,) = Path(folder).glob("*.whl")
         print(f"The demonstration from {wheel.name} with Python {', '.join(chosen)} ...", flush=True)
-        with (
-            ThreadPoolExecutor() as pool
-        ):  # side by side: most of the time goes into compiling, once for each
+        with ThreadPoolExecutor() as pool:  # most of the time goes into compiling, once for each
             tried = [
                 pool.submit(try_with, interpreter, wheel, Path(folder) / version)
                 for version, interpreter in chosen.items()
