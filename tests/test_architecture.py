@@ -74,7 +74,6 @@ DOORS = {
     # odebench is scored by a solver that is not ours
     "scipy.integrate": ("solve/", "benchmarks/baselines.py", "benchmarks/odebench/systems.py"),
     "scipy.optimize": ("fitting/", "data/gp.py", "benchmarks/baselines.py", "benchmarks/score.py"),
-    "cma": ("search/latent.py",),
     "multiprocessing": ("search/workers.py", "fleet/processes.py"),
     "concurrent": ("search/workers.py", "fleet/"),  # any executor runs a fleet
     "distributed": ("fleet/cluster.py",),  # the extra `dask`

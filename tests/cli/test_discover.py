@@ -3,12 +3,14 @@ import json
 import os
 import pty
 import resource
+import select
 import signal
 import struct
 import subprocess
 import sys
 import termios
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -220,25 +222,25 @@ def read_until(terminal, words):
     return text
 
 
-def opened_for_writing(pipe):
-    """Return the pipe's other end, once somebody reads from it."""
-    end = time.monotonic() + 60
-    while True:
-        try:
-            return os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
-        except OSError:  # nobody reads yet
-            assert time.monotonic() < end, "nobody reads"
-            time.sleep(0.05)
+def wait_for_reader(pipe):
+    """Fill a pipe, and wait until somebody reads from it."""
+    os.set_blocking(pipe, False)
+    with suppress(BlockingIOError):
+        while True:
+            os.write(pipe, b" " * 4096)
+    _, ready, _ = select.select([], [pipe], [], 60)
+    assert ready, "nobody reads"
 
 
 @pytest.mark.parametrize(("number", "expected"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_a_signal_before_there_is_anything_exits_with_its_code(tmp_path, number, expected):
-    os.mkfifo(tmp_path / "data.csv")  # waits for a writer that never comes
-    process = start("discover", tmp_path / "data.csv")
-    writer = opened_for_writing(tmp_path / "data.csv")  # now it reads, and waits
+def test_a_signal_before_there_is_anything_exits_with_its_code(number, expected):
+    reader, writer = os.pipe()
+    process = start("discover", "-", stdin=reader)
+    wait_for_reader(writer)  # now it waits for more
     process.send_signal(number)
     code, _, errors = finished(process)
     os.close(writer)
+    os.close(reader)
     assert code == expected
     assert errors.strip().splitlines()[-1] == "gode: interrupted before there was a result"
 

@@ -26,7 +26,7 @@ def test_an_outlier_is_named_with_its_time(noise):
     found = gode.fit("u' = C*u - C*u^2", T, u)
     assert not found.causes
     (words,) = found.prepared.outliers
-    assert words.startswith("One reading lies far from the others and was left out: ")
+    assert words.startswith("One reading of u lies far from the others and was left out: ")
     assert "at t = 3.79747" in words
 
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import gode
-from gode.discovery.forms import certainty, plainest_first, same_function
+from gode.discovery.forms import plainest_first, same_function
 from gode.solve import solve
 
 
@@ -29,15 +29,6 @@ def test_of_several_forms_the_most_plausible_is_named(fits):
     assert plainest_first([sine], fits[0].prepared, selection) == [sine]
 
 
-@pytest.mark.parametrize(
-    ("probability", "others", "words"),
-    [
-        (1.0, 0, "very likely (99 %)"),  # no law is certain
-        (0.901, 3, "very likely (90 %)"),
-        (0.899, 3, "likely (90 %)"),
-        (0.5, 1, "likely (50 %)"),
-        (0.49, 3, "one of 4 laws that these data do not tell apart (49 %)"),
-    ],
-)
-def test_certainty_is_said_in_words(probability, others, words):
-    assert certainty(probability, others) == words
+def test_a_law_that_was_given_has_no_probability(fits):
+    assert np.isnan(fits[0].probability)
+    assert fits[0].certainty == ""
