@@ -48,7 +48,7 @@ class Run:
         return replace(self, observed=own[0], initial=own[1])
 
     def segment(self, low: int, high: int) -> "Run":
-        """Return the points from number `low` to before `high`; initial values are known at the start only."""
+        """Return the points from number `low` to before `high`; only the first know initial values."""
         counts = None if self.counts is None else self.counts[low:high]
         initial = self.initial if low == 0 else np.full_like(self.initial, np.nan)
         t, observed = self.t[low:high], self.observed[:, low:high]

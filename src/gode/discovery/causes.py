@@ -190,7 +190,7 @@ class Refits:
         if runs is not None:
             target = replace(target, dataset=replace(target.dataset, runs=tuple(runs)))
         config = self.settings.shooting
-        config = replace(config, max_iterations=ROUGHLY, horizons=()) if roughly else config
+        config = replace(config, max_iterations=ROUGHLY, segments=1) if roughly else config
         constants, own = np.array(law.constants), ()
         if self.best.own is not None:
             if law is self.best.equation:

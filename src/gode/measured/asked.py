@@ -49,7 +49,7 @@ def guessed_system(
 
     Those of a single signal with one input are left open: they are guessed for each file by itself.
     """
-    from gode.tables.identifiers import joined
+    from gode.equation.identifiers import joined
     from gode.tables.roles import guess_system
 
     lists = (roles.velocity, roles.acceleration, *([roles.u] if not states else []))

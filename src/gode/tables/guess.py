@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from gode.arrays import Float, Int
+from gode.equation.identifiers import joined
 from gode.errors import DataError
 from gode.tables.behaviour import ENOUGH, ROUGH, ROUGHER, counts_rows, in_steps, is_constant, roughness
 from gode.tables.clocking import Clocking, run_rows
-from gode.tables.identifiers import joined
 from gode.tables.names import (
     GUESSES,
     SHORT,
