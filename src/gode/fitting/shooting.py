@@ -4,7 +4,7 @@ The equation is solved from its initial values and compared with all observed ch
 uses the sensitivities that the solver integrates along with the solution.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,6 +24,7 @@ from gode.solve import SolveConfig, set_up
 from gode.solve.explicit import DONE
 from gode.solve.solution import NOTHING, in_free_constants, integrate
 
+Check = Callable[[], None] | None  # called before each solution; may raise to end a fit
 STEPS = 4  # more steps allowed for each sample of an input, which the solver has to follow
 
 
@@ -73,13 +74,15 @@ def shoot(
     *,
     config: ShootConfig,
     start: Float | None = None,
+    check: Check = None,
 ) -> Shot:
     """Fit `skeleton` to the trajectory from starting values of its constants.
 
     Args:
         start: (runs, sum of orders) initial values to start from; by default the smoothed ones.
+        check: called before each solution; may raise to end the fit.
     """
-    shooter = Shooter(skeleton, target, config)
+    shooter = Shooter(skeleton, target, config, check)
     first, _ = shooter.first(np.asarray(constants, np.float64), start)
     found = shooter.fit(first)
     return failed(skeleton, shooter.n_values, shooter.n_free) if found is None else shooter.shot(found)
@@ -116,8 +119,10 @@ class Path:
 class Shooter:
     """One skeleton on one target."""
 
-    def __init__(self, skeleton: LawSkeleton, target: Target, config: ShootConfig) -> None:
-        self.skeleton, self.target, self.config = skeleton, target, config
+    def __init__(
+        self, skeleton: LawSkeleton, target: Target, config: ShootConfig, check: Check = None
+    ) -> None:
+        self.skeleton, self.target, self.config, self.check = skeleton, target, config, check
         self.orders, self.k = skeleton.orders, skeleton.n_constants
         runs = target.dataset.runs
         places = state_places(self.orders)
@@ -178,6 +183,8 @@ class Shooter:
         n_free = self.n_free if slopes else 0
         normal, gradient = np.zeros((n_free, n_free)), np.zeros(n_free)
         for i, whole in enumerate(self.setups):
+            if self.check:
+                self.check()
             setup = whole.until(_n_points(len(whole.t), share))
             n, (observed, weights) = len(setup.t), self.target.samples[i]
             data = observed[:n], weights[:n]

@@ -31,6 +31,8 @@ from gode.search.settings import Settings, whole
 from gode.search.zero_starts import may_be_zero, with_zeros
 from gode.selection import Candidate, judge
 
+BRIEF = 3  # steps of a fit after the time limit, and dampings tried for each
+
 _ours: list["Workers"] = []  # in a worker process: what it works on
 
 
@@ -112,6 +114,11 @@ class Workers:
             self._pool.shutdown(wait=True, cancel_futures=True)
             self._pool = None
 
+    def hurry(self) -> None:
+        """From now on take a few steps of each fit only: the time is over, and an answer is wanted."""
+        shooting = replace(self.settings.shooting, max_iterations=BRIEF, attempts=BRIEF)
+        self.settings = replace(self.settings, shooting=shooting)
+
     def fits(self, starts: Sequence[Start]) -> Iterator[tuple[Start, Candidate | None]]:
         """Yield each start with its candidate, in order."""
         done = 0
@@ -185,7 +192,8 @@ class Workers:
         whole: bool,
         initial: Float | None = None,
     ) -> Candidate | None:
-        shot = shoot_law(equation.skeleton, constants, target, own, config=config, start=initial)
+        skeleton, check = equation.skeleton, self.check
+        shot = shoot_law(skeleton, constants, target, own, config=config, start=initial, check=check)
         found = judge(shot, self.prepared.floor, self.settings.selection, self.prepared.columns)
         return None if found is None else replace(found, whole=whole)
 
