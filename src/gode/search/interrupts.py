@@ -12,6 +12,7 @@ import time
 from types import FrameType, TracebackType
 
 GRACE = 0.25  # share of the limit after which what is left to do is ended, too
+POLISH = 0.5  # share of the limit after which the answer stays as it is
 HURRY = 0.25  # share of the limit that preparations may take before they are done less carefully
 
 
@@ -53,6 +54,10 @@ class Interrupts:
     def finish(self) -> None:
         """Note that what is left to do is needed for an answer: the time limit does not apply to it."""
         self._deadlines = []
+
+    def polish(self) -> None:
+        """Note that there is an answer, which may be made better for a while after the limit."""
+        self._deadlines = [self._end + POLISH * (self._end - self._since)]
 
     @property
     def hurried(self) -> bool:

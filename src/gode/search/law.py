@@ -169,7 +169,7 @@ class LawSearch:
     def _archive(self, prepared: Prepared, n_jobs: int, name: str = "") -> Archive:
         workers = Workers(prepared, self.settings, n_jobs, self.interrupts.check)
         if self.interrupts.timed_out:
-            workers.hurry()
+            workers.hurry(brief=True)
         return Archive(prepared, self.settings, self.on_step, workers, self.interrupts, self.memo, view=name)
 
     def leaders(self) -> list[Candidate]:
@@ -206,7 +206,7 @@ class LawSearch:
             if not self.interrupts.timed_out:
                 raise
             for archive in (self.archive, *(search.archive for search in self.searches)):
-                archive.workers.hurry()
+                archive.workers.hurry(brief=True)
         self.interrupts.finish()
         while not self.archive.leaders() and self.archive.shorten():
             self._rescued(RESCUED[:1])
@@ -214,6 +214,19 @@ class LawSearch:
                 self.archive.solve(list(plainest(self.searches[0].regions[0], self.settings)), Stage.BEST)
         if self.prepared.chosen and not self.archive.whole:
             self.archive.widen()  # an answer is for all runs, of which only some were screened
+        if self.archive.workers.brief:
+            self._polish()
+
+    def _polish(self) -> None:
+        """Complete the fit of the best law that a few steps led to, while there is time."""
+        self.archive.workers.hurry(brief=False)
+        self.interrupts.polish()
+        try:
+            self.archive.improve([c.equation for c in self.archive.leaders()[:1]], Stage.DIGITS)
+        except KeyboardInterrupt:
+            if not self.interrupts.timed_out:
+                raise
+        self.interrupts.finish()
 
     def _rescued(self, numbers: Sequence[int]) -> None:
         """Fit the best by the cheap score, ever more of them, until one is solved."""

@@ -97,6 +97,7 @@ class Workers:
     ) -> None:
         self.prepared, self.settings, self.n_jobs = prepared, settings, n_jobs
         self.check = check  # raises KeyboardInterrupt if the work is to end
+        self.brief = False
         self.doubtful: dict[tuple[int, ...], Bool] = {}
         self._pool: ProcessPoolExecutor | None = None
 
@@ -114,10 +115,9 @@ class Workers:
             self._pool.shutdown(wait=True, cancel_futures=True)
             self._pool = None
 
-    def hurry(self) -> None:
+    def hurry(self, *, brief: bool) -> None:
         """From now on take a few steps of each fit only: the time is over, and an answer is wanted."""
-        shooting = replace(self.settings.shooting, max_iterations=BRIEF, attempts=BRIEF)
-        self.settings = replace(self.settings, shooting=shooting)
+        self.brief = brief
 
     def fits(self, starts: Sequence[Start]) -> Iterator[tuple[Start, Candidate | None]]:
         """Yield each start with its candidate, in order."""
@@ -142,6 +142,8 @@ class Workers:
         initial values of zero are tried where the record may begin so.
         """
         equation, config = start.equation, self.settings.shooting
+        if self.brief:
+            config = replace(config, max_iterations=BRIEF, attempts=BRIEF)
         if start.patient:
             config = replace(config, rough=config.tolerance, growing=len(equation.equations) > 1)
         target = self.prepared.whole if start.whole else self.prepared.target
