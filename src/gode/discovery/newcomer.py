@@ -161,13 +161,13 @@ def _updated(
 
 def _most_probable(shooter: Shooter, mean: Float, prior: Float, variance: float) -> Path | None:
     """Return the path of least squared residuals, over the noise, plus squared distance from the prior."""
-    now = shooter.solve(mean, 1.0, slopes=True)
+    now = shooter.solve(mean, slopes=True)
     for _ in range(STEPS if now is not None else 0):
         assert now is not None
         cost = _cost(now, mean, prior, variance)
         step = inverse(now.normal / variance + prior) @ (now.gradient / variance + prior @ (mean - now.p))
         for _ in range(HALVINGS):
-            after = shooter.solve(now.p + step, 1.0, slopes=True)
+            after = shooter.solve(now.p + step, slopes=True)
             if after is not None and _cost(after, mean, prior, variance) <= cost:
                 break
             step = step / 2

@@ -59,7 +59,7 @@ def start_errors(skeleton: LawSkeleton, table: Float, target: Target, *, config:
         shooter = Shooter(skeleton, target.of_run(i), config)
         p, sse = shooter.first(constants, None)
         if not np.isfinite(sse):
-            found = shooter.solve(p, 1.0, slopes=False)
+            found = shooter.solve(p, slopes=False)
             sse = np.inf if found is None else found.sse
         errors.append(sse)
     return np.array(errors)
@@ -77,7 +77,7 @@ def joint_covariance(
     """
     shooter = Shooter(equation.skeleton, target, config)
     p, _ = shooter.first(np.array(equation.constants, np.float64), initial)
-    now = shooter.solve(p, 1.0, slopes=True)
+    now = shooter.solve(p, slopes=True)
     if now is None:
         return np.zeros((len(p), len(p))), shooter.free
     return sandwich(shooter.residuals(now), shooter.jacobian(now), shooter.cuts()), shooter.free
@@ -146,7 +146,7 @@ class _Group:
         """Return the path of each run, None if one has none or they are above `limit` together."""
         found, total = [], 0.0
         for shooter, p in zip(self.shooters, points, strict=True):
-            path = shooter.solve(p, 1.0, slopes=True, limit=min(limit, HUGE**2) - total)
+            path = shooter.solve(p, slopes=True, limit=min(limit, HUGE**2) - total)
             if path is None:
                 return None
             found.append(path)

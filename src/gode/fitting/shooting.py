@@ -107,7 +107,7 @@ def start_error(equation: Law, target: Target, *, config: ShootConfig) -> float:
     p, sse = shooter.first(np.asarray(equation.constants, np.float64), None)
     if np.isfinite(sse):
         return sse
-    found = shooter.solve(p, 1.0, slopes=False)
+    found = shooter.solve(p, slopes=False)
     return np.inf if found is None else found.sse
 
 
@@ -164,14 +164,14 @@ class Shooter:
         points = [np.concatenate([constants, guess[self.free]]) for guess in guesses]
         best, least = points[0], np.inf
         for p in points if len(points) > 1 and self.free.any() else ():
-            found = self.solve(p, 1.0, slopes=False, limit=least)
+            found = self.solve(p, slopes=False, limit=least)
             if found is not None:
                 best, least = p, found.sse
         return best, least
 
     def fit(self, first: Float) -> "Path | None":
         """Return the path of least squares from a first point, by segments if one shot fails or is poor."""
-        found = self.minimise(first, 1.0)
+        found = self.minimise(first)
         if found is None or self._is_poor(found):
             found = min((p for p in (self.grow(first, found), found) if p), key=lambda p: p.sse, default=None)
         return found if found is None or self.is_far(found) else self._accurate(found)
@@ -193,20 +193,18 @@ class Shooter:
         values[self.free] = p[self.k :]
         return values
 
-    def solve(self, p: Float, share: float, *, slopes: bool, limit: float = HUGE**2) -> Path | None:
-        """Return the solution over the first `share` of the record; None without one, or above `limit`."""
+    def solve(self, p: Float, *, slopes: bool, limit: float = HUGE**2) -> Path | None:
+        """Return the solution along the data; None without one, or above `limit`."""
         initial, constants = self.initial(p), self.skeleton.numbers(p[: self.k])
         total, solved = 0.0, []
         n_free = self.n_free if slopes else 0
         normal, gradient = np.zeros((n_free, n_free)), np.zeros(n_free)
-        for i, whole in enumerate(self.setups):
+        for i, setup in enumerate(self.setups):
             if self.check:
                 self.check()
-            setup = whole.until(_n_points(len(whole.t), share))
-            n, (observed, weights) = len(setup.t), self.target.samples[i]
-            data = observed[:n], weights[:n]
+            data = self.target.samples[i]
             param, place = self.places[i] if slopes else (NOTHING, NOTHING)
-            out = np.empty((observed.shape[1], n))
+            out = np.empty(data[0].T.shape)
             sens = np.empty((len(param), *out.shape))
             status, _, sse = integrate(setup, constants, initial[i], param, out, sens, *data, limit - total)
             total += sse
@@ -218,13 +216,13 @@ class Shooter:
             solved.append((out, sens))
         return Path(p, total, solved, normal, gradient)
 
-    def minimise(self, p: Float, share: float) -> Path | None:
+    def minimise(self, p: Float) -> Path | None:
         """Return the path of least squares near `p` by Levenberg-Marquardt, None if `p` has no solution."""
-        now, damping = self.solve(p, share, slopes=True), self.config.damping
+        now, damping = self.solve(p, slopes=True), self.config.damping
         if now is None:
             return None
         for _ in range(self.config.max_iterations):
-            after, damping = self._step(now, damping, share)
+            after, damping = self._step(now, damping)
             if after is None:
                 break
             gain, now = now.sse - after.sse, after
@@ -243,7 +241,7 @@ class Shooter:
         constants, starts = p[: self.k], None
         while any(len(each) > 1 for each in edges):
             parts = self._on(self.target.in_segments(edges))
-            found = parts.minimise(parts.first(constants, starts)[0], 1.0)
+            found = parts.minimise(parts.first(constants, starts)[0])
             if found is None and starts is None:
                 constants = parts.constants_where_solved(constants)
             elif found is not None:
@@ -254,7 +252,7 @@ class Shooter:
                 numbers = np.cumsum([0, *(len(each) for each in edges)])
                 starts = np.vstack([starts[a:b:2] for a, b in pairwise(numbers)])
             edges = [each[::2] for each in edges]
-        return self.minimise(self.first(constants, starts)[0], 1.0)
+        return self.minimise(self.first(constants, starts)[0])
 
     def _accurate(self, path: Path) -> Path:
         """Return the fit with a solver as accurate as the growth of its errors along the record demands."""
@@ -264,7 +262,7 @@ class Shooter:
         rtol = max(self.config.rtol / growth, FINEST)
         finer = replace(self.config, rtol=rtol, noise_share=self.config.noise_share / growth)
         finest = Shooter(self.skeleton, self.target, finer, self.check)
-        return finest.minimise(path.p, 1.0) or path
+        return finest.minimise(path.p) or path
 
     def _growth(self, path: Path) -> float:
         """Return by how much errors of the initial values grow along the records, in sizes of the states."""
@@ -280,13 +278,11 @@ class Shooter:
         """Return the constants fitted to the runs along which there is a solution; the same if to none."""
         alone = [self._on(self.target.of_run(i)) for i in range(len(self.setups))]
         firsts = [shooter.first(constants, None)[0] for shooter in alone]
-        solved = [
-            i for i, p in enumerate(firsts) if alone[i].solve(p, 1.0, slopes=False, limit=HUGE) is not None
-        ]
+        solved = [i for i, p in enumerate(firsts) if alone[i].solve(p, slopes=False, limit=HUGE) is not None]
         if not solved:
             return constants
         some = self._on(self.target.of_runs(solved))
-        found = some.minimise(some.first(constants, None)[0], 1.0)
+        found = some.minimise(some.first(constants, None)[0])
         return constants if found is None else found.p[: self.k]
 
     def _on(self, target: Target) -> "Shooter":
@@ -298,16 +294,16 @@ class Shooter:
         number = 2 ** int(np.log2(max(min(n / self.config.shortest, self.config.segments), 1)))
         return np.linspace(0, n, number, endpoint=False).astype(np.int64)
 
-    def _step(self, now: Path, damping: float, share: float) -> tuple[Path | None, float]:
+    def _step(self, now: Path, damping: float) -> tuple[Path | None, float]:
         """Return a better path, or None, and the next damping."""
         normal, gradient = within_bounds(now.p, self.low, self.high, now.normal, now.gradient)
         for attempt in range(self.config.attempts):
             p = np.clip(now.p + damped_step(normal, gradient, damping), self.low, self.high)
             if np.isfinite(p).all():
                 # The first attempt mostly succeeds, and then its sensitivities are needed.
-                found = self.solve(p, share, slopes=attempt == 0, limit=now.sse)
+                found = self.solve(p, slopes=attempt == 0, limit=now.sse)
                 if found is not None and attempt:
-                    found = self.solve(p, share, slopes=True)
+                    found = self.solve(p, slopes=True)
                 if found is not None:
                     return found, max(damping * self.config.easing, 1e-12)
             damping *= self.config.stiffening
@@ -364,8 +360,3 @@ class Shooter:
         """Return where the residuals of each channel of each run end, but the last."""
         seen = [int(n) for _, weights in self.target.samples for n in (weights > 0).sum(axis=0) if n]
         return np.cumsum(seen)[:-1]
-
-
-def _n_points(n: int, share: float) -> int:
-    """Return how many of `n` times the first `share` of a record has."""
-    return n if share >= 1 else max(int(share * n), min(n, 5))

@@ -158,12 +158,6 @@ class Setup:
         assert program is not None
         return program
 
-    def until(self, n: int) -> "Setup":
-        """Return the problem at its first `n` times only."""
-        if n == len(self.t):
-            return self
-        return replace(self, t=self.t[:n], guide=np.ascontiguousarray(self.guide[:, :n]))
-
 
 def set_up(
     skeleton: LawSkeleton,
