@@ -51,7 +51,7 @@ def test_times_of_a_clock_become_hours(page):
     rows = "".join(f"{i // 3:02}:{20 * (i % 3):02}:00;{i / 10:.1f}\n".replace(".", ",") for i in range(30))
     choose(page, "plate.csv", f"Zeit;OD\n{rows}".encode())
     expect(page.locator("main")).to_contain_text("decimal commas, as in 0,0")
-    expect(page.locator("main")).to_contain_text("read as h:mm:ss, in seconds")
+    expect(page.locator("main")).to_contain_text("read as h:mm:ss")
     page.locator("summary", has_text="Edit the data").click()
     page.select_option("select[name='multiply.column']", "Zeit")
     page.select_option("select[name='multiply.kind']", label="seconds to hours")

@@ -114,8 +114,9 @@ def discover(
         units: of time, states and inputs, such as {"t": "h", "u": "m"}. Constants are told with theirs, and
             laws that add metres to seconds are not looked at.
         assume: what the law keeps: odd (u -> -u), energy (second order), autonomous (no explicit time),
-            rest-at-zero, rest-at=2.5 or rest-at=x:1,y:2 (a known equilibrium), nonnegative; the remarks tell
-            what each costs in the criterion.
+            rest-at-zero, rest-at=2.5 or rest-at=x:1,y:2 (a known equilibrium), nonnegative, no-spontaneous
+            (a state that is zero stays zero); the remarks tell what each costs in the criterion. Of several
+            states that are never negative, laws that are no-spontaneous are preferred, which is told.
         n_jobs: processes to fit trajectories with, at most one for each core; the answer does not
             depend on it.
         max_seconds: end with the best equation so far after this time. What was found then depends on the

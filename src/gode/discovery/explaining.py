@@ -11,6 +11,7 @@ from gode.discovery.causes import (
     CLEARLY,
     LEFT,
     UNMEASURED,
+    best_rival,
     delayed_state,
     helpful_columns,
     nothing_helps,
@@ -43,7 +44,7 @@ def with_causes(
     if _is_cut_short(found) or not _asks_for_causes(found.quality):
         return found
     remedies = tried(found.candidates[0], found.prepared, found.settings, found.quality.misfit, may_go_on)
-    causes = told(remedies)
+    causes = told(remedies, best_rival(found.candidates))
     if not causes:
         other = second_order(found.settings) if second_order and may_go_on() else None
         if other is not None and _is_better(other.quality, found.quality):

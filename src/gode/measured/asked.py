@@ -150,7 +150,7 @@ def find_column(table: "Table", word: str) -> str:
     Raises:
         DataError: if there is none.
     """
-    from gode.equation.identifiers import identifiers
+    from gode.identifiers import identifiers
 
     known = dict(zip(identifiers(table.names, taken_words()), table.names, strict=True))
     try:
@@ -209,7 +209,7 @@ def _found(table: "Table", word: str) -> str:
 
 
 def _state_names(columns: Sequence[Part], called: Sequence[str]) -> list[str]:
-    from gode.equation.identifiers import identifiers
+    from gode.identifiers import identifiers
 
     made = iter(identifiers([part.word for part in columns if not part.name], taken_words()))
     names = [part.name or next(made) for part in columns]
@@ -243,7 +243,7 @@ def _inputs(
     table: "Table", text: str | None, channels: Mapping[str, str]
 ) -> tuple[dict[str, str], dict[str, str]]:
     """Return the columns and the formulas of the known inputs by their names."""
-    from gode.equation.identifiers import identifiers
+    from gode.identifiers import identifiers
     from gode.tables.roles import NONE
 
     columns: dict[str, str] = {}
