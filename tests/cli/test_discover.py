@@ -228,7 +228,7 @@ def wait_for_reader(pipe):
     with suppress(BlockingIOError):
         while True:
             os.write(pipe, b" " * 4096)
-    _, ready, _ = select.select([], [pipe], [], 60)
+    _, ready, _ = select.select([], [pipe], [], WAIT)
     assert ready, "nobody reads"
 
 
