@@ -518,6 +518,7 @@ def delayed_state(prepared: Prepared) -> Iterator[str]:
     if share[lag] < GAIN:
         name = shown(prepared.dataset, "u")
         size = f"{t[lag] - t[0]:.3g} {unit_of(prepared.dataset, 't')}".rstrip()
+        name = shown(prepared.dataset, "u")
         yield (
             f"{name}' follows from {name} and from what {name} was about {size} earlier: a delay, or another "
             "quantity that was not measured; one equation without delay cannot say that"

@@ -29,6 +29,8 @@ from gode.search.settings import Settings
 from gode.search.zero_starts import fitted_target
 from gode.selection import Candidate, front, ties
 
+FOLLOWED = 0.95  # share of a run above which it counts as all of it: averages end before it
+
 
 def with_causes(
     found: Discovery,
@@ -84,7 +86,7 @@ def part_followed(candidate: Candidate, prepared: Prepared) -> list[str]:
     """Return a sentence on the part of the records to which a law was fitted, where it is not all of them."""
     pairs = zip(prepared.target.dataset.runs, prepared.whole.dataset.runs, strict=False)
     shares = [np.ptp(part.t) / np.ptp(run.t) for part, run in pairs]
-    if candidate.whole or not shares or min(shares) >= 1:
+    if candidate.whole or not shares or min(shares) > FOLLOWED:
         return []
     part, whole = prepared.target.dataset.runs[0], prepared.whole.dataset.runs[0]
     where = f"its first part, up to t = {part.t[-1]:.4g} of {whole.t[-1]:.4g}"

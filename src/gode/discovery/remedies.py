@@ -81,7 +81,7 @@ def with_term(law: Law, state: int, term: str) -> Law | None:
     equations = list(law.equations)
     old = equations[state]
     size = SMALL * max(1.0, *map(abs, old.constants)) if old.constants else SMALL
-    text = old.text(None)
+    text = old.text(None, {})  # in u and F, whatever they are called when shown
     if term in text:
         return None
     try:

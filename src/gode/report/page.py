@@ -1,7 +1,7 @@
 """The HTML page about a discovery, and its short form for notebooks."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 
@@ -64,8 +64,14 @@ def write_page(
     return target
 
 
-def discovery_page(discovery: Discovery, *, title: str) -> str:
-    """Return the page as text."""
+def discovery_page(
+    discovery: Discovery, *, title: str, more: Mapping[str, Sequence[object]] | None = None
+) -> str:
+    """Return the page as text.
+
+    Args:
+        more: further sections by their titles, after data and solution; empty ones are left out.
+    """
     plots = Plots(discovery, budget=BUDGET)
     return page(
         title,
@@ -73,6 +79,7 @@ def discovery_page(discovery: Discovery, *, title: str) -> str:
         section("In short", bullets(overview_words(discovery))),
         section("Constants", *all_constants(discovery), *initial_parts(discovery)),
         section("Data and solution", *fit_section(discovery, plots)),
+        *(section(name, *parts) for name, parts in (more or {}).items() if parts),
         section("What the data cannot decide", *rivals_section(discovery)),
         section("What it means for the system", *answers_section(discovery)),
         section("Residuals", *residuals_section(discovery, plots)),
