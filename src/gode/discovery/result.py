@@ -88,7 +88,8 @@ class Discovery:
     @cached_property
     def assessment(self) -> Assessment:
         """The verdict, how sure the law is, and what is undecided: the words that everybody tells."""
-        given, cut = not self.settings.grammar, self.interrupted or self.timed_out
+        given = not self.settings.grammar and len(self.candidates) == 1
+        cut = self.interrupted or self.timed_out
         config = self.settings.selection
         return assess(self.candidates, self.quality, self.prepared, config, given=given, cut_short=cut)
 
