@@ -222,7 +222,9 @@ def _search(
     rng = np.random.default_rng(settings.seed)
     settings = expecting(replace(settings, listed=len(spaces[0].skeletons)), dataset)
     floor, own = settings.selection.floor, bool(settings.individual)
-    prepared = with_held_input(prepare(dataset, settings.order, floor, individual=own), settings)
+    prepared = prepare(dataset, settings.order, floor, individual=own, hurried=lambda: interrupts.hurried)
+    if not interrupts.hurried:
+        prepared = with_held_input(prepared, settings)
     interrupted = False
     n_jobs = processes(n_jobs, dataset)
     frame = frame_of(settings.known, dataset) if settings.known.frame else None
