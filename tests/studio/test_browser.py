@@ -346,3 +346,12 @@ def test_a_search_is_stopped_keeps_its_best_and_goes_on(page):
     page.wait_for_selector("#live")
     page.wait_for_selector(".headline", timeout=600_000)
     assert page.get_by_role("button", name="Go on with the search").count() == 0
+
+
+def test_the_key_of_a_dashed_curve_is_dashed(page, studio, answered):
+    page.goto(f"{studio.address}/runs/{answered}")
+    page.check("input[data-group='c1']")
+    keys = page.locator(".plot-key:has(.plot-mark.line) .plot-mark")
+    shown = keys.evaluate_all("all => all.map((mark) => getComputedStyle(mark).backgroundImage)")
+    assert shown[0] == "none"
+    assert any(text.startswith("repeating-linear-gradient") for text in shown)

@@ -126,6 +126,7 @@ SEARCH = (
     Field("seed", "Seed", "--seed", "Same seed, same answer."),
 )  # fmt: skip
 FIELDS = (*LAW, *FRAME, *DATA, *WRITTEN, *SEARCH)
+ARGUMENT = re.compile(r", or \w+=\w+(?=\))")  # that says the same in Python
 OPTION = re.compile(r"--[a-z][a-z-]*")
 WORDS = {  # what the page calls the options of the command
     "--time": "the role “time”",
@@ -145,7 +146,8 @@ WORDS = {  # what the page calls the options of the command
 
 def in_words(message: str) -> str:
     """Return a message of the command with the words of the page in place of its options."""
-    return OPTION.sub(lambda found: WORDS.get(found[0], found[0]), message)
+    plain = ARGUMENT.sub("", message)
+    return OPTION.sub(lambda found: WORDS.get(found[0], found[0]), plain)
 
 
 def first(form: Form, key: str) -> str:

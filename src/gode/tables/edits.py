@@ -10,7 +10,6 @@ An edit is one line of text, so that a list of them can be kept, undone, recorde
     hold back 20 %                    the last part of each run, as a test of the equation
 """
 
-import csv
 import math
 import re
 from collections.abc import Callable, Sequence
@@ -20,7 +19,8 @@ from functools import partial
 import numpy as np
 
 from gode.arrays import Bool, Float
-from gode.errors import DataError
+from gode.errors import DataError, shortened
+from gode.tables.cells import split_list
 from gode.tables.runs import Readings
 from gode.tables.table import Table
 
@@ -36,6 +36,7 @@ HOLD_BACK = re.compile(r"hold back (?P<share>\S+?) ?%")
 MAX_EDITS = 1000
 SECONDS = {"s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
 LONGEST = 100_000  # characters of an edit
+DIGITS = 12  # of the number of a line
 
 
 def check_edits(edits: Sequence[str]) -> None:
@@ -173,17 +174,16 @@ def _changed(table: Table, columns: Sequence[str], change: Callable[[Float], Flo
 def _columns(table: Table, text: str) -> list[str]:
     if text in table.names:  # a name may hold a comma
         return [text]
-    words = [word.strip() for word in next(csv.reader([text], skipinitialspace=True), [])]
-    return [table.find(word) for word in words if word]
+    return [table.find(word) for word in split_list(text)]
 
 
 def _lines(text: str) -> list[int]:
     """Return the numbers in a text such as 14,17-19."""
     out: list[int] = []
     for part in text.replace(" ", "").split(","):
-        ends = [int(word) for word in part.split("-") if word.isdecimal()]
+        ends = [int(word) for word in part.split("-") if word.isdecimal() and len(word) <= DIGITS]
         if not ends or len(ends) > 2 or ends[0] > ends[-1] or ends[-1] - ends[0] > LONGEST * 10:
-            raise DataError(f"the lines {part!r} are not understood; write them as 14,17-19")
+            raise DataError(f"the lines {shortened(part, 200)!r} are not understood; write them as 14,17-19")
         out += range(ends[0], ends[-1] + 1)
     return sorted({*out})
 

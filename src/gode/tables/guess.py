@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from gode.arrays import Float, Int
-from gode.equation.identifiers import joined
 from gode.errors import DataError
 from gode.tables.behaviour import ENOUGH, ROUGH, ROUGHER, counts_rows, in_steps, is_constant, roughness
+from gode.tables.cells import join_list
 from gode.tables.clocking import Clocking, run_rows
 from gode.tables.names import (
     GUESSES,
@@ -225,19 +225,19 @@ def _asks(
     for name in inputs:
         if is_known(name, "force"):
             continue
-        others = shlex.quote(joined([*states, name]))
+        others = shlex.quote(join_list([*states, name]))
         out.append(
             f"{name!r} is taken as the known input: {why[name]} (--states {others} if it is a state, "
             "--force none to leave it out)"
         )
-    own, one = shlex.quote(joined(states)), shlex.quote(states[0]) if states else ""
+    own, one = shlex.quote(join_list(states)), shlex.quote(states[0]) if states else ""
     if apart:
         out.append(
             f"{_listed(states)} are taken as runs with one law: {why[states[0]]} (--states {own} if they are "
             f"states of one system, --u {one} for one alone)"
         )
     elif len(states) > 1:
-        driven = shlex.quote(joined(states[1:]))
+        driven = shlex.quote(join_list(states[1:]))
         free = (
             f", --u {one} --force {driven} if {_listed(states[1:])} drives it"
             if len(states) == 2 and not inputs
@@ -250,7 +250,7 @@ def _asks(
     elif states and len(left) > MOST_STATES and not single:
         out.append(
             f"{states[0]!r} is taken as the only state, since {len(left)} columns are many (--states "
-            f"{shlex.quote(joined(left[:2]))},... for states of one system, --u all if each is a run)"
+            f"{shlex.quote(join_list(left[:2]))},... for states of one system, --u all if each is a run)"
         )
     return out
 
