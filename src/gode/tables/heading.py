@@ -26,6 +26,7 @@ UNITS = _words(
     "cal n/a - ts rn no. nr. avg smp tot std max sample sequence gal strain µε"
 )
 NO_UNITS = _words("ts rn no. nr. avg smp tot std max sequence sample")  # below a name, but no unit of it
+DEGREES = {"degc": "°C", "degf": "°F", "celsius": "°C"}
 BRACKETED = re.compile(r"[\[(][^\[\]()]{0,15}[\])]")
 RATIO = re.compile(r"[^\s\d]{1,5}(?:[/·^*-][^\s]{1,6})+")  # m/s, mg/l, m/s^2
 
@@ -131,6 +132,7 @@ def is_unit(cell: str) -> bool:
 
 def _unit(cell: str, decimal: str) -> str:
     word = cell.strip("[]() ")
+    word = DEGREES.get(word.lower().replace(" ", ""), word)
     return "" if is_filled(cell, decimal) or word.lower() in NO_UNITS else word
 
 
