@@ -26,7 +26,7 @@ def test_a_column_of_runs_gives_each_its_constants(plasma, tmp_path):
     assert "bob" in result.output
     assert (out / "runs.csv").read_text().splitlines()[0] == "run,k,k error"
     assert "Constants of each run" in (out / "report.html").read_text()
-    assert "u' = -0.4" in gode("export", out, "--to", "python", "--run", "bob").output
+    assert "conc' = -0.4" in gode("export", out, "--to", "python", "--run", "bob").output
 
 
 def test_machines_get_the_table_of_runs(plasma):
