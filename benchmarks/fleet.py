@@ -330,7 +330,7 @@ def _resident() -> float:
 
 def _start(cache: Path) -> tuple[float, float]:
     """Return seconds and processor seconds until a new process can take a record, its code being compiled."""
-    program = "import gode.fleet.work as w; w.begin(); import cma"
+    program = "import gode.fleet.work as w; w.begin()"
     own = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
     environment = {**own, "PYTHONPYCACHEPREFIX": str(cache.resolve())}
     found = []

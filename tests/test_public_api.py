@@ -31,7 +31,7 @@ PUBLIC = {
     "parse_skeleton",
 }
 HEAVY = ("numpy", "scipy", "numba", "sympy", "pandas", "matplotlib", "torch", "sklearn")
-NOT_TO_DISCOVER = {"sympy", "pandas", "scipy.signal"}  # cma imports matplotlib and scipy.stats
+NOT_TO_DISCOVER = {"cma", "matplotlib", "pandas", "scipy.signal", "scipy.stats", "sympy"}
 STUDIO = ("gode.studio", "starlette", "uvicorn", "openpyxl", "multipart")
 
 

@@ -5,11 +5,11 @@ common derived units of SI stand for products of others.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from gode.errors import ConfigError, pointed
+from gode.errors import ConfigError, pointed, shortened
 
 PURE = {"1", "-", "–", "—", "rad", ""}  # pure numbers
 DERIVED = {
@@ -23,6 +23,7 @@ RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
 TOKEN = re.compile(
     r"\s*(?:(?P<symbol>[^\W\d_][^\W\d]*|°\w*|%|1(?![\d.]))|(?P<sign>\*\*|[*·/^()])|(?P<power>-?\d+(?:\.\d+)?))"
 )
+LONGEST = 100  # characters of a unit
 SMALLEST = 1e-9  # power that is not zero
 
 
@@ -71,6 +72,14 @@ def _raised(symbol: str, power: float) -> str:
     return symbol if power == 1 else f"{symbol}^{power:g}"
 
 
+def written(unit: Unit, columns: Iterable[Unit]) -> str:
+    """Return a unit as text, by the derived units that columns have: N/m^2, not Pa, beside a force in N."""
+    seen = list(columns)
+    known = [name for name, powers in DERIVED.items() if len(powers) > 1 and Unit(powers) in seen]
+    ways = [Unit({n: k}) * (unit / Unit(DERIVED[n]) ** k) for n in known for k in (1.0, -1.0)]
+    return str(min([unit, *ways], key=lambda way: sum(map(abs, way.powers.values()))))
+
+
 def parse_unit(text: str, *, strict: bool = True) -> Unit | None:
     """Return the unit that a text such as m/s2, m s^-2, 1/h or N means.
 
@@ -97,10 +106,14 @@ class _Reader:
         self.text = text
         self.plain = re.sub(r"([⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+)", lambda m: m[0].translate(RAISED), text)
         self.place = 0
+        if len(text) > LONGEST:
+            raise self.fail(f"more than {LONGEST} characters")
 
     def fail(self, reason: str) -> ConfigError:
         return ConfigError(
-            pointed(f"{reason} in the unit {self.text!r}; write it as m/s^2", self.text, self.place)
+            pointed(
+                f"{reason} in the unit {shortened(self.text)!r}; write it as m/s^2", self.text, self.place
+            )
         )
 
     def next(self) -> "re.Match[str] | None":

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gode.arrays import Float
-from gode.search.latent import make_strategy
+from gode.search.evolution import Evolution
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,16 +28,16 @@ def evolve(
     rng: np.random.Generator,
 ) -> None:
     """Run CMA-ES once from `start`; `score` takes the points of a generation (population, dimension)."""
-    strategy = make_strategy(start, config.sigma, config.population, rng, ftarget=config.target)
+    strategy = Evolution(start, config.sigma, config.population, rng=rng, target=config.target)
     best, kept = np.inf, np.asarray(start, np.float64)
     for _ in range(config.generations):
         points = strategy.ask()
-        scores = score(np.asarray(points, np.float64))
+        scores = score(points)
         leader, worst = int(np.argmin(scores)), int(np.argmax(scores))
         if scores[leader] < best:
             best, kept = scores[leader], points[leader].copy()
         elif config.keep_best:
             points[worst], scores[worst] = kept.copy(), best
         strategy.tell(points, scores)
-        if strategy.stop():
+        if strategy.is_over:
             break

@@ -13,9 +13,12 @@ from scipy.linalg import expm
 
 from gode.arrays import Float
 from gode.discovery import Discovery
+from gode.discovery.called import by_columns
 from gode.discovery.quality import start_names
 from gode.equation import Equation, Law
-from gode.equation.tree import TIME, depends_on
+from gode.equation.operators import KINKED
+from gode.equation.skeleton import shown_name
+from gode.equation.tree import TIME, depends_on, walk
 from gode.errors import ConfigError, EquationError
 from gode.report.equilibria import equilibria_under, extents
 from gode.report.field import Field, equilibria_in
@@ -24,6 +27,7 @@ from gode.report.naming import TINY
 if TYPE_CHECKING:
     from control import StateSpace
 
+ASIDE, BENT = 1e-6, 1e-3  # of the range beside a kink, and of slopes: larger changes make one
 Place = float | Sequence[float] | Mapping[str, float] | Float  # of all states
 Constant = float | Mapping[str, float]  # value of the input, or of several by their names
 
@@ -139,13 +143,17 @@ def linearise(discovery: Discovery, u: Place | None, *, force: Constant) -> Line
     """
     law, dataset = discovery.candidates[0].equation, discovery.prepared.dataset
     skeleton = law.skeleton
+    if isinstance(u, Mapping):
+        u = by_columns(dataset, u)  # type: ignore[assignment]
+    if isinstance(force, Mapping):
+        force = by_columns(dataset, force)  # type: ignore[assignment]
     near, inputs = _near(u, law), _inputs(force, skeleton.inputs)
     if any(depends_on(part.normal, TIME) for part in skeleton.parts):
         raise EquationError(f"{'; '.join(law.lines(4))} changes with time, so it has no equilibria")
     low, high = extents(discovery)
     models = [model for x in _places(law, low, high, near, inputs) if (model := _about(law, x, inputs))]
     if not models:
-        where = "" if near is None else f" or near {_at(dataset.states, near)}"
+        where = "" if near is None else f" or near {_at(skeleton.shown_states, near)}"
         told = f"{force:g}" if isinstance(force, float | int) else str(dict(force))
         raise EquationError(
             f"{'; '.join(law.lines(4))} has no equilibrium about which it is linear within the data{where} "
@@ -153,10 +161,34 @@ def linearise(discovery: Discovery, u: Place | None, *, force: Constant) -> Line
         )
     size = np.where(high > low, high - low, 1.0)
     middle = 0.5 * (low + high) if near is None else near
-    values = [np.array([m.equilibrium[m.states.index(s)] for s in law.states]) for m in models]
+    values = [np.array([m.equilibrium[m.states.index(s)] for s in skeleton.shown_states]) for m in models]
     far = [float(np.max(np.abs(x - middle) / size)) for x in values]
     unstable = [near is None and bool(np.any(m.poles.real > 0)) for m in models]
-    return models[min(range(len(models)), key=lambda i: (unstable[i], far[i]))]
+    best = min(range(len(models)), key=lambda i: (unstable[i], far[i]))
+    _check_smooth(law, values[best], inputs, size)
+    return models[best]
+
+
+def _check_smooth(law: Law, x: Float, inputs: list[float], size: Float) -> None:
+    """Raise EquationError where the law has a kink at the equilibrium `x`, with the motion on either side."""
+    if not any(node.op in KINKED for part in law.skeleton.parts for node in walk(part.normal)):
+        return
+    for s, name in enumerate(law.skeleton.shown_states):
+        step = np.zeros(len(x))
+        step[s] = ASIDE * size[s]
+        c, field = np.array(law.constants), Field(law)
+        low, high = (field.linear(c, x + move, inputs) for move in (-step, step))
+        if low is None or high is None:
+            continue
+        below, above = low[0], high[0]
+        if np.abs(above - below).max() <= BENT * np.abs(above).max():
+            continue
+        told = [", ".join(f"{z:.4g}" for z in np.linalg.eigvals(each)) for each in (below, above)]
+        raise EquationError(
+            f"{'; '.join(law.lines(4))} has a kink at its equilibrium {_at(law.skeleton.shown_states, x)}: "
+            f"it follows no linear model there. Poles are {told[0]} at smaller {name}, {told[1]} at larger; "
+            "take those of the side on which it moves, or another equilibrium"
+        )
 
 
 def _places(law: Law, low: Float, high: Float, near: Float | None, inputs: list[float]) -> list[Float]:
@@ -173,11 +205,12 @@ def _about(law: Law, x: Float, inputs: list[float]) -> Linear | None:
     if found is None:
         return None
     a, b = found
-    names = start_names(law)
-    c = np.array([[float(name == state) for name in names] for state in law.states])
-    state = np.array([0.0 if name.endswith("'") else x[law.states.index(name)] for name in names])
+    names, shown = start_names(law), law.skeleton.shown_states
+    c = np.array([[float(name == state) for name in names] for state in shown])
+    state = np.array([0.0 if name.endswith("'") else x[shown.index(name)] for name in names])
     nothing = np.zeros((len(law.states), len(inputs)))
-    return Linear(a, b, c, nothing, tuple(names), law.skeleton.inputs, state, np.array(inputs))
+    known = tuple(shown_name(name, law.skeleton.called) for name in law.skeleton.inputs)
+    return Linear(a, b, c, nothing, tuple(names), known, state, np.array(inputs))
 
 
 def _near(u: Place | None, law: Law) -> Float | None:

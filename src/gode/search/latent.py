@@ -2,16 +2,14 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from gode.arrays import Float
 from gode.equation import Skeleton
+from gode.search.evolution import Evolution
 from gode.search.objective import Objective
-
-if TYPE_CHECKING:
-    from cma import CMAEvolutionStrategy
 
 
 class Space(Protocol):
@@ -23,22 +21,6 @@ class Space(Protocol):
 
     def decode(self, z: Float) -> list[Skeleton | None]:
         """Return the skeleton at each point."""
-
-
-def make_strategy(
-    start: Float, sigma: float, population: int, rng: np.random.Generator, **options: float
-) -> "CMAEvolutionStrategy":
-    """Return CMA-ES about `start` with the initial standard deviation `sigma`; all it draws is from `rng`."""
-    import cma  # with matplotlib, which fits, reports and simulations need not wait for
-
-    ours = {
-        "popsize": population,
-        "verbose": -9,
-        "verb_log": 0,
-        "seed": np.nan,  # the global random state is left alone
-        "randn": lambda *shape: rng.standard_normal(shape),
-    }
-    return cma.CMAEvolutionStrategy(np.asarray(start, np.float64), sigma, ours | options)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,12 +62,12 @@ def _climb(
     on_step: Callable[[], None] | None,
 ) -> None:
     """Run CMA-ES from one start."""
-    strategy = make_strategy(start, config.sigma, config.population, rng)
+    strategy = Evolution(start, config.sigma, config.population, rng=rng)
     best, idle = np.inf, 0
     for _ in range(config.max_generations):
         before = objective.n_fitted
         points = strategy.ask()
-        scores = [objective.score(s) for s in space.decode(np.asarray(points, np.float64))]
+        scores = [objective.score(s) for s in space.decode(points)]
         finite = [s for s in scores if np.isfinite(s)]
         worst = max(finite, default=0.0) + 1.0
         strategy.tell(points, [s if np.isfinite(s) else worst for s in scores])
@@ -94,5 +76,5 @@ def _climb(
         better = min(scores) < best - 1e-9
         best = min(best, *scores)
         idle = 0 if better and objective.n_fitted > before else idle + 1
-        if objective.n_fitted >= end or idle >= config.patience or strategy.stop():
+        if objective.n_fitted >= end or idle >= config.patience or strategy.is_over:
             break

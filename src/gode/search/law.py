@@ -22,7 +22,7 @@ from gode.search.assumptions import REST, satisfies, told
 from gode.search.blank import Blank
 from gode.search.common import share_over_runs
 from gode.search.costs import cost_of
-from gode.search.coupling import best_combinations, couple, initial_of, laws_of
+from gode.search.coupling import best_combinations, couple, initial_of, laws_of, share_constants
 from gode.search.explore import Region, explore, make_regions, plainest, score_sums
 from gode.search.interrupts import Interrupts
 from gode.search.refine import Search, refine
@@ -110,7 +110,8 @@ class LawSearch:
             while not self.archive.leaders() and self.archive.shorten():
                 couple(self.searches, self.archive, seeds)
             seeds = self.archive.leaders()[: self.settings.search.combinations]
-        self.archive.widen()
+        if self.archive.widen():
+            share_constants(self.archive)
 
     def _retrace(self, name: str) -> bool:
         """Smooth the data by the solution of the best law so far; return whether that has one."""

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from gode.markup import Markup, details, html, paragraph
-from gode.studio.form import DATA, FRAME, LAW, ROLES, SEARCH, Field, Form, first
+from gode.studio.form import DATA, FRAME, LAW, ROLES, SEARCH, WRITTEN, Field, Form, first
 from gode.studio.runs import Job
 
 UNITS = (  # factor, new unit, words
@@ -104,6 +104,15 @@ def known_fields(form: Form, assumptions: Sequence[Sequence[str]]) -> Markup:
     return Markup("".join(parts))
 
 
+def written_fields(job: Job) -> Markup:
+    """Return the inputs for how the file is written, with the button that reads it again."""
+    said = any(first(job.form, field.key) for field in WRITTEN)
+    here = f"/runs/{job.id}/part"
+    button = Markup(f'<p><button class="small" id="reread" formaction="{here}">Read it again</button></p>')
+    inner = (_fields("", WRITTEN, job.form), button)
+    return Markup(details("How the file is written, if it was read wrongly", *inner, opened=said))
+
+
 def _fields(
     title: str, fields: Sequence[Field], form: Form, assumptions: Sequence[Sequence[str]] = ()
 ) -> Markup:
@@ -127,7 +136,7 @@ def _input(field: Field, form: Form) -> str:
     value, key = first(form, field.key), html(field.key)
     hint = f'<span class="soft" id="{key}-help">{html(field.help)}</span>' if field.help else ""
     described = f' aria-describedby="{key}-help"' if field.help else ""
-    if field.kind == "choice":
+    if field.kind in ("choice", "flag"):
         options = "".join(
             f'<option value="{html(v)}"{" selected" if v == value else ""}>{html(words)}</option>'
             for v, words in field.choices

@@ -30,7 +30,9 @@ class Field:
     label: str
     option: str
     help: str = ""
-    kind: str = "text"  # text, lines (one value a line), words (apart by commas or spaces), choice, checks
+    kind: str = (
+        "text"  # text, lines (one value a line), words (apart by commas or spaces), choice, checks, flag
+    )
     choices: tuple[tuple[str, str], ...] = ()  # value and label, the first is the default; or suggestions
 
     def words(self, form: Form) -> list[str]:
@@ -38,6 +40,8 @@ class Field:
         text = first(form, self.key)
         if not text or (self.kind == "choice" and text == self.choices[0][0]):
             return []
+        if self.kind == "flag":
+            return [self.option]
         values = [text]
         if self.kind == "checks":
             values = list(form[self.key])
@@ -89,9 +93,25 @@ DATA = (
          ("cubic", "smooth curve")),
     ),
     Field(
+        "keep_outliers", "Readings far from all others", "--keep-outliers", "", "flag",
+        (("", "left out, and told"), ("keep", "fitted, too")),
+    ),
+    Field(
         "individual", "Constants that each run has for itself", "--individual",
         "all, auto for those that need it, or names such as K; empty if runs are alike.",
         choices=(("all", "all constants"), ("auto", "those that need it")),
+    ),
+)  # fmt: skip
+WRITTEN = (
+    Field("header", "Line of the column names", "--header", "From 1; 0 if there is none."),
+    Field("skip", "Lines to leave out at the start", "--skip"),
+    Field(
+        "decimal", "Decimal sign", "--decimal", "", "choice",
+        (("", "as the numbers suggest"), (".", "point"), (",", "comma")),
+    ),
+    Field(
+        "missing", "Words in cells without a reading", "--missing",
+        "Besides NA, n.d., <0.05, OVRFLW; text for any text.", "words",
     ),
 )  # fmt: skip
 SEARCH = (
@@ -105,7 +125,29 @@ SEARCH = (
     ),
     Field("seed", "Seed", "--seed", "Same seed, same answer."),
 )  # fmt: skip
-FIELDS = (*LAW, *FRAME, *DATA, *SEARCH)
+FIELDS = (*LAW, *FRAME, *DATA, *WRITTEN, *SEARCH)
+ARGUMENT = re.compile(r", or \w+=\w+(?=\))")  # that says the same in Python
+OPTION = re.compile(r"--[a-z][a-z-]*")
+WORDS = {  # what the page calls the options of the command
+    "--time": "the role “time”",
+    "--u": "the role “state”",
+    "--states": "the role “state”",
+    "--velocity": "the role “velocity of the state”",
+    "--acceleration": "the role “acceleration of the state”",
+    "--force": "the role “known input”",
+    "--run": "the role “run”",
+    "--runs": "the role “run”",
+    "--edit": "“Edit the data”",
+    "--hold": "“Between samples of an input: held until the next”",
+    "--no-hold": "“Between samples of an input: straight lines”",
+    **{field.option: f"“{field.label}”" for field in FIELDS if field.option},
+}
+
+
+def in_words(message: str) -> str:
+    """Return a message of the command with the words of the page in place of its options."""
+    plain = ARGUMENT.sub("", message)
+    return OPTION.sub(lambda found: WORDS.get(found[0], found[0]), plain)
 
 
 def first(form: Form, key: str) -> str:
@@ -141,6 +183,11 @@ def data_words(form: Form, names: Sequence[str], edits: Sequence[str]) -> list[s
         words += ["--force", _joined([*_named(inputs[:n_columns], "F"), *inputs[n_columns:]])]
     words += ["--run", roles["run"][0]] if roles["run"] else []
     return words + [word for edit in edits for word in ("--edit", edit)]
+
+
+def reading_words(form: Form) -> list[str]:
+    """Return the options that say how the files are written."""
+    return [word for field in WRITTEN for word in field.words(form)]
 
 
 def _signal_words(roles: Mapping[str, Sequence[str]], *, wells: bool) -> list[str]:

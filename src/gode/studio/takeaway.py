@@ -1,7 +1,7 @@
 """The files to take away from a run: report, record, tables, pictures, programs, a notebook, all in one."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
@@ -9,11 +9,13 @@ from zipfile import ZIP_DEFLATED, ZipFile
 
 from gode.discovery import Discovery
 from gode.errors import EquationError, FileError
+from gode.files import read_bytes
 from gode.report.code import code
 from gode.report.figures import overview, to_svg
-from gode.studio.runs import DATA, Job
+from gode.studio.runs import DATA, MAX_DATA, Job
 
 ALL = "everything.zip"
+MAX_FILE = 500_000_000  # bytes
 PROGRAMS: Mapping[str, tuple[str, str]] = {  # language and words
     "model.py": ("python", "program in Python"),
     "model.c": ("c", "program in C"),
@@ -29,6 +31,7 @@ SAVED: Mapping[str, str] = {  # by the search itself, where it makes them
     "overview.png": "picture as PNG",
     "log.txt": "what the command printed",
 }
+REPORT = "report.html"
 SVG, LATEX, NOTEBOOK = "overview.svg", "equation.tex", "notebook.ipynb"
 MADE: Mapping[str, str] = {
     SVG: "picture as SVG",
@@ -45,6 +48,7 @@ class Files:
     job: Job
     folder: Path
     python: str  # lines that search again
+    report: Callable[[], str] | None = None  # makes the report as the page of the run tells it
 
     def listed(self) -> dict[str, str]:
         """Return the names of the files that there are, with words on each."""
@@ -63,8 +67,10 @@ class Files:
         return self._packed() if name == ALL else self._content(name)
 
     def _content(self, name: str) -> bytes:
+        if name == REPORT and self.report is not None:
+            return self.report().encode()
         if name in SAVED:
-            return (self.folder / name).read_bytes()
+            return read_bytes(self.folder / name, MAX_FILE)
         if name in PROGRAMS:
             return self._program(name)
         if name == SVG:
@@ -86,7 +92,8 @@ class Files:
             for name in names:
                 archive.writestr(name, self._content(name))
             for name in self.job.files:
-                archive.write(self.folder / DATA / name, f"{DATA}/{name}" if name in names else name)
+                data = read_bytes(self.folder / DATA / name, MAX_DATA)
+                archive.writestr(f"{DATA}/{name}" if name in names else name, data)
         return out.getvalue()
 
     def _notebook(self) -> str:

@@ -4,6 +4,8 @@ import re
 import unicodedata
 from collections.abc import Collection, Sequence
 
+GREEK = re.compile(r"GREEK (SMALL|CAPITAL) LETTER (?:FINAL )?([A-Z]+)")
+
 
 def identifiers(columns: Sequence[str], taken: Collection[str] = ()) -> list[str]:
     """Return a name for each column that an equation can hold, as close to its own as possible.
@@ -24,6 +26,18 @@ def identifiers(columns: Sequence[str], taken: Collection[str] = ()) -> list[str
 
 
 def _plain(column: str) -> str:
-    """Return the letters and digits of a name in ASCII, joined by _, such as Temp_C for Temp °C."""
-    letters = unicodedata.normalize("NFKD", column).encode("ascii", "ignore").decode()
+    """Return the letters and digits of a name in ASCII, joined by _, such as Temp_C for Temp °C.
+
+    Greek letters are spelled out, as theta_1 for θ 1.
+    """
+    spelled = "".join(map(_spelled, unicodedata.normalize("NFKD", column)))
+    letters = spelled.encode("ascii", "ignore").decode()
     return "_".join(re.findall(r"[A-Za-z0-9_]+", letters)).strip("_")
+
+
+def _spelled(letter: str) -> str:
+    """Return the name of a Greek letter, any other as it is."""
+    found = GREEK.fullmatch(unicodedata.name(letter, ""))
+    if found is None:
+        return letter
+    return found[2].lower() if found[1] == "SMALL" else found[2].title()
