@@ -1,7 +1,8 @@
 # Needs Python 3.11 or newer and nothing else: everything is installed into .venv (VENV=... for another place).
 #   make demo         install gode and watch it at work
 #   make test         format, lint, types, tests
-#   make test-torch   types and tests once more where torch is needed, which is installed
+#   make test-slow    the tests that take more than two seconds each
+#   make test-torch   types and tests of what needs torch, which is installed
 #   make test-wheel   build a wheel, run the demo from it (PYTHONS="/path/to/python3.13 ..." to choose)
 #   make docs         build the pages into docs/_build/html
 PYTHON ?= python3
@@ -29,12 +30,13 @@ test: lint
 	@$(PYTEST) -m "not slow" -n 2
 
 test-slow: $(VENV)/.installed-dev
-	@$(BIN)/python -m pytest -m slow
+	@echo "Running the slow tests ..."
+	@$(PYTEST) -m slow -n 2
 
 test-torch: $(VENV)/.installed-torch
 	@echo "Checking types, running the tests that need torch ..."
-	@$(BIN)/mypy
-	@$(PYTEST) -m "not slow" -n 2 $$(grep -rl --include='test_*.py' '("torch")' tests)
+	@$(BIN)/mypy $$(grep -rlE --include='*.py' '^(import|from) torch' src)
+	@$(PYTEST) -m torch -n 2 $$(grep -rlE --include='test_*.py' 'mark\.torch' tests)
 
 test-wheel:
 	@$(PYTHON) scripts/try_wheel.py $(PYTHONS)
@@ -62,7 +64,7 @@ clean: clean-cache
 # One stamp per set of extras, all of which hold the first; renewed when pyproject.toml or the rules here change.
 $(VENV)/.installed: EXTRAS :=
 $(VENV)/.installed-dev: EXTRAS := [dev]
-$(VENV)/.installed-torch: EXTRAS := [dev,train]
+$(VENV)/.installed-torch: EXTRAS := [test,train]
 $(VENV)/.installed-docs: EXTRAS := [docs]
 
 $(addprefix $(VENV)/,.installed .installed-dev .installed-torch .installed-docs): pyproject.toml Makefile

@@ -7,8 +7,8 @@ from gode.benchmarks.odebench.systems import systems
 from gode.benchmarks.problems import SUITES
 from gode.equation import Node, Skeleton, SystemSkeleton
 from gode.equation.parse_system import parse_system_values
-from gode.equation.system import columns_seen, renamed, state_seen
-from gode.equation.tree import mul, var
+from gode.equation.system import columns_seen, state_seen
+from gode.equation.tree import mul, renamed, var
 from gode.prior.terms import Pieces, _sorted, ways_of_writing
 
 Structure = tuple[object, ...]

@@ -11,6 +11,12 @@ from problems import BY_NAME, Trajectory
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
 
+@pytest.hookimpl(tryfirst=True)  # before fixtures are made
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    if item.get_closest_marker("torch"):
+        pytest.importorskip("torch", reason="torch is not installed; `make test-torch` runs this")
+
+
 @pytest.fixture
 def rng() -> np.random.Generator:
     return np.random.default_rng(0)

@@ -1,13 +1,29 @@
+import ast
+import io
 import os
 import stat
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
+import numpy as np
 import pytest
 
-from gode.errors import FileError
-from gode.files import make_folder, replacing
+import gode
+from gode.discovery.arguments import make_dataset
+from gode.errors import DataError, FileError, GodeError
+from gode.files import make_folder, read_bytes, read_json, read_most, replacing
+from gode.fleet.lines import read_lines
+from gode.fleet.sources import file_task
+from gode.fleet.task import Unusable
+from gode.grammar import load_grammar
+from gode.library import load_library
+from gode.measured.read import DataOptions
+from gode.model import load_model
+from gode.prior import load_corpus
+from gode.search.checkpoint import Checkpoint
+from gode.tables.read import read_table
 
 KILLED = (
     "import os, signal, sys; from pathlib import Path; from gode.files import replacing\n"
@@ -141,3 +157,125 @@ def test_a_folder_is_no_file(tmp_path):
     with pytest.raises(FileError, match="Is a directory"):
         write(tmp_path)
     assert os.listdir(tmp_path) == []
+
+
+READERS = {
+    "table": read_table,
+    "record": gode.load,
+    "grammar": load_grammar,
+    "laws": load_corpus,
+    "library": load_library,
+    "model": load_model,
+    "file of a fleet": lambda path: told(file_task(path, DataOptions())),
+    "lines of a fleet": lambda path: list(read_lines(path, str, "a line")),
+    "checkpoint": lambda path: Checkpoint(path, data(), {}),
+}
+
+
+def told(task):
+    """Raise what a record that cannot be used says."""
+    if isinstance(task.data, Unusable):
+        raise DataError(task.data.failure)
+
+
+def data():
+    t = np.linspace(0.0, 1.0, 12)
+    return make_dataset(t, np.exp(-t))
+
+
+@pytest.mark.parametrize("reader", READERS)
+@pytest.mark.parametrize("kind", ["pipe", "device", "directory", "huge", "rights"])
+def test_what_is_no_readable_file_is_refused_at_once_by_every_reader(reader, kind, tmp_path):
+    if kind == "rights" and os.geteuid() == 0:
+        pytest.skip("root may read everything")
+    if (reader, kind) == ("lines of a fleet", "huge"):
+        pytest.skip("it is read line by line")
+    path = tmp_path / "in.json"
+    (tmp_path / "in.safetensors").write_bytes(b"")
+    if kind == "pipe":
+        os.mkfifo(tmp_path / "pipe")
+        path.symlink_to("pipe")
+    elif kind == "device":
+        path.symlink_to("/dev/zero")
+    elif kind == "directory":
+        path.mkdir()
+    else:
+        path.write_text("t,u\n")
+        os.truncate(path, 10**13 if kind == "huge" else 4)  # sparse: it takes no room
+        path.chmod(0o644 if kind == "huge" else 0)
+    with pytest.raises(GodeError, match=r"in\.json") as caught:
+        READERS[reader](path)
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 1000
+
+
+def test_an_open_pipe_of_this_process_is_read_up_to_the_limit():
+    reader, writer = os.pipe()
+    os.write(writer, b"t,u\n0,1\n")
+    os.close(writer)
+    assert read_bytes(f"/dev/fd/{reader}", 100) == b"t,u\n0,1\n"
+    os.close(reader)
+    with pytest.raises(FileError, match="holds more than 5 bytes"):
+        read_most(io.BytesIO(b"123456"), 5, "it")
+
+
+def test_an_archive_that_unpacks_to_too_much_is_no_library(tmp_path, monkeypatch):
+    monkeypatch.setattr("gode.library.MAX_UNPACKED", 10_000_000)
+    np.savez_compressed(tmp_path / "bomb.npz", rules=np.zeros(20_000_000, np.int8))
+    with pytest.raises(FileError, match="unpacks to more than 10 MB"):
+        load_library(tmp_path / "bomb.npz")
+
+
+def test_a_line_without_an_end_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr("gode.fleet.lines.MAX_LINE", 1000)
+    (tmp_path / "table.jsonl").write_bytes(b"[" * 5000)
+    with pytest.raises(FileError, match="line 1: longer than 1000 bytes"):
+        list(read_lines(tmp_path / "table.jsonl", str, "a line"))
+
+
+def test_deep_json_is_refused_in_a_sentence(tmp_path):
+    (tmp_path / "deep.json").write_text("[" * 100_000)
+    with pytest.raises(FileError, match="is not complete JSON"):
+        read_json(tmp_path / "deep.json", 10**6)
+
+
+OPENING = {"open", "read_text", "read_bytes", "copyfile"}
+ALLOWED = {  # what is opened there is written, or comes with the package
+    "files.py": "the door itself",
+    "benchmarks/odebench/systems.py": "comes with the package",
+    "benchmarks/worker.py": "the sources of the package, and what the system tells",
+    "benchmarks/engine.py": "what the system tells",
+    "benchmarks/report.py": "appends a command",
+    "cli/app.py": "the null device",
+    "cli/progress.py": "writes",
+    "data/example.py": "comes with the package",
+    "fleet/folder.py": "writes",
+    "fleet/lines.py": "appends",
+    "fleet/page.py": "comes with the package",
+    "grammar/rules.py": "comes with the package",
+    "library.py": "writes",
+    "model/corpus.py": "writes",
+    "model/latent.py": "comes with the package",
+    "prior/corpus.py": "comes with the package",
+    "report/html.py": "comes with the package",
+    "report/program.py": "comes with the package",
+    "search/checkpoint.py": "appends",
+    "studio/app.py": "comes with the package",
+    "studio/pages.py": "comes with the package",
+    "studio/queueing.py": "locks and writes",
+    "studio/server.py": "locks, and opens the page",
+}
+
+
+def test_files_of_the_user_are_read_by_one_door():
+    package = Path(gode.__file__).parent
+    found = set()
+    for path in package.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call):
+                called = node.func
+                ours = isinstance(called, ast.Name) and called.id in ("read_text", "read_bytes")
+                name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
+                if name in OPENING and not ours:
+                    found.add(path.relative_to(package).as_posix())
+    assert found - set(ALLOWED) == set(), "read it by gode.files"

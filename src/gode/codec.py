@@ -37,6 +37,7 @@ RETIRED = {  # fields of older records that nothing reads any more
         "operation_price",
         "learned",
     ),
+    "ShootConfig": ("horizons", "longer", "growing"),
     "Candidate": ("errors", "complexity", "floor", "price", "forecast"),
 }
 KINDS: dict[type, str] = {

@@ -19,9 +19,9 @@ from gode.discovery.quality import Quality
 from gode.discovery.simulate import Start
 from gode.discovery.states import TAKEN
 from gode.equation.fixing import Bounds
+from gode.equation.identifiers import identifiers
 from gode.errors import ConfigError, DataError, NotFittedError
 from gode.search.settings import INPUT
-from gode.tables.identifiers import identifiers
 from gode.tables.rows import Rows, by_run, explained, rows_of, target_names, target_of
 
 WEIGHT = "sample_weight"
@@ -47,7 +47,8 @@ class ODERegressor:
         initial: known initial values, [u(t0)] or [u(t0), u'(t0)], of several states in turn or by name.
         runs: the column of X, a DataFrame, that names the run of each row, if there are several.
         individual: constants that each run has for itself, as in `gode.discover`.
-        hold, interpolation, grammar, preset, effort, start, without, n_jobs: as in `gode.discover`.
+        hold, interpolation, keep_outliers: as in `gode.discover`.
+        grammar, preset, effort, start, without, n_jobs: as in `gode.discover`.
         random_state: an integer or a generator; None is 0, so that fits are reproducible.
 
     After `fit`, `equation_` is the equation with its error bars, `discovery_` all that `gode.discover`
@@ -71,6 +72,7 @@ class ODERegressor:
         initial: Start | None = None,
         hold: bool | None = None,
         interpolation: str = "auto",
+        keep_outliers: bool = False,
         grammar: str | None = None,
         preset: str = "default",
         effort: str = "normal",
@@ -94,6 +96,7 @@ class ODERegressor:
         self.initial = initial
         self.hold = hold
         self.interpolation = interpolation
+        self.keep_outliers = keep_outliers
         self.grammar = grammar
         self.preset = preset
         self.effort = effort
@@ -232,6 +235,7 @@ class ODERegressor:
         given: dict[str, Any] = {key: y if key == self.signal else None for key in SIGNALS}
         given |= {"force": force, "initial": self.initial, "names": names}
         given |= {"hold": self.hold, "interpolation": self.interpolation, "individual": self.individual}
+        given |= {"keep_outliers": self.keep_outliers}
         given |= {"fixed": self.fixed, "bounds": self.bounds, "units": self.units}
         if self.equation is not None:
             return fit(self.equation, t, **given)

@@ -1,9 +1,13 @@
-"""Atomic writing of files; devices and pipes are written to directly.
+"""The door of all files of the user: bounded reading of regular files, and atomic writing.
 
-A new file is first written as a draft in the same folder, under a lock that ends with the process, so that
-the next writer can tell the draft of a killed process from one that is being written.
+What is read must be a regular file, after links are followed, of bounded size: a device has no end, and
+nobody may ever write to a pipe. The open files of this process (/dev/stdin, /dev/fd/3) may be pipes, as a
+shell makes them. Devices and pipes are written to directly. A new file is first written as a draft in the
+same folder, under a lock that ends with the process, so that the next writer can tell the draft of a killed
+process from one that is being written.
 """
 
+import json
 import os
 import re
 import secrets
@@ -16,17 +20,134 @@ from errno import EACCES, ENAMETOOLONG, ENOSPC
 from pathlib import Path
 from typing import BinaryIO
 
-from gode.errors import FileError, shortened
+from gode.errors import FileError, GodeError, shortened
 
 if sys.platform != "win32":
     import fcntl
 
 DESCRIPTOR = re.compile(r"/dev/(?:fd/(\d+)|std(?:in|(out)|(err)))|/proc/self/fd/(\d+)")
+CHUNK = 1 << 20  # bytes
+KINDS = {  # of what is no regular file
+    stat.S_IFDIR: "a directory",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+    stat.S_IFIFO: "a pipe",
+    stat.S_IFSOCK: "a socket",
+}
 ADVICE = {
     ENAMETOOLONG: "give it a shorter name",
     ENOSPC: "free some space or name another folder",
     EACCES: "name a place that you may write to",
 }
+
+
+@contextmanager
+def opened(
+    path: str | Path, *, what: str = "a file", error: type[GodeError] = FileError
+) -> Iterator[BinaryIO]:
+    """Yield a regular file for reading, or an open file of this process; nothing else is opened.
+
+    Args:
+        what: to name instead, for the message.
+        error: to raise.
+
+    Raises:
+        GodeError: of the kind `error`, with a sentence, if it is none or cannot be read.
+    """
+    name = shortened(str(path), 200)
+    is_open = _descriptor(Path(path)) is not None
+    try:
+        if not is_open:
+            _check_kind(
+                os.stat(path).st_mode, name, what, error
+            )  # before it is opened, which may wait for ever
+        with open(path, "rb", opener=_without_waiting) as file:
+            if not is_open:
+                _check_kind(os.stat(file.fileno()).st_mode, name, what, error)
+            yield file
+    except GodeError:
+        raise
+    except (OSError, ValueError) as failure:  # ValueError: a zero byte in the name
+        reason = failure.strerror if isinstance(failure, OSError) else str(failure)
+        raise error(f"{name} cannot be read ({reason}); check the name and the permissions") from None
+
+
+def read_bytes(
+    path: str | Path,
+    most: int,
+    *,
+    what: str = "a file",
+    smaller: str = "",
+    error: type[GodeError] = FileError,
+) -> bytes:
+    """Return the content of a file of at most `most` bytes; see `opened`.
+
+    Args:
+        smaller: what to do about a file that is too large, for the message.
+
+    Raises:
+        GodeError: of the kind `error`, also if the file changes while it is read.
+    """
+    name = shortened(str(path), 200)
+    with opened(path, what=what, error=error) as file:
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode):
+            return read_most(file, most, name, smaller=smaller, error=error)
+        if status.st_size > most:
+            raise error(_too_large(name, most, smaller))
+        data = file.read(status.st_size + 1)
+    if len(data) != status.st_size:
+        raise error(
+            f"{name} had {status.st_size} bytes when it was opened, but {len(data)} could be read: "
+            "it is being written; wait until that is done"
+        )
+    return data
+
+
+def read_most(
+    file: BinaryIO, most: int, name: str, *, smaller: str = "", error: type[GodeError] = FileError
+) -> bytes:
+    """Return the content of an open file, perhaps a pipe, of at most `most` bytes.
+
+    Raises:
+        GodeError: of the kind `error`, if there are more.
+    """
+    parts, size = [], 0
+    while size <= most and (chunk := file.read(CHUNK)):
+        parts.append(chunk)
+        size += len(chunk)
+    if size > most:
+        raise error(_too_large(name, most, smaller))
+    return b"".join(parts)
+
+
+def read_head(path: str | Path, n: int) -> bytes:
+    """Return the first `n` bytes of a file, or all that it has; see `opened`."""
+    with opened(path) as file:
+        return file.read(n)
+
+
+def read_text(
+    path: str | Path, most: int, *, what: str = "a text file", error: type[GodeError] = FileError
+) -> str:
+    """Return the text of a file in UTF-8, of at most `most` bytes; see `read_bytes`."""
+    data = read_bytes(path, most, what=what, error=error)
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as failure:
+        name = shortened(str(path), 200)
+        raise error(f"{name}: not UTF-8 at byte {failure.start}; save the file as UTF-8 text") from None
+
+
+def read_json(path: str | Path, most: int) -> object:
+    """Return what a small file of JSON holds; see `read_bytes`."""
+    text = read_text(path, most)
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        raise FileError(
+            f"{shortened(str(path), 200)} is not complete JSON: it is damaged; delete it and begin again"
+        ) from None
 
 
 @contextmanager
@@ -67,6 +188,24 @@ def make_folder(folder: Path) -> None:
     except OSError as error:
         name = shortened(str(folder), 200)
         raise FileError(f"the folder {name} cannot be made ({error.strerror}); name another") from None
+
+
+def _without_waiting(name: str, flags: int) -> int:
+    """Open a file; a pipe that took its place in the meantime does not wait for a writer."""
+    is_open = _descriptor(Path(name)) is not None
+    return os.open(name, flags if is_open else flags | getattr(os, "O_NONBLOCK", 0))
+
+
+def _check_kind(mode: int, name: str, what: str, error: type[GodeError]) -> None:
+    if not stat.S_ISREG(mode):
+        kind = KINDS.get(stat.S_IFMT(mode), "no file")
+        where = " in it" if stat.S_ISDIR(mode) else ""
+        raise error(f"{name} is {kind}; name {what}{where}")
+
+
+def _too_large(name: str, most: int, smaller: str) -> str:
+    size = f"{most / 10**6:g} MB" if most >= 10**6 else f"{most} bytes"
+    return f"{name} holds more than {size}, which is the most that is read; {smaller or 'name a smaller one'}"
 
 
 def _descriptor(path: Path) -> int | None:

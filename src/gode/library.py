@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from struct import error as StructError
-from zipfile import BadZipFile
+from typing import BinaryIO
+from zipfile import BadZipFile, ZipFile
 from zlib import error as ZlibError
 
 import numpy as np
@@ -28,10 +29,11 @@ from gode.equation.tree import (
     variables,
 )
 from gode.errors import EquationError, FileError, GrammarError
-from gode.files import replacing
+from gode.files import opened, replacing
 from gode.grammar import Derivation, Grammar, generate, parse, sample
 
 FORMAT = "gode-library-1"
+MAX_UNPACKED = 4_000_000_000  # bytes
 # what NumPy and zipfile raise for files that are foreign, truncated or corrupt
 UNREADABLE = (
     OSError,
@@ -247,8 +249,10 @@ def load_library(path: Path) -> Library:
         FileError: if the file is missing or not such a library.
     """
     try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
-            parts = {key: stored[key] for key in ("format", "name", "grammar", "lengths", "rules")}
+        with opened(path) as file:
+            check_unpacked(file, MAX_UNPACKED, str(path))
+            with np.load(file, allow_pickle=False) as stored:
+                parts = {key: stored[key] for key in ("format", "name", "grammar", "lengths", "rules")}
     except UNREADABLE as error:
         raise FileError(f"{path} is no library that gode wrote ({error}); draw it anew") from None
     if str(parts["format"]) != FORMAT:
@@ -264,6 +268,19 @@ def load_library(path: Path) -> Library:
     flat, starts = rules.tolist(), (stops - lengths).tolist()
     derivations = tuple(tuple(flat[a:b]) for a, b in zip(starts, stops.tolist(), strict=True))
     return Library(grammar, derivations)
+
+
+def check_unpacked(file: BinaryIO, most: int, name: str) -> None:
+    """Refuse an archive, such as NumPy's .npz, that unpacks to more than `most` bytes; rewind it.
+
+    Raises:
+        FileError: if it does.
+    """
+    with ZipFile(file) as archive:
+        size = sum(info.file_size for info in archive.infolist())
+    if size > most:
+        raise FileError(f"{name} unpacks to more than {most / 10**6:g} MB, which is the most that is read")
+    file.seek(0)
 
 
 def _consistent(lengths: Int, rules: Int, n_rules: int) -> bool:

@@ -18,16 +18,18 @@ import numpy as np
 
 from gode.arrays import Float
 from gode.data import Columns
-from gode.equation import Equation, Law, parse_skeleton
+from gode.equation import Equation, Law, SystemSkeleton, parse_skeleton
 from gode.equation.system import make_law
 from gode.equation.tree import derivative_order, is_other, variables
 from gode.fitting.correlated import fit_arma
 from gode.fitting.evidence import Residuals, deviance
 from gode.fitting.individuals import Individuals
+from gode.fitting.lasting import law_lasts
 from gode.fitting.roles import improbability_of_constants
 from gode.fitting.shooting import Shot
 from gode.prior import log_prior
 
+UNUSUAL = 4.0  # -2 log of the prior odds that a constant of a system is one, or equals one in its equation
 PLAIN = {1: parse_skeleton("u' = C*u"), 2: parse_skeleton("u'' = C*u")}  # whose prior is the unit
 
 
@@ -40,6 +42,10 @@ class SelectionConfig:
     support: float = 10.0  # least gain over a constant, a line, a random walk: 2 log of the Bayes factor
     chance: float = 3.0  # standard deviations of what constants of each run explain by chance
     floor: float = 1e-5  # residuals below this share of the signal are rounding
+    lasting: float = (
+        0.0  # gain for each equation of a law in which what is zero stays zero, where that is usual
+    )
+    apart: float = 2.0  # times the residuals of the law that is named: larger ones are told from it
 
 
 @dataclass(frozen=True)
@@ -124,7 +130,7 @@ def rank(pool: Pool, config: SelectionConfig) -> Ranking:
         return Ranking()
     m = independent_values(pool.candidates)
     order = in_order([weighed(c, pool.floor, config, m) for c in pool.candidates])
-    return Ranking(order, len(ties(order, config)), _is_supported(order[0], pool, m, config))
+    return Ranking(order, len(ties(order, config, pool.floor)), _is_supported(order[0], pool, m, config))
 
 
 def judge(
@@ -147,7 +153,7 @@ def judge(
         independent=shot.independent,
         by_state=tuple(map(tuple, shot.by_state)),
         own=shot.own,
-        unusual=_unusual(shot.equation, columns),
+        unusual=_unusual(shot.equation, columns) - _lasting(shot.equation, config),
     )
     return weighed(found, floor, config)
 
@@ -158,7 +164,24 @@ def _unusual(law: Law, columns: Columns) -> float:
     sought = law.skeleton.sought  # what the user knows costs nothing
     terms = sum(log_prior(each, others=others, forced="F" in columns.names) for each in sought)
     plain = sum(log_prior(PLAIN[order]) for each in sought for order in each.orders)
-    return improbability_of_constants(law, columns) - 2 * (terms - plain)
+    return improbability_of_constants(law, columns) - 2 * (terms - plain) + UNUSUAL * _n_held(law)
+
+
+def _n_held(law: Law) -> int:
+    """Return how many constants of a system are held at one, or equal to another of the same equation."""
+    skeleton = law.skeleton
+    if not isinstance(skeleton, SystemSkeleton) or skeleton.parameters:
+        return 0
+    terms = [(term, part.highest) for part in skeleton.parts for term in part.terms]
+    ones = sum(term.constant is None and term.body.value != highest for term, highest in terms)
+    cuts = zip(skeleton.offsets, skeleton.offsets[1:], strict=False)
+    owns = [skeleton.places[first:last].tolist() for first, last in cuts]
+    return ones + sum(len(own) - len(set(own)) for own in owns)
+
+
+def _lasting(law: Law, config: SelectionConfig) -> float:
+    """Return the gain of a law in which what is zero stays zero."""
+    return config.lasting * len(law.skeleton.parts) if config.lasting and law_lasts(law) else 0.0
 
 
 def weighed(
@@ -213,23 +236,51 @@ def in_order(candidates: Sequence[Candidate]) -> list[Candidate]:
     return sorted(best.values(), key=lambda c: (c.criterion, c.complexity, c.equation.skeleton.key))
 
 
-def ties(order: Sequence[Candidate], config: SelectionConfig) -> list[Candidate]:
+def ties(order: Sequence[Candidate], config: SelectionConfig, floor: Sequence[float] = ()) -> list[Candidate]:
     """Return the candidates that the data cannot tell from the first, which is among them.
 
-    They are the smallest set that holds the posterior probability `config.level`.
+    They are the smallest set that holds the posterior probability `config.level`; see `probabilities`.
     """
-    weights = probabilities(order, config)
+    weights = probabilities(order, config, floor)
     places = np.argsort(-weights, kind="stable")
     n = int(np.searchsorted(np.cumsum(weights[places]), config.level)) + 1
-    inside = {0, *places[:n].tolist()}
+    inside = {0, *(int(i) for i in places[:n] if weights[i] > 0)}
     return [c for i, c in enumerate(order) if i in inside]
 
 
-def probabilities(order: Sequence[Candidate], config: SelectionConfig) -> Float:
-    """Return the posterior probability of each candidate, if the law is one of them."""
-    criteria = np.array([c.criterion for c in order])
+def probabilities(order: Sequence[Candidate], config: SelectionConfig, floor: Sequence[float] = ()) -> Float:
+    """Return the posterior probability of each candidate, if the law is one of them.
+
+    That of a law whose residuals are many times those of the first is zero: correlated noise of that size
+    would explain them, but the first shows that the noise is smaller.
+
+    Args:
+        floor: weighted residual of each state that is rounding.
+    """
+    near = [_follows_as_well(c, order[0], config, floor) for c in order]
+    criteria = np.where(near, [c.criterion for c in order], np.inf)
     weights = np.exp(-0.5 * (criteria - criteria.min()) / config.temperature)
     return np.asarray(weights / weights.sum())
+
+
+def _follows_as_well(
+    one: Candidate, first: Candidate, config: SelectionConfig, floor: Sequence[float]
+) -> bool:
+    """Tell whether a candidate follows each state about as closely as the first one does."""
+    if one is first:
+        return True
+    if len(one.by_state) != len(first.by_state):
+        return _noise_left(one, one.rms) <= config.apart * max(_noise_left(first, first.rms), *floor, 0.0)
+    rows = zip(one.states, first.states, floor or (0.0,) * len(one.states), strict=True)
+    return all(
+        _noise_left(one, own.square**0.5) <= config.apart * max(_noise_left(first, best.square**0.5), least)
+        for own, best, least in rows
+    )
+
+
+def _noise_left(c: Candidate, rms: float) -> float:
+    """Return the noise that a law would have if it were right: fitted numbers take their share of it."""
+    return rms * float(np.sqrt(c.n_values / max(c.n_values - c.n_free, 0.5 * c.n_values, 1.0)) or 1.0)
 
 
 def front(candidates: Sequence[Candidate]) -> list[Candidate]:

@@ -5,7 +5,7 @@ common derived units of SI stand for products of others.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
@@ -69,6 +69,14 @@ class Unit:
 
 def _raised(symbol: str, power: float) -> str:
     return symbol if power == 1 else f"{symbol}^{power:g}"
+
+
+def written(unit: Unit, columns: Iterable[Unit]) -> str:
+    """Return a unit as text, by the derived units that columns have: N/m^2, not Pa, beside a force in N."""
+    seen = list(columns)
+    known = [name for name, powers in DERIVED.items() if len(powers) > 1 and Unit(powers) in seen]
+    ways = [Unit({n: k}) * (unit / Unit(DERIVED[n]) ** k) for n in known for k in (1.0, -1.0)]
+    return str(min([unit, *ways], key=lambda way: sum(map(abs, way.powers.values()))))
 
 
 def parse_unit(text: str, *, strict: bool = True) -> Unit | None:

@@ -1,6 +1,9 @@
+import pytest
+
 from commands import gode
 
 
+@pytest.mark.slow
 def test_the_demonstration_ends_with_equation_picture_and_report(tmp_path):
     result = gode("demo", "--out", tmp_path)
     assert result.exit_code == 0, result.output

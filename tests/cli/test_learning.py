@@ -40,4 +40,6 @@ def test_a_corpus_without_a_law_for_the_grammar_is_refused(tmp_path: Path) -> No
     corpus = tmp_path / "mine.txt"
     corpus.write_text("fall: y'' = C")
     assert "no law of" in refused("grammar", "learn", str(corpus), "--grammar", "first-order")
-    assert "cannot read the laws" in refused("grammar", "learn", "nowhere.txt", "--grammar", "first-order")
+    assert "nowhere.txt cannot be read" in refused(
+        "grammar", "learn", "nowhere.txt", "--grammar", "first-order"
+    )

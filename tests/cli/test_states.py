@@ -35,9 +35,10 @@ def test_states_are_named_after_their_columns_and_slopes_are_guessed(file):
     assert dataset.states == ("Prey", "Temp_C")
     assert dataset.channels == ("Prey", "Prey'", "Temp_C")
     assert dataset.labels["Prey"] == "Prey [1000]"
-    (told,) = readings.told
-    assert "time from 'Year', Prey from 'Prey [1000]', Temp_C from 'Temp °C', Prey' from 'dPrey/dt';" in told
-    assert "not used: 'Predator', 'rain' (pass it as --force NAME" in told
+    told, asks = readings.told
+    assert "time from 'Year', Prey from 'Prey [1000]', Temp_C from 'Temp °C', Prey' from 'dPrey/dt'," in told
+    assert "rain from 'rain'; not used: 'Predator'" in told
+    assert asks.startswith("'rain' is taken as the known input: its name means input (")
 
 
 def test_states_may_be_given_by_number_or_renamed_and_columns_by_their_new_name(file):
@@ -152,7 +153,14 @@ def test_constant_and_identical_columns_are_told(tmp_path):
         read(str(path), states="x,z")
 
 
-def test_a_file_with_several_signals_says_how_to_take_them_as_one_system(file):
-    _, readings = read(file)
-    assert "u from 'Prey [1000]'" in readings.told[0]
+def test_several_signals_are_one_system_and_how_to_say_otherwise_is_told(file):
+    dataset, readings = read(file)
+    assert (dataset.states, dataset.inputs) == (("Prey", "Predator", "Temp_C"), ("rain",))
+    assert "Prey from 'Prey [1000]', Predator from 'Predator', Temp_C from 'Temp °C'" in readings.told[0]
+    assert "are taken as states of one system (--u all if each is a run of its own" in readings.told[2]
+
+
+def test_an_equation_of_one_state_takes_one_column(file):
+    dataset, readings = read(file, single=True)
+    assert (dataset.states, dataset.labels["u"]) == (("u",), "Prey [1000]")
     assert "--states Prey,Predator,... if they are states of one system" in readings.told[0]

@@ -137,7 +137,17 @@ def test_the_law_is_found_with_the_constant_that_its_equations_share(uninterrupt
 
 
 def test_killed_and_started_again_it_ends_the_same(search, uninterrupted, tmp_path):
-    for n_fits in (2, 9):
+    kill_and_finish(search, uninterrupted, tmp_path, (5,))
+
+
+@pytest.mark.slow
+def test_killed_twice_it_ends_the_same(search, uninterrupted, tmp_path):
+    kill_and_finish(search, uninterrupted, tmp_path, (2, 9))
+
+
+def kill_and_finish(search, uninterrupted, tmp_path, moments):
+    """Kill the command after so many fits, each time; then let it finish."""
+    for n_fits in moments:
         process = start(*search, "--out", tmp_path)
         wait_for_work(process, tmp_path, n_fits)
         process.kill()
@@ -156,6 +166,7 @@ def test_the_answer_does_not_depend_on_the_number_of_processes(search, uninterru
     assert (tmp_path / "record.json").read_bytes() == uninterrupted[0]
 
 
+@pytest.mark.slow
 def test_an_interruption_leaves_the_best_so_far(fur, tmp_path):
     words = ("discover", fur, "--states", "Hare,Lynx", "--effort", "quick", "--out", tmp_path)
     process = start(*words)

@@ -152,6 +152,7 @@ def test_runs_of_different_number_get_a_sentence():
         discover([T, T], [np.exp(-T)], order=1)
 
 
+@pytest.mark.slow
 def test_two_processes_give_the_answer_of_one(growth):
     example = load_example("growth")
     spread = discover(example.t, example.u, order=1, effort="quick", seed=0, n_jobs=2)
@@ -178,6 +179,7 @@ def test_an_implicit_equation_is_found_and_written_as_one():
     assert np.allclose(found.simulate().u, u, atol=1e-3)
 
 
+@pytest.mark.slow
 def test_a_long_record_is_screened_on_a_part_and_decided_on_the_whole():
     t = np.linspace(0.0, 60.0, 1500)
     solved = solve(parse_equation("u'' = -0.02*u' - 4*u"), t, [1.0, 0.0])
@@ -219,6 +221,7 @@ def test_rough_data_do_not_lead_the_fit_of_an_epidemic_astray():
     assert [c.value for c in found.equation.constants] == pytest.approx([-0.002, -0.0008], rel=0.5)
 
 
+@pytest.mark.slow
 def test_a_body_that_friction_brings_to_rest():
     t = np.linspace(0, 14, 200)
     u = solve(parse_equation("u'' = -0.35*sign(u') - 7*u"), t, [0.97, 0.0]).u
@@ -227,6 +230,7 @@ def test_a_body_that_friction_brings_to_rest():
     assert [c.value for c in found.equation.constants] == pytest.approx([-0.35, -7], rel=0.01)
 
 
+@pytest.mark.slow
 def test_a_stiffening_body_is_found_from_drifting_accelerations():
     t, force = np.linspace(0, 40, 300), "cos(2*t)"
     true = solve(parse_equation("u'' = -0.2*u' - 1.5*u - 5*u^3 + 0.2*F"), t, [0.0, 0.8], inputs={"F": force})

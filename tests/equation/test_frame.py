@@ -1,5 +1,7 @@
 """Frames: named constants, unknown functions, and what becomes of them."""
 
+import time
+
 import numpy as np
 import pytest
 
@@ -123,3 +125,12 @@ def test_bad_values_are_refused_with_a_caret(given, reason):
 def test_a_product_of_two_constants_can_be_fitted():
     skeleton = parse_frame("u' = a*b", functions=False).law({})
     assert compile_scales(skeleton.rhs_terms, ("t", "u", "u'", "u''"), 2).role.tolist() == [1]
+
+
+def test_a_frame_of_very_many_unknown_functions_is_refused_soon():
+    text = "u' = " + "+".join(f"f{i}(u)" for i in range(2000))
+    begun = time.process_time()
+    with pytest.raises(EquationError, match="f20 is one unknown function too many; a frame has 20 at most"):
+        parse_frame(text)
+    assert time.process_time() - begun < 1.0
+    assert len(parse_frame(text.partition("+f20(")[0]).functions) == 20

@@ -1,11 +1,12 @@
 """Skeletons: what they report, their text, and their split into terms."""
 
 import math
+import re
 
 import pytest
 from hypothesis import assume, given, settings
 
-from gode.equation import Skeleton, parse_skeleton, parse_tree
+from gode.equation import Skeleton, parse_equation, parse_skeleton, parse_tree
 from gode.equation.terms import explicit_terms, linear_terms, term_node
 from gode.equation.tree import ONE, ZERO, add, const, num, power, var, walk
 from gode.errors import EquationError
@@ -129,3 +130,29 @@ def test_a_nonlinear_highest_derivative_has_no_right_hand_side(text):
 
 def test_a_slope_of_zero_has_no_right_hand_side():
     assert explicit_terms(add(power(var("u"), num(2)), var("t")), "u'") is None
+
+
+@pytest.mark.parametrize(
+    ("equation", "form"),
+    [
+        ("2*u'' + 0.3*u' + 5*u = F", "C*u'' + C*u' + C*u = F"),
+        ("u' = 0.5*F - 3*u", "C*u' + C*u = F"),
+        ("u'' = F - 2.5*u", "u'' + C*u = F"),
+        ("u' = -0.5*u + 0.3*F*u", "u' = C*u + C*F*u"),
+        ("u' = -0.08*u + 15.6*exp(-1.64*t)", "u' = C*u + C*exp(C*t)"),
+        ("u'*u = 2.5*u + 3.5*F", "C*u*u' + C*u = F"),
+    ],
+)
+def test_the_form_of_a_law_is_that_in_which_its_equation_is_printed(equation, form):
+    found = parse_equation(equation)
+    assert found.skeleton.form() == form
+    assert parse_skeleton(form) == found.skeleton
+    assert re.sub(r"[\d.]+(?=\*)", "", str(found)).count("F") == form.count("F")
+    assert str(found).endswith("= F") == form.endswith("= F")
+
+
+@given(skeleton_trees())
+def test_the_form_reads_back(tree):
+    skeleton = Skeleton(tree)
+    assume(skeleton.order and len(skeleton.terms) > 1)
+    assert parse_skeleton(skeleton.form()) == parse_skeleton(str(skeleton))

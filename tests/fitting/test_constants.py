@@ -342,14 +342,6 @@ def test_missing_input_is_named(oscillator):
         fit_constants(parse_skeleton("u' = C*u + C*F"), residual_problem(columns_of_run(*oscillator)))
 
 
-@pytest.mark.parametrize(
-    "options", [{"n_starts": 0}, {"n_refined": 0}, {"max_iterations": 0}, {"tolerance": 0}]
-)
-def test_unusable_configuration_is_refused(options):
-    with pytest.raises(ConfigError, match=next(iter(options))):
-        ConstantsConfig(**options)
-
-
 def test_one_more_constant_does_not_lose_the_frequency_of_a_wave():
     t, u, du, _ = truth(problem("ID28"))
     columns = columns_of_run(t, u, du)

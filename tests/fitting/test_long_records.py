@@ -2,7 +2,9 @@ import numpy as np
 import pytest
 
 from gode.data import Dataset, make_run
-from gode.fitting.long_records import condensed, first_part, screened
+from gode.discovery.arguments import make_dataset
+from gode.fitting.long_records import condensed, first_part, screened, shorter
+from gode.fitting.prepare import prepare
 from gode.fitting.target import Target
 
 
@@ -66,3 +68,16 @@ def test_the_first_part_lasts_until_the_signal_moves_half_as_much_as_the_whole(q
     u = np.where(np.arange(4000) < quiet, 0.0, np.sin(2000 * t))
     whole = target_of(make_run(t, u=u))
     assert first_part(whole).dataset.runs[0].n_points == expected
+
+
+def test_a_shorter_target_is_half_as_long_until_few_values_are_left(rng):
+    t = np.linspace(0.0, 10.0, 100)
+    u = np.c_[np.sin(t), np.cos(t)]
+    u[:30, 1] = np.nan
+    whole = prepare(make_dataset(t, u, None, None, None, None), 1, 1e-5).target
+    lengths, now = [], shorter(whole)
+    while now is not None:
+        lengths.append(now.dataset.runs[0].n_points)
+        assert now.guides[0].shape[1] == lengths[-1]
+        now = shorter(now)
+    assert lengths == [50, 38]  # eight values of the second state

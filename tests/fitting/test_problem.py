@@ -79,7 +79,7 @@ def test_unknown_initial_values_do_not_matter(order: int, rng):
 
 
 @pytest.mark.parametrize(
-    "initial", [[[1.0, 2.0]], [[1.0], [2.0]], [], [[np.nan]]], ids=["order", "runs", "none", "nan"]
+    "initial", [[[1.0, 2.0]], [[1.0], [2.0]], [], [[np.inf]]], ids=["order", "runs", "none", "infinite"]
 )
 def test_unusable_initial_values_are_refused(initial):
     t = np.linspace(0, 1, 5)

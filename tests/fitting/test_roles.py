@@ -36,6 +36,13 @@ def test_the_far_fetched_costs_more(usual: str, odd: str):
     assert price(odd) > price(usual) + 5
 
 
+def test_a_wave_without_a_constant_costs_where_it_makes_many_cycles():
+    wide = columns_of_run(np.linspace(0, 10, 101), 30 + 28 * np.sin(np.linspace(0, 10, 101)), np.ones(101))
+    assert price("u' = u + sin(u)") == price("u' = u + sin(t)") == 0.0
+    assert improbability_of_constants(parse_equation("u' = u + sin(u)"), wide) > 2
+    assert improbability_of_constants(parse_equation("u' = u + sin(t)"), wide) == 0.0
+
+
 def test_units_do_not_matter():
     t = np.linspace(0, 10, 101)
     u, slope = 2 + np.sin(t), np.cos(t)

@@ -82,7 +82,7 @@ def test_what_cannot_be_solved_is_a_failure_not_an_error(text, start, rng):
 def test_from_a_start_that_diverges_the_fit_proceeds_over_short_horizons(rng):
     run, guide = make_logistic(np.linspace(0.0, 8.0, 60), 0.5, 0.02, rng, known=True)
     target, skeleton, start = target_of([run], 0.02, [guide]), parse_skeleton("u' = C*u + C*u^2"), (-1.5, 0.1)
-    at_once = shoot(skeleton, start, target, config=ShootConfig(horizons=()))
+    at_once = shoot(skeleton, start, target, config=ShootConfig(segments=1))
     assert at_once.failure is Failure.DIVERGED
     shot = shoot(skeleton, start, target, config=ShootConfig())
     assert sorted(shot.equation.constants) == pytest.approx([-0.8, 0.16], rel=0.05)

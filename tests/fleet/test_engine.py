@@ -78,6 +78,7 @@ def test_any_executor_works_and_stays_open():
         assert pool.submit(int, 3).result() == 3
 
 
+@pytest.mark.slow
 def test_our_processes_take_over_from_a_pool_that_breaks(tmp_path):
     bad = Sum("bad", kills=9, folder=str(tmp_path))
     notes = []

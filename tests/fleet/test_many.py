@@ -107,7 +107,7 @@ def test_options_of_a_file_need_not_name_its_ending(tmp_path, pool):
         ([(0, 1)], {"order": 7}, "order must be"),
         (".", {"speed": 3}, "no option 'speed'"),
         ([(0, 1)], {"speed": 3}, "no option 'speed'"),
-        ([(0, 1)], {"grammar": "nowhere.grammar"}, "no such file"),
+        ([(0, 1)], {"grammar": "nowhere.grammar"}, "No such file"),
     ],
 )
 def test_nonsense_is_refused_before_the_work_begins(records, options, told):

@@ -12,7 +12,7 @@ import pytest
 import gode
 from gode.errors import ConfigError
 from gode.fleet.page import fleet_page
-from gode.fleet.result import Fit, Row
+from gode.fleet.result import Fit, Row, found_row
 from gode.fleet.table import table_of
 
 SPRING, FALL = "u'' = C*u", "u'' = C"
@@ -124,3 +124,14 @@ def test_a_table_that_is_none_is_refused(fleet):
         gode.Fleet(pd.DataFrame({"law": [], "verdict": [], "failure": []}))
     with pytest.raises(ConfigError, match="no records have the law"):
         fleet.constants("u' = C")
+
+
+def test_the_law_of_a_record_has_the_form_of_its_equation():
+    t = np.linspace(0.0, 10.0, 60)
+    found = gode.fit(
+        "u'' = C*u' + C*u + C*F", t, np.sin(t) * np.exp(-0.1 * t), force="sin(2*t)", initial=[0.0, 1.0]
+    )
+    row = found_row("a", found)
+    assert row.law == "C*u'' + C*u' + C*u = F"
+    assert row.equation.endswith("= F")
+    assert row.places == ("u''", "u'", "u")

@@ -19,7 +19,8 @@ each_kind = pytest.mark.parametrize("kind", ["gode", "paper"])
 
 def twin_of(kind: str, weights: dict[str, np.ndarray], grammar):
     """Torch's network with these weights."""
-    torch = pytest.importorskip("torch")
+    import torch
+
     from gode.model.gvae import GrammarVAE, Sizes
     from gode.paper.autoencoder_eq3 import PaperSizes, PaperVAE
 
@@ -35,7 +36,9 @@ def twin_of(kind: str, weights: dict[str, np.ndarray], grammar):
 
 
 def torch_twin(kind: str, weights: dict[str, np.ndarray], grammar):
-    return pytest.importorskip("torch"), twin_of(kind, weights, grammar)
+    import torch
+
+    return torch, twin_of(kind, weights, grammar)
 
 
 def our_logits(network, plan: Plan, z: np.ndarray, twin, torch) -> tuple[np.ndarray, np.ndarray]:
@@ -54,6 +57,7 @@ def our_logits(network, plan: Plan, z: np.ndarray, twin, torch) -> tuple[np.ndar
         return np.vstack(seen), twin.decode(torch.as_tensor(z), *steps).numpy()[:, 0]
 
 
+@pytest.mark.torch
 @pytest.mark.parametrize("name", ["b1", "b2", "implicit"])
 def test_our_encoder_agrees_with_torch(name: str, rng):
     grammar = load_grammar(name)
@@ -69,6 +73,7 @@ def test_our_encoder_agrees_with_torch(name: str, rng):
     np.testing.assert_allclose(GrammarNetwork(weights).encode(rules, lengths), mean.numpy(), atol=1e-4)
 
 
+@pytest.mark.torch
 @pytest.mark.parametrize("name", ["b1", "b2", "implicit"])
 def test_our_decoder_agrees_with_torch(name: str, rng):
     grammar = load_grammar(name)
@@ -80,6 +85,7 @@ def test_our_decoder_agrees_with_torch(name: str, rng):
         np.testing.assert_allclose(ours, theirs, atol=1e-4)
 
 
+@pytest.mark.torch
 @pytest.mark.parametrize("name", ["b1", "b2"])
 def test_the_paper_s_network_agrees_with_torch(name: str, rng):
     grammar = load_grammar(name)
@@ -154,6 +160,7 @@ def test_machine_keeps_what_is_open(rng):
     assert (machine.spare >= 0).all()
 
 
+@pytest.mark.torch
 @pytest.mark.parametrize("name", model_names())
 def test_shipped_model_agrees_with_torch(name: str):
     home = files("gode.model") / "weights"
@@ -169,7 +176,8 @@ def check_agreement(card: bytes, content: bytes) -> None:
     rng = np.random.default_rng(0)
     derivations = list(sample_many(grammar, 20, rng=rng))
     z = rng.standard_normal((20, space.dimension)).astype(np.float32)
-    torch = pytest.importorskip("torch")
+    import torch
+
     twin = twin_of(space.kind, weights, grammar)
     with torch.no_grad():
         if space.kind == "paper":

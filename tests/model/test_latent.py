@@ -317,7 +317,7 @@ def test_terms_the_grammar_has_not_are_an_error_once_needed(folder: Path):
 
 def test_huge_file_is_refused(folder: Path, monkeypatch):
     monkeypatch.setattr("gode.model.latent.MAX_FILE", 1000)
-    with pytest.raises(ModelError, match="larger than 1000 bytes"):
+    with pytest.raises(ModelError, match="holds more than 1000 bytes"):
         load_model(folder / "m")
 
 

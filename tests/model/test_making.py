@@ -26,12 +26,12 @@ def making(**changes) -> Making:
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory) -> Path:
-    pytest.importorskip("torch")
     folder = tmp_path_factory.mktemp("made")
     make_model(making(), folder, device="cpu")
     return folder
 
 
+@pytest.mark.torch
 def test_made_model_loads_and_says_how_it_was_made(made: Path):
     space = load_model(made / "tiny")
     card = space.card
@@ -45,6 +45,7 @@ def test_made_model_loads_and_says_how_it_was_made(made: Path):
     assert not list(made.glob("*.part*"))
 
 
+@pytest.mark.torch
 def test_interrupted_making_goes_on_to_the_same_model(made: Path, tmp_path: Path):
     """Stopped in epoch 7, the second call takes the library and the state of epoch 5 from disk."""
 
@@ -62,8 +63,8 @@ def test_interrupted_making_goes_on_to_the_same_model(made: Path, tmp_path: Path
     assert (tmp_path / "tiny.safetensors").read_bytes() == (made / "tiny.safetensors").read_bytes()
 
 
+@pytest.mark.torch
 def test_progress_is_reported(tmp_path: Path):
-    pytest.importorskip("torch")
     seen = []
     make_model(making(epochs=2), tmp_path, device="cpu", on_step=lambda *step: seen.append(step))
     assert seen[0] == ("measuring behaviour", 0.0, "")
@@ -71,8 +72,8 @@ def test_progress_is_reported(tmp_path: Path):
     assert seen[-1][2].startswith("epoch 2, loss ")
 
 
+@pytest.mark.torch
 def test_broken_state_is_an_error(tmp_path: Path):
-    pytest.importorskip("torch")
     from safetensors.numpy import save
 
     path = tmp_path / f"tiny.{making().digest()}.part"
@@ -82,9 +83,9 @@ def test_broken_state_is_an_error(tmp_path: Path):
             make_model(making(), tmp_path, device="cpu")
 
 
+@pytest.mark.torch
 @pytest.mark.parametrize("device", ["abacus", "cuda:99"])
 def test_unknown_device_is_an_error(tmp_path: Path, device: str):
-    pytest.importorskip("torch")
     with pytest.raises(ConfigError, match=f"there is no device '{device}' here"):
         make_model(making(), tmp_path, device=device)
 
@@ -149,8 +150,8 @@ def grammar_file(tmp_path_factory) -> Path:
     return path
 
 
+@pytest.mark.torch
 def test_train_command_writes_a_model(grammar_file: Path, tmp_path: Path):
-    pytest.importorskip("torch")
     options = ["--out", str(tmp_path), "--order", "1", "--size", "150", "--latent", "4", "--epochs", "2"]
     done = CliRunner().invoke(main, ["train", str(grammar_file), *options])
     assert done.exit_code == 0, done.output
@@ -160,6 +161,7 @@ def test_train_command_writes_a_model(grammar_file: Path, tmp_path: Path):
 
 
 @pytest.mark.slow
+@pytest.mark.torch
 def test_check_command_measures(made: Path, monkeypatch):
     monkeypatch.setattr("gode.model.making.N_UNSEEN", 10)
     checked = CliRunner().invoke(main, ["model", "check", str(made / "tiny"), "--json"])

@@ -12,8 +12,8 @@ FACTS = len(B1.rules), len(B1.nonterminals), B1.limit
 each_kind = pytest.mark.parametrize("kind", ["gode", "paper"])
 
 
+@pytest.mark.torch
 def test_our_shapes_are_torch_s():
-    pytest.importorskip("torch")
     from gode.model.gvae import GrammarVAE, Sizes
 
     sizes = Sizes(n_rules=FACTS[0], n_heads=FACTS[1], behaviour=3)
@@ -21,8 +21,8 @@ def test_our_shapes_are_torch_s():
     check_shapes("gode", {k: v for k, v in state.items() if not k.startswith("behaviour")}, *FACTS)
 
 
+@pytest.mark.torch
 def test_the_paper_s_shapes_are_torch_s():
-    pytest.importorskip("torch")
     from gode.paper.autoencoder_eq3 import PaperSizes, PaperVAE
 
     model = PaperVAE(PaperSizes(n_rules=FACTS[0] + 1, n_max=B1.limit))

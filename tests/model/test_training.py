@@ -17,6 +17,7 @@ from gode.model.quality import exact_share  # noqa: E402
 from gode.model.training import TrainConfig, train  # noqa: E402
 from model_spaces import SMALL  # noqa: E402
 
+pytestmark = pytest.mark.torch
 LIBRARY = draw_library(SMALL, 300, order=1, rng=0)
 HELD = np.array([is_held_out(s) for s in LIBRARY])
 CORPUS = make_corpus(LIBRARY, HELD, np.random.default_rng(0).random((300, 4)))

@@ -13,6 +13,7 @@ torch = pytest.importorskip("torch")
 from gode.paper.autoencoder_eq3 import PaperSizes, PaperTrainConfig, train_paper  # noqa: E402 -- needs torch
 from model_spaces import SMALL  # noqa: E402
 
+pytestmark = pytest.mark.torch
 LIBRARY = draw_library(SMALL, 200, order=1, rng=0)
 RULES, _ = padded(LIBRARY.derivations, len(SMALL.rules), SMALL.limit)
 SIZES = PaperSizes(n_rules=len(SMALL.rules) + 1, n_max=SMALL.limit, latent=6, dense=12, hidden=8)

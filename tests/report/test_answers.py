@@ -125,7 +125,9 @@ def test_frequencies_are_also_in_hertz_damping_in_per_cent_and_times_have_units(
     words = str(replace(pendulum, prepared=replace(pendulum.prepared, dataset=dataset)).answers())
     assert re.search(r"natural frequency 2\.?\d* ± \S+ rad/s \(0\.318\d* ± \S+ Hz, period 3\.1\d+ s\)", words)
     assert re.search(r"damping ratio [45]\.\d+ ± \S+ %", words)
-    assert re.search(r"u = 3\.142 rad: unstable \(a saddle\), time constant \S+ ± \S+ s, doubles in", words)
+    assert re.search(
+        r"angle = 3\.142 rad: unstable \(a saddle\), time constant \S+ ± \S+ s, doubles in", words
+    )
     rest = growth.answers().equilibria[0]
     assert "rad per unit of time" in str(pendulum.answers())
     assert "doubles in 1.0" in str(rest)

@@ -1,8 +1,10 @@
+import io
 import re
 import runpy
 import shutil
 import subprocess
 import sys
+from contextlib import redirect_stdout
 
 import numpy as np
 import pytest
@@ -47,6 +49,15 @@ def output(*command, **options):
     return done.stdout
 
 
+def python_output(text, folder):
+    """What a Python program prints when it is run as a script, in this interpreter."""
+    path = folder / "model.py"
+    path.write_text(text, encoding="utf-8")
+    with redirect_stdout(io.StringIO()) as printed:
+        runpy.run_path(str(path), run_name="__main__")
+    return printed.getvalue()
+
+
 def compiled(text, folder):
     source, program = folder / "model.c", folder / "model"
     source.write_text(text, encoding="utf-8")
@@ -70,11 +81,20 @@ def octave(found, call, folder):
 @pytest.mark.parametrize("name", [*EXPLICIT, *SYSTEMS])
 def test_python_program_gives_our_solution(name, request, tmp_path):
     found = request.getfixturevalue(name)
-    path = tmp_path / "model.py"
-    path.write_text(found.export("python"), encoding="utf-8")
-    assert np.allclose(
-        table(output(sys.executable, "-W", "error", path)), reference(found), rtol=0, atol=1e-6
-    )
+    printed = table(python_output(found.export("python"), tmp_path))
+    assert np.allclose(printed, reference(found), rtol=0, atol=1e-6)
+
+
+def test_python_program_needs_nothing_of_ours_and_warns_of_nothing(driven, tmp_path):
+    path = written(driven, "python", tmp_path / "model.py")
+    printed = output(sys.executable, "-I", "-W", "error", path)
+    assert printed == python_output(driven.export("python"), tmp_path)
+    assert "gode" not in {line.split()[1].split(".")[0] for line in imports(path)}
+
+
+def imports(path):
+    with open(path, encoding="utf-8") as file:
+        return [line for line in file if re.match(r"\s*(import|from) ", line)]
 
 
 @pytest.mark.skipif(COMPILER is None, reason="no C compiler here")
@@ -244,9 +264,7 @@ def test_tricky_expressions_mean_the_same(language, tmp_path, rng):
         points = [tuple(map(float, p)) for p in x[:3].T]
         lines = ["import numpy as np", f"points = {points!r}", f"rows = [{', '.join(rows)}]"]
         text = "\n".join([*lines, "for row in rows:", "    print(*(repr(float(y)) for y in row), sep=',')"])
-        path = tmp_path / "tricky.py"
-        path.write_text(text, encoding="utf-8")
-        printed = table(output(sys.executable, path))
+        printed = table(python_output(text, tmp_path))
     else:
         calls = [f'printf("%.17g,", {write(right_side(e), C.dialect)});' for e in equations]
         heads = ["#include <math.h>", "#include <stdio.h>"]
@@ -282,9 +300,8 @@ def lagging(request):
 
 def test_programs_join_samples_as_the_fit_did(lagging, tmp_path):
     wanted = reference(lagging)
-    path = tmp_path / "model.py"
-    path.write_text(lagging.export("python"), encoding="utf-8")
-    assert np.allclose(table(output(sys.executable, path)), wanted, rtol=0, atol=1e-6)
+    printed = table(python_output(lagging.export("python"), tmp_path))
+    assert np.allclose(printed, wanted, rtol=0, atol=1e-6)
     if COMPILER:
         printed = table(output(compiled(lagging.export("c"), tmp_path)))
         assert np.allclose(printed, wanted, rtol=0, atol=1e-6)
@@ -359,7 +376,5 @@ def test_a_callable_force_becomes_a_table(tmp_path):
     t = np.linspace(0.0, 6.0, 60)
     u = solve(parse_equation("u' = -u + F"), t, [1.0], inputs={"F": np.cos}).u
     found = fit("u' = C*u + C*F", t, u, force=lambda s: float(np.cos(s)))
-    path = tmp_path / "model.py"
-    path.write_text(code(found, "python"), encoding="utf-8")
-    printed = table(output(sys.executable, path))
+    printed = table(python_output(code(found, "python"), tmp_path))
     assert np.allclose(printed[:, 1], np.interp(printed[:, 0], t, u), atol=2e-3)

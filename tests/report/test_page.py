@@ -133,7 +133,7 @@ def test_every_kind_of_discovery_gets_a_page(name, request, tmp_path):
     path = found.report(tmp_path / "deep" / "out.html")
     words = Reader(path.read_text(encoding="utf-8")).words
     assert str(found.equation) in words
-    assert "no other explains these data" in words
+    assert "no other was tried" in words
     assert "gode.fit(" in words
 
 
@@ -154,7 +154,7 @@ def test_notebook_summary_shows_equation_constants_and_rivals(growth, pendulum):
     text = notebook_summary(growth)
     assert text.startswith("<div>")
     assert "<math" in text
-    assert f"cannot tell it from {len(growth.ties) - 1} other equations" in text
+    assert f"cannot tell it from {len(growth.ties) - 1} others" in text
     assert "cannot tell" not in notebook_summary(pendulum)
     assert growth._repr_html_() == text
     assert growth._repr_latex_() == rf"$\displaystyle {growth.equation.latex()}$"
@@ -211,11 +211,11 @@ def test_a_poor_result_looks_poor_first_of_all(pendulum):
     found = fit("u'' = C*u", dataset.runs[0].t, dataset.runs[0].observed[0])  # neither damping nor sine
     text = discovery_page(replace(found, causes=("the <b> is wrong",)), title="poor")
     before = text[: text.index("<h2>")]
-    assert "Do not rely on it" in before
+    assert "Do not rely on this equation" in before
     assert "times the noise" in before
     assert "The &lt;b&gt; is wrong." in before
     assert "✓" not in text
-    assert "Do not rely on it" in notebook_summary(found)
+    assert "Do not rely on this equation" in notebook_summary(found)
     assert "times the noise" in found.plot().get_suptitle()
     assert "times the noise" not in pendulum.plot().get_suptitle()
 

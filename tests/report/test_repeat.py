@@ -81,7 +81,8 @@ def test_columns_of_the_file_and_known_values_are_named():
     assert words[words.index("--u") + 1] == "x; rm -rf /"
     assert words[words.index("--velocity") + 1] == "v"
     assert words[words.index("--initial") + 1] == "1,0"
-    assert keywords(found)[2] == {"velocity": "velocity", "initial": "[1.0, 0.0]"}
+    names = {"velocity": "velocity", "initial": "[1.0, 0.0]", "names": "['x_rm_rf']"}
+    assert keywords(found)[2] == names
 
 
 def test_a_label_without_unit_is_the_name():

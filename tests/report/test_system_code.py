@@ -91,5 +91,5 @@ def test_one_state_with_two_inputs_is_exported_recorded_and_repeated(tmp_path):
     again = runpy.run_path(str(path))["simulate"](t)
     assert np.allclose(again[0], found.simulate().u, atol=1e-4)
     assert str(discovery_of(record_of(found)).equation) == str(found.equation)
-    assert "force={'F': F, 'v1': v1}" in python_call(found)
+    assert "force={'F': F, 'G': G}" in python_call(found)
     assert found.linearise(force={"F": 1.0}).equilibrium[0] == pytest.approx(2.0, abs=0.05)

@@ -74,18 +74,18 @@ def one_gap():
     return t, np.cos(t)
 
 
-HARD = (
+HARD = (  # the first five stand for all in the fast tests
     stiff,
-    fast_layer,
     exploding,
+    square_wave,
+    one_outlier,
+    one_gap,
+    fast_layer,
     growing_by_forty_decades,
     chaotic,
-    square_wave,
     step,
     saw,
-    one_outlier,
     five_points,
-    one_gap,
 )
 
 
@@ -97,9 +97,16 @@ def asked(series, order, *, plain):
     return outcome({"t": t, "u": u, "order": order, "effort": "quick", **small})
 
 
-@pytest.mark.parametrize("order", [1, pytest.param(2, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("make", HARD, ids=lambda make: make.__name__)
-def test_hard_dynamics_give_a_sound_result_or_one_sentence(make, order):
+@pytest.mark.parametrize("make", HARD[:5], ids=lambda make: make.__name__)
+def test_hard_dynamics_give_a_sound_result_or_one_sentence(make):
+    assert flaw(asked(make(), 1, plain=True)) is None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("make", "order"), [*((make, 2) for make in HARD), *((make, 1) for make in HARD[5:])]
+)
+def test_other_hard_dynamics_give_a_sound_result_or_one_sentence(make, order):
     assert flaw(asked(make(), order, plain=True)) is None
 
 

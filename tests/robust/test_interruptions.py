@@ -24,8 +24,8 @@ def finished(process):
 
 
 @pytest.mark.slow
+@pytest.mark.torch
 def test_a_killed_training_goes_on_to_the_same_model(tmp_path):
-    pytest.importorskip("torch")
     whole, cut = tmp_path / "whole", tmp_path / "cut"
     finished(train(tmp_path, whole))
     rng = np.random.default_rng(2)

@@ -20,11 +20,16 @@ from gode.search.assumptions import keeps
         ("energy", ["u", "u^2", "sin(u)", "1"], ["u'", "u*u'", "t", "sin(C*t)"]),
         ("autonomous", ["u", "u'", "1"], ["t", "u*sin(C*t)"]),
         ("rest-at-zero", ["u", "u'", "sin(u)", "u*t"], ["1", "cos(u)", "t", "log(u)", "1/(C + u)"]),
+        (
+            "no-spontaneous",
+            ["u", "u^C", "u*log(u)", "u*v1", "u*v1/(C + u)", "sin(u)", "u*t", "u*exp(C*v1)", "u'*v1"],
+            ["1", "v1", "v1*exp(C*u)", "cos(u)", "t", "F", "v1/u", "log(u)", "1/(C + u)", "u*u'"],
+        ),
     ],
 )
 def test_terms_that_break_an_assumption_are_barred(name, kept, barred):
-    assert all(keeps(parse_tree(text), (name,)) for text in kept)
-    assert not any(keeps(parse_tree(text), (name,)) for text in barred)
+    assert all(keeps(parse_tree(text, inputs=("F", "v1")), (name,), 1) for text in kept)
+    assert not any(keeps(parse_tree(text, inputs=("F", "v1")), (name,), 1) for text in barred)
 
 
 def test_an_unknown_assumption_is_refused():

@@ -1,43 +1,18 @@
-"""The studio in a real browser: from a file to a report, and what people do on the way."""
+"""What people do on the page of the studio, in a real browser; the way through it is in test_walk.py."""
 
-import re
 from dataclasses import replace
 from importlib.resources import files
 
 import numpy as np
 import pytest
 
-from gode import load
+from browsing import GROWTH, choose, downloaded, search
 from gode.studio.runs import Runs, State
 
 playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
 expect = playwright.expect
 expect.set_options(timeout=60_000)
-GROWTH = (files("gode.data.examples") / "growth.csv").read_bytes()
-DROP = """text => { const d = new DataTransfer(); d.items.add(new File([text], "growth.csv")); return d; }"""
-
-
-def choose(page, name: str, content: bytes) -> None:
-    """Choose a file and read it."""
-    page.set_input_files("#file", files=[{"name": name, "mimeType": "text/csv", "buffer": content}])
-    page.get_by_role("button", name="Read it").click()
-    page.wait_for_selector("#setup")
-
-
-def search(page, *, seconds: int = 3) -> None:
-    """Start a quick search and wait for its answer."""
-    page.select_option("#effort", "quick")
-    page.fill("#max_seconds", str(seconds))
-    page.get_by_role("button", name="Find the equation").click()
-    page.wait_for_selector(".headline", timeout=600_000)
-
-
-def downloaded(page, name: str, folder):
-    """Take a file away, and return it."""
-    with page.expect_download() as waiting:
-        page.locator(".takeaway a", has_text=re.compile(f"^{re.escape(name)}$")).click()
-    waiting.value.save_as(folder / name)
-    return folder / name
+pytestmark = pytest.mark.slow
 
 
 def wells(n: int = 8) -> bytes:
@@ -55,24 +30,6 @@ def two_states() -> bytes:
     x, y = np.exp(-0.5 * t) * np.cos(2 * t), -np.exp(-0.5 * t) * np.sin(2 * t)
     rows = np.column_stack([t, x + 0.01 * rng.standard_normal(60), y + 0.01 * rng.standard_normal(60)])
     return ("t,left,right\n" + "\n".join(",".join(f"{v:.5f}" for v in row) for row in rows) + "\n").encode()
-
-
-def test_from_a_dropped_growth_curve_to_a_downloaded_report(page, studio, tmp_path):
-    page.dispatch_event("#drop", "drop", {"dataTransfer": page.evaluate_handle(DROP, GROWTH.decode())})
-    page.wait_for_selector("#plots canvas")
-    assert page.input_value("select[name='role.0']") == "time"
-    assert page.input_value("select[name='role.1']") == "state"
-    page.check("input[value='autonomous']")
-    expect(page.locator("#command")).to_contain_text("--assume autonomous")
-    expect(page.locator("#python")).to_contain_text("assume=['autonomous']")
-    search(page)
-    assert re.search("law|One of", page.text_content(".headline"))
-    report = downloaded(page, "report.html", tmp_path)
-    assert report.stat().st_size < 2_000_000
-    run = page.url.rsplit("/", 1)[1]
-    assert load(studio.folder / run / "record.json").equation.states == ("u",)  # as the command line reads it
-    page.goto(studio.address)
-    expect(page.locator("table")).to_contain_text("u' =")
 
 
 def test_columns_of_a_plate_are_guessed_as_runs_and_a_blank_is_subtracted(page):
@@ -367,7 +324,6 @@ def test_a_hundred_thousand_rows_stay_fluent(page):
     assert milliseconds < 100
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["shaker", "pair", "plate"])
 def test_from_other_measurements_to_a_downloaded_report(page, tmp_path, kind):
     shaker = (files("gode.data.examples") / "shaker.csv").read_bytes()
@@ -380,7 +336,6 @@ def test_from_other_measurements_to_a_downloaded_report(page, tmp_path, kind):
     assert downloaded(page, "report.html", tmp_path).stat().st_size < 2_000_000
 
 
-@pytest.mark.slow
 def test_a_search_is_stopped_keeps_its_best_and_goes_on(page):
     choose(page, "growth.csv", GROWTH)
     page.get_by_role("button", name="Find the equation").click()

@@ -22,7 +22,7 @@ def test_every_field_is_an_option_of_the_command():
     values = {"fix": "K = 5", "bounds": "r = 0:", "units": "t = h", "assume": "odd", "frame": "u' = f(u)"}
     words = []
     for field in FIELDS:
-        value = field.choices[1][0] if field.kind == "choice" else values.get(field.key, "1")
+        value = field.choices[1][0] if field.kind in ("choice", "flag") else values.get(field.key, "1")
         words += field.words({field.key: [value]}) if field.option else []
     data, others = asked_options(words)  # refuses what the command does not know
     assert data.initial == ("1",)

@@ -12,7 +12,7 @@ from gode.discovery.quality import Verdict
 from gode.studio.pages import home
 from gode.studio.runs import Job, State
 from gode.studio.trying import moved, sliders
-from gode.studio.verdicts import advice, headline
+from gode.studio.verdicts import advice
 
 
 def test_sliders_are_of_the_numbers_in_the_text():
@@ -32,7 +32,7 @@ def test_the_verdict_comes_in_few_words():
     example = load_example("growth")
     good = fit("u' = C*u - C*u^2", example.t, example.u)
     assert good.quality.verdict is Verdict.GOOD
-    assert headline(good) == "A likely law"
+    assert good.assessment.headline == "The equation explains the data"
     assert advice(good, SimpleNamespace(id="a", words=())) == []
 
 
@@ -40,7 +40,7 @@ def test_a_poor_fit_says_what_to_try():
     example = load_example("growth")
     poor = fit("u' = C", example.t, example.u)
     assert poor.quality.verdict.is_failure
-    assert "do not rely" in headline(poor) or "No equation" in headline(poor)
+    assert poor.assessment.headline in ("Do not rely on this equation", "No finding")
     said = "".join(advice(poor, SimpleNamespace(id="a", words=("--effort", "quick"))))
     assert "both orders" in said
     assert "known input" in said

@@ -3,6 +3,7 @@ import os
 import random
 import threading
 import time
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
@@ -37,11 +38,25 @@ def values(table):
     return np.column_stack([table.numbers(name) for name in table.names])
 
 
-@pytest.mark.parametrize("signs", [",.", ";.", "\t.", "|.", ";,", "\t,", "|,"])
-@pytest.mark.parametrize("header", ["t,u,force", ""])
-@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32", "latin-1"])
-def test_every_layout_reads_back_with_every_digit(signs, header, end, encoding):
+SIGNS = (",.", ";.", "\t.", "|.", ";,", "\t,", "|,")
+ENCODINGS = ("utf-8", "utf-8-sig", "utf-16", "utf-32", "latin-1")
+HEADERS = ("t,u,force", "")
+ENDS = ("\n", "\r\n", "\r")
+LAYOUTS = [  # every pair of the four occurs
+    (signs, encoding, HEADERS[(i + k) % 2], ENDS[(i + k) % 3])
+    for i, signs in enumerate(SIGNS)
+    for k, encoding in enumerate(ENCODINGS)
+]
+
+
+def test_the_layouts_hold_every_pair():
+    for one, other in combinations(range(4), 2):
+        met = {(layout[one], layout[other]) for layout in LAYOUTS}
+        assert len(met) == len({pair[0] for pair in met}) * len({pair[1] for pair in met})
+
+
+@pytest.mark.parametrize(("signs", "encoding", "header", "end"), LAYOUTS)
+def test_every_layout_reads_back_with_every_digit(signs, encoding, header, end):
     delimiter, decimal = signs
     text = written(ROWS, delimiter=delimiter, decimal=decimal, header=header, end=end)
     table = table_of(text, encoding)

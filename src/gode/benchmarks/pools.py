@@ -7,14 +7,17 @@ and whether it has the true structure.
 import json
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from gode.benchmarks.jobs import Job
 from gode.benchmarks.judge import score_job
 from gode.codec import decode, encode
 from gode.discovery import Discovery
 from gode.errors import FileError
-from gode.files import make_folder
+from gode.files import make_folder, read_json
 from gode.selection import Candidate, Pool
+
+MAX_BYTES = 500_000_000  # of a pool
 
 
 @dataclass(frozen=True)
@@ -52,7 +55,7 @@ def read_pools(folder: Path) -> list[SavedPool]:
 
 
 def _read(path: Path) -> SavedPool:
-    data = json.loads(path.read_text())
+    data: Any = read_json(path, MAX_BYTES)
     rows = data["candidates"]
     candidates = [decode(Candidate, row["candidate"], str(path), inputs=("F",)) for row in rows]
     errors = [tuple(row["errors"]) for row in rows]

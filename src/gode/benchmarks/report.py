@@ -13,12 +13,14 @@ from gode.benchmarks.records import Record, read_records
 from gode.benchmarks.sweeps import PREFIX, curves, sweep_table, sweeps_of
 from gode.benchmarks.tables import TextTable, described, problem_table, run_table, settings, suite_table
 from gode.errors import FileError
+from gode.files import read_text
 from gode.markup import Markup, details, html, paragraph, program, section, table
 from gode.report.html import image, page
 
 COMMANDS = "commands.jsonl"
 PAGE = "report.html"
 FIGURES = "figures"
+MAX_BYTES = 50_000_000  # of the commands
 
 
 @dataclass(frozen=True)
@@ -97,7 +99,7 @@ def _sweep_section(what: str, records: Sequence[Record]) -> Section:
 
 def _commands(folder: Path) -> tuple[str, ...]:
     path = folder / COMMANDS
-    lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
+    lines = read_text(path, MAX_BYTES).splitlines() if path.is_file() else []
     try:
         return tuple(dict.fromkeys(str(json.loads(line)["command"]) for line in lines))
     except (ValueError, KeyError, TypeError) as error:

@@ -40,10 +40,39 @@ data_options = add_options(
         help="Interpolation between samples of F.",
     ),
     click.option(
+        "--keep-outliers",
+        is_flag=True,
+        help="Fit single readings that lie far from all others, too; by default they are left out and told.",
+    ),
+    click.option(
         "--edit",
         metavar="EDIT",
         multiple=True,
         help='Change what was read: "crop 0 to 30", "drop od lines 14,17-19", "subtract blank from A1,A2", '
         '"multiply acc by 9.80665 as m/s2", "hold back 20 %"; may be repeated.',
+    ),
+    click.option(
+        "--header",
+        type=click.IntRange(0),
+        metavar="LINE",
+        help="Line of the column names in the file, from 1; 0 if there is none. By default it is found.",
+    ),
+    click.option(
+        "--skip",
+        type=click.IntRange(0),
+        default=0,
+        metavar="N",
+        help="Leave out the first N lines of the file.",
+    ),
+    click.option(
+        "--decimal",
+        type=click.Choice((".", ",")),
+        help="Decimal sign of the numbers; the other one separates thousands.",
+    ),
+    click.option(
+        "--missing",
+        metavar="WORD[,...]",
+        multiple=True,
+        help="Cells with this word hold no reading, besides NA, n.d., <0.05, OVRFLW; text for any text.",
     ),
 )

@@ -4,6 +4,8 @@ import numpy as np
 
 from gode.cli.app import say
 from gode.discovery import Constant, Discovery
+from gode.discovery.named import UNDETERMINED
+from gode.discovery.natural import Natural
 from gode.discovery.shared import conserved_words, shared_constants
 
 
@@ -35,8 +37,15 @@ def _print_natural(found: Discovery) -> None:
     constants = found.equation.natural
     for form in dict.fromkeys(n.form for n in constants):
         own = [n for n in constants if n.form == form]
-        values = [f"{n.name} = {_with_error(n.value, 1.96 * n.error)} {n.unit}".rstrip() for n in own]
-        say(f"As {form}: " + ", ".join(f"{v} ({n.meaning})" for v, n in zip(values, own, strict=True)) + ".")
+        say(f"As {form}: " + ", ".join(map(_natural_words, own)) + ".")
+
+
+def _natural_words(natural: Natural) -> str:
+    """Return the constant of a form with its interval and what it means, or that the data leave it open."""
+    if not natural.determined:
+        return f"{natural.name} is {UNDETERMINED} ({natural.meaning})"
+    shown = f"{natural.name} = {_with_error(natural.value, 1.96 * natural.error)} {natural.unit}".rstrip()
+    return f"{shown} ({natural.meaning})"
 
 
 def print_shared(found: Discovery) -> None:
@@ -48,7 +57,7 @@ def print_shared(found: Discovery) -> None:
         where = "both" if len(law.skeleton.states) == 2 else "several"
         say(f"\n{' and '.join(each.name for each in shared)} {stands} in {where} equations:")
         say("\n".join(f"  {line}" for line in found.equation.named_lines()))
-    for sentence in conserved_words(law):
+    for sentence in [] if found.quality.verdict.is_failure else conserved_words(law):
         say(f"{sentence}.")
 
 
@@ -60,6 +69,8 @@ def interval_of(constant: Constant) -> str:
     plain = body if body.startswith("inside") else f"multiplying {body}"
     where = places.get(body, plain) + comma + equation
     shown = f"{_with_error(constant.value, half)} {constant.unit}".rstrip()
+    if not constant.determined:
+        shown = f"{constant.value:.2g}, {UNDETERMINED},"
     if constant.name and constant.name == constant.place:
         return f"{constant.name} = {shown}"
     return f"{shown} {where}"

@@ -3,6 +3,7 @@
 import sys
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -169,8 +170,7 @@ def fit_command(
     """
     texts, files = split_equations(equation, files)
     options = DataOptions(**data)  # type: ignore[arg-type]
-    if len(texts) > 1:
-        options = named_by_equations(options, texts)
+    options = named_by_equations(options, texts) if len(texts) > 1 else replace(options, single=True)
     dataset, readings = read_dataset(files, options)
     from gode.data.labels import with_units  # after the files were read: they are slow to import
     from gode.discovery.given import fit_in, law_known
@@ -221,7 +221,8 @@ def _run_search(
 
     begin = time.perf_counter()
     with compiling_ahead(), live_progress(quiet=quiet) as show:
-        on_step = told_by(show, progress, dataset)
+        known = 0 if checkpoint is None else checkpoint.n_recalled
+        on_step = told_by(show, progress, dataset, known)
         found = discover_in(dataset, options, n_jobs=n_jobs, on_step=on_step, memo=checkpoint)
     return time.perf_counter() - begin, found
 
@@ -261,5 +262,5 @@ def _exit(found: "Discovery") -> None:
     """Exit with the code that tells scripts about the result."""
     if found.interrupted:
         exit_interrupted()
-    if found.quality.verdict.is_failure:
+    if found.assessment.is_failure:
         sys.exit(NOT_EXPLAINED)

@@ -24,8 +24,18 @@ MAX_RUNS = 12  # whose curves are written
 class ProgressFile:
     """Writes the latest step to a file: its stage, the front so far, and the curve of the best equation."""
 
-    def __init__(self, path: Path, dataset: Dataset, words: Callable[[Step], str]) -> None:
-        self.path, self.dataset, self.words = path, dataset, words
+    def __init__(
+        self, path: Path, dataset: Dataset, words: Callable[[Step], str], *, known: int = 0, first: str = ""
+    ) -> None:
+        """Write what is done before the first step.
+
+        Args:
+            known: the number of fits to the trajectory that are known from before.
+            first: words on what is done until then.
+        """
+        self.path, self.dataset, self.words, self.known = path, dataset, words, known
+        if first:
+            self._write(json.dumps({"words": first, "known": known}))
         self.begin = time.monotonic()
         self.last = -OFTEN
         self.best: Candidate | None = None
@@ -48,6 +58,7 @@ class ProgressFile:
             "words": self.words(step),
             "n_fitted": step.n_fitted,
             "n_solved": step.n_solved,
+            "known": max(self.known - step.n_solved, 0),
             "best": step.best,
             "seconds": round(now, 1),
             "left": step.left if isfinite(step.left) else None,

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -169,12 +170,15 @@ def _solve_record(
     force: str | None,
     run: str,
 ) -> "Solution":
+    from gode.discovery.called import shown
+
     number = found.prepared.dataset.number_of(run)
     t: Float = found.prepared.dataset.runs[number].t
     if start is not None and start != t[0] and initial is None:
         raise ConfigError(f"the initial values are known at t = {t[0]:g}; give --initial for another start")
     times = _times(t[0] if start is None else start, t[-1] if stop is None else stop, points)
-    forces = None if force is None else _forces(force, found.prepared.dataset.inputs)
+    names = [shown(found.prepared.dataset, name) for name in found.prepared.dataset.inputs]
+    forces = None if force is None else _forces(force, names)
     return found.simulate(times, initial, forces, run=number)
 
 
@@ -192,7 +196,7 @@ def _solve_equation(
 
     inputs = {} if force is None else _forces(force, ())
     texts = [part for part in text.split(";") if part.strip()]
-    alone = len(texts) == 1 and inputs.keys() <= {"F"}
+    alone = len(texts) == 1 and inputs.keys() <= {"F"} and re.search(r"\bu\b", text)
     law = parse_equation(text) if alone else parse_system_values(texts, inputs=tuple(inputs))
     if stop is None or initial is None:
         raise ConfigError("an equation needs --to and --initial, such as --to 10 --initial 1,0")
@@ -226,7 +230,7 @@ def _as_csv(solved: "Solution") -> str:
     columns = {"t": solved.t, "u": solved.u, "velocity": solved.du}
     if np.isfinite(solved.d2u).all():
         columns["acceleration"] = solved.d2u
-    if len(solved.states) > 1:
+    if solved.states != ("u",):
         named = {name + primes: solved[name + primes] for primes in ("", "'", "''") for name in solved.states}
         columns = {"t": solved.t, **{key: row for key, row in named.items() if np.isfinite(row).all()}}
     rows = zip(*(values.tolist() for values in columns.values()), strict=True)

@@ -35,6 +35,8 @@ def asked_search(
     """
     if frame is not None and ";" in frame:
         data = named_by_equations(data, [text for text in frame.split(";") if text.strip()])
+    elif frame is not None:
+        data = replace(data, single=True)
     dataset, readings = read(data)
     from gode.discovery.framing import frame_of  # after the files were read: they are slow to import
     from gode.discovery.options import Options

@@ -17,6 +17,7 @@ from gode.cli.app import console, say
 from gode.cli.constants import interval_of, print_constants, print_shared
 from gode.data.columns import channel_names
 from gode.discovery import Discovery, Finding
+from gode.discovery.called import called
 from gode.discovery.inputs import input_words
 from gode.discovery.quality import Verdict
 from gode.discovery.shared import conserved, shared_constants
@@ -53,7 +54,7 @@ def print_discovery(found: Discovery, *, seconds: float | None) -> None:
     if found.supported:
         say(found.quality.words, style=STYLES[found.quality.verdict])
     for cause in found.causes:
-        say(f"  {cause}")
+        say(f"  {cause}.")
     if len(found.candidates) > 1:
         _print_front(found)
         _print_ties(found)
@@ -106,6 +107,7 @@ def _json_values(found: Discovery, notes: Sequence[str], files: Sequence[Path]) 
         "complexity": best.complexity,
         "rms_over_noise": found.quality.misfit,
         "verdict": found.quality.verdict.value,
+        "headline": found.assessment.headline,
         "verdict_words": found.quality.words,
         "causes": list(found.causes),
         "assumed": list(found.quality.assumed),
@@ -115,9 +117,9 @@ def _json_values(found: Discovery, notes: Sequence[str], files: Sequence[Path]) 
         "conserved": conserved(law),
         "potential": found.equation.potential,
         "noise": dict(_noise(found)),
-        "misfits": {channel.name: channel.misfit for channel in found.quality.channels},
+        "misfits": {channel.shown: channel.misfit for channel in found.quality.channels},
         "equations": json.loads(table.to_json(orient="records", double_precision=15)),
-        "probability": found.probability,
+        "probability": found.assessment.probability,
         "certainty": found.certainty,
         "forms": [_one_line(each) for each in found.forms[1:]],
         "ties": [_one_line(each) for each in found.ties[1:]],
@@ -153,7 +155,7 @@ def _one_line(finding: Finding) -> str:
 def _data_words(found: Discovery) -> list[str]:
     """Return sentences on how the input was joined and what the noise depends on."""
     prepared = found.prepared
-    noise = noise_words(prepared.whole.dataset, prepared.smooths)
+    noise = noise_words(prepared.whole.dataset, prepared.smooths, called(prepared.dataset))
     return [*input_words(prepared.dataset, found.settings), *noise, *prepared.outliers]
 
 
@@ -168,7 +170,7 @@ def _quality(found: Discovery) -> str:
     noise = [channel.noise_words for channel in quality.channels]
     text = f"The noise is about {', '.join(noise)}; the residuals are {quality.misfit:.3g} times that."
     if len(found.equation.states) > 1:
-        each = ", ".join(f"{channel.misfit:.3g} in {channel.name}" for channel in quality.channels)
+        each = ", ".join(f"{channel.misfit:.3g} in {channel.shown}" for channel in quality.channels)
         text = f"{text[:-1]} ({each})."
     if quality.assumed:
         text += f" Assumed, as the data allow it: {', '.join(quality.assumed[:5])}."
@@ -198,21 +200,15 @@ def _print_front(found: Discovery) -> None:
 def _print_ties(found: Discovery) -> None:
     forms = {id(form.candidate) for form in found.forms}
     others = [each for each in found.ties[1:] if id(each.candidate) not in forms]
-    say(f"Among the laws tried it is {found.certainty}.")
+    say(found.assessment.sure)
     for form in found.forms[1:]:
         say(f"The same within these data, in another form: {_one_line(form)}")
-    if not others:
-        say("Undecided: nothing; no other equation that was tried comes close.")
-        return
-    say(f"Undecided: these data cannot tell it from {_count(len(others))}:")
+    if found.assessment.undecided:
+        say(f"{found.assessment.undecided[:-1]}:" if others else found.assessment.undecided)
     for each in others[:SHOWN_TIES]:
         say(f"  {_one_line(each)}")
     if len(others) > SHOWN_TIES:
         say(f"  and {len(others) - SHOWN_TIES} more")
-
-
-def _count(n: int) -> str:
-    return "one other" if n == 1 else f"{n} others"
 
 
 def save_results(found: Discovery, out: Path) -> list[Path]:

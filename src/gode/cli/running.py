@@ -34,6 +34,7 @@ STAGES = {
     Stage.DIGITS: "fitting the best once more",
     Stage.BEST: "fitting the best so far",
 }
+COMPILING = "compiling the engine, which is done once for each installation and takes a minute"
 COMPILE = "from gode.solve.solution import compile_solvers; compile_solvers()"
 
 
@@ -57,14 +58,19 @@ def compiling_ahead() -> Iterator[None]:
 
 
 def told_by(
-    show: Callable[[Step], None] | None, path: Path | None, dataset: Dataset
+    show: Callable[[Step], None] | None, path: Path | None, dataset: Dataset, known: int = 0
 ) -> Callable[[Step], None] | None:
-    """Return a callback that shows the progress and keeps it in a file, each where it is wanted."""
+    """Return a callback that shows the progress and keeps it in a file, each where it is wanted.
+
+    Args:
+        known: the number of fits that an earlier start of the same search has done.
+    """
     if path is None:
         return show
     from gode.cli.progress import ProgressFile
 
-    kept = ProgressFile(path, dataset, lambda step: STAGES[step.stage])
+    first = COMPILING if must_compile(solve_explicit) else STAGES[Stage.SMOOTHING]
+    kept = ProgressFile(path, dataset, lambda step: STAGES[step.stage], known=known, first=first)
 
     def tell(step: Step) -> None:
         kept.update(step)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     "--first", type=click.IntRange(3), default=20, show_default=True, help="Records that show what is usual."
 )
 @click.option(
-    "--every", type=click.FloatRange(0.1), default=5.0, show_default=True, help="Seconds between looks."
+    "--every", type=click.FloatRange(0.01), default=5.0, show_default=True, help="Seconds between looks."
 )
 @click.option("--once", is_flag=True, help="Check what is there, and end; exit code 3 if something changed.")
 @click.option("--quiet", is_flag=True, help="Print changes only.")
@@ -41,8 +41,9 @@ def watch_command(
     """Check each file that arrives in FOLDER: same law, same constants within error bars, or drift?
 
     The first records show what is usual; --law gives the equation, as text or as a record whose constants are
-    then the usual ones. A file is read once its size no longer changes. The log in OUT is also the state:
-    started again, the command goes on with new files only.
+    then the usual ones. A file is read once its size and time are the same at two looks, and again when it
+    changes later. The log in OUT is also the state: started again, the command goes on with new or changed
+    files only.
 
     \b
     Examples:
@@ -66,19 +67,20 @@ def watch_command(
             folder, out, engine, columns=columns, options=rest, law=_law(law), first=first, on_note=say
         )  # fmt: skip
         if watch.seen:
-            say(f"going on from {out / LOG}: {len(watch.seen)} records are known")
+            say(f"going on from {out / LOG}: {len(watch.known)} records are known")
+        watch.arrived()
         while True:
-            for each in watch.take(watch.arrived(at_once=once), last=once):
+            time.sleep(every)
+            for each in watch.take(watch.arrived(), last=once):
                 told += _say(each, quiet=quiet)
             if once:
                 break
-            time.sleep(every)
     except KeyboardInterrupt:
         exit_interrupted()
     finally:
         engine.close()
     if watch.law is not None and watch.monitor is not None:
-        say(f"{len(watch.seen)} records, {told} told; the law is {watch.law.law}; log: {out / LOG}")
+        say(f"{len(watch.known)} records, {told} told; the law is {watch.law.law}; log: {out / LOG}")
     else:
         say(f"too few records to learn what is usual; {first} are waited for, and --once needs 3")
     sys.exit(NOT_EXPLAINED if told else 0)

@@ -20,6 +20,13 @@ def unit_of(dataset: Dataset, column: str) -> str:
     return "" if unit in NO_UNIT else unit
 
 
+def key_of(dataset: Dataset, column: str) -> str:
+    """Return the key of the label of a column."""
+    if column == "F" and (len(dataset.states) == 1 or "F" not in dataset.labels):
+        return "force"
+    return ROLES.get(column, column)
+
+
 def plain_label(label: str) -> str:
     """Return the name of a column without its unit."""
     return UNIT.sub("", label).strip()
@@ -35,9 +42,9 @@ def with_units(dataset: Dataset, units: Mapping[str, str]) -> Dataset:
     labels = dict(dataset.labels)
     single = len(dataset.states) == 1
     known = {"t": "t", **{name: name for name in (*dataset.states, *dataset.inputs)}}
-    if single:
-        known |= {plain_label(dataset.labels.get("u", "u")): "u"}
-    known |= {plain_label(dataset.labels.get("force", "F")): "F"} if "F" in dataset.inputs else {}
+    own = [name for name in (*dataset.states, *dataset.inputs) if single or name == "F"]
+    labels_of = {plain_label(dataset.labels.get(key_of(dataset, name), name)): name for name in own}
+    known |= {name: column for name, column in labels_of.items() if name}
     for name, text in units.items():
         if name not in known:
             reason = f"units has {name!r}, which is no column; the columns are {', '.join(known)}"

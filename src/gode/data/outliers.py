@@ -6,15 +6,21 @@ from dataclasses import replace
 import numpy as np
 
 from gode.arrays import Bool, Float
-from gode.data.runs import Dataset
+from gode.data.columns import channel_names
+from gode.data.joining import Samples, changes_by_jumps
+from gode.data.runs import Dataset, Run
 from gode.data.smoothed import Smooth
 
 FAR = 6.0  # robust standard deviations; of a thousand normal readings one in a million lies there
 NEAR = 4.0  # the same of a neighbour: then it is a jump or a peak, which the curve rounds off
+ALONE = 3.0  # standard deviations from what the readings of either side lead to
+SIDE = 4  # of these readings
+STEP = (2, 3)  # readings before and after a step of an input that are no outliers: the signal bends there
 FEW = 0.1  # share of the readings of a channel; more are no outliers but another kind of noise
 ADJACENT = 2  # outliers in a row; more are a feature of the signal that the curve does not follow
 AGAIN = 3  # times that curves are drawn, while other readings are far from them
 LEAST = 12  # readings of a channel, below which nothing is said
+CHANNEL_LABELS = {"u'": "velocity", "u''": "acceleration"}  # channel of a single state -> key of its label
 SMALLEST = 1e-3  # scatter that counts, as a share of the standard deviation of the signal
 
 
@@ -34,7 +40,9 @@ def smoothed_without_outliers(
 
 def without_outliers(dataset: Dataset, smooths: Sequence[Smooth]) -> Dataset:
     """Return the data with what is far from the smoothed curves as not measured."""
-    marks = [outliers(run.observed, s) for run, s in zip(dataset.runs, smooths, strict=True)]
+    if dataset.keep_outliers:
+        return dataset
+    marks = [outliers(run, s) for run, s in zip(dataset.runs, smooths, strict=True)]
     if not any(mark.any() for mark in marks):
         return dataset
     pairs = zip(dataset.runs, marks, strict=True)
@@ -42,25 +50,56 @@ def without_outliers(dataset: Dataset, smooths: Sequence[Smooth]) -> Dataset:
     return replace(dataset, runs=tuple(runs))
 
 
-def outliers(observed: Float, smooth: Smooth) -> Bool:
+def outliers(run: Run, smooth: Smooth) -> Bool:
     """Return which readings (channels, n) of a run are outliers."""
-    out = np.zeros(observed.shape, bool)
-    for i, (row, curve) in enumerate(zip(observed, smooth.values, strict=True)):
+    out, bends = np.zeros(run.observed.shape, bool), _near_steps(run)
+    for i, (row, curve) in enumerate(zip(run.observed, smooth.values, strict=True)):
         seen = np.flatnonzero(np.isfinite(row))
         if len(seen) < LEAST:
             continue
-        rest = row[seen] - curve[seen]
+        size = np.ones(len(seen))
         if smooth.shares is not None:  # noise that grows with the value
-            relative = smooth.sigma[i, seen]
-            rest = rest / (relative / np.median(relative))
+            size = smooth.sigma[i, seen] / np.median(smooth.sigma[i, seen])
+        rest = (row[seen] - curve[seen]) / size
         scatter = 1.4826 * float(np.median(np.abs(rest)))
-        far = np.abs(rest) > FAR * max(scatter, SMALLEST * float(np.std(curve[seen])))
+        least = max(scatter, SMALLEST * float(np.std(curve[seen])))
+        far = np.abs(rest) > FAR * least
         jump = far[1:] & far[:-1] & (rest[1:] * rest[:-1] < 0)  # with the curve in between
         feature = _beside(~far & (np.abs(rest) > NEAR * scatter)) | _beside(_beside(np.append(jump, False)))
-        far &= ~feature
+        far &= ~feature & ~bends[seen]
+        far &= _stand_alone(run.t[seen], row[seen], far, least * size)
         if far.any() and far.sum() <= max(FEW * len(seen), 1) and _longest(far) <= ADJACENT:
             out[i, seen] = far
     return out
+
+
+def _stand_alone(t: Float, y: Float, far: Bool, scatter: Float) -> Bool:
+    """Return which of the `far` readings are far from the line through the others on either side, too.
+
+    Where a signal bends or jumps, the curve misses readings that one side leads to.
+    """
+    out = far.copy()
+    for j in np.flatnonzero(far):
+        others = np.flatnonzero(~far)
+        for side in (others[others < j][-SIDE:], others[others > j][:SIDE]):
+            if len(side) > 1:
+                away = t[side] - t[j]
+                spread = float(np.sum((away - away.mean()) ** 2))
+                weights = 1 / len(side) - away.mean() * (away - away.mean()) / spread
+                error = np.sqrt(scatter[j] ** 2 + np.sum((weights * scatter[side]) ** 2))
+                out[j] &= abs(y[j] - weights @ y[side]) > ALONE * error
+    return out
+
+
+def _near_steps(run: Run) -> Bool:
+    """Return which times lie near a step of an input that changes in steps."""
+    near = np.zeros(run.n_points, bool)
+    for signal in run.signals.values():
+        if isinstance(signal, Samples) and changes_by_jumps(signal.values):
+            for at in signal.t[1:][np.diff(signal.values) != 0]:
+                first = int(np.searchsorted(run.t, at))
+                near[max(first - STEP[0], 0) : first + STEP[1] + 1] = True
+    return near
 
 
 def _beside(marks: Bool) -> Bool:
@@ -76,15 +115,28 @@ def _longest(marks: Bool) -> int:
 
 
 def outliers_told(before: Dataset, after: Dataset) -> list[str]:
-    """Return a sentence that names the outliers: readings that the data have before and not after."""
-    found = [
-        (old.t[j], old.observed[i, j])
-        for old, new in zip(before.runs, after.runs, strict=True)
-        for i, j in np.argwhere(np.isfinite(old.observed) & ~np.isfinite(new.observed))
-    ]
-    if not found:
-        return []
-    where = ", ".join(f"{value:.4g} at t = {t:.6g}" for t, value in found[:5])
-    n, more = len(found), ", ..." if len(found) > 5 else ""
-    words = f"{n} readings lie" if n > 1 else "One reading lies"
-    return [f"{words} far from the others and {'were' if n > 1 else 'was'} left out: {where}{more}."]
+    """Return a sentence for each channel with outliers: readings that the data have before and not after."""
+    names = channel_names(before.states)
+    found: dict[int, list[str]] = {}
+    for k, (old, new) in enumerate(zip(before.runs, after.runs, strict=True)):
+        where = f" in {before.name_of(k)}" if len(before.runs) > 1 else ""
+        for i, j in np.argwhere(np.isfinite(old.observed) & ~np.isfinite(new.observed)):
+            told = f"{old.observed[i, j]:.4g} at t = {old.t[j]:.6g}{where}"
+            found.setdefault(int(i), []).append(told)
+    return [_told(_called(names[i], before), readings) for i, readings in sorted(found.items())]
+
+
+def _called(channel: str, dataset: Dataset) -> str:
+    """Return the name of the column of a channel; that of a single state has its role for a key."""
+    key = CHANNEL_LABELS.get(channel, channel) if len(dataset.states) == 1 else channel
+    return dataset.labels.get(key, channel)
+
+
+def _told(name: str, readings: Sequence[str]) -> str:
+    where = ", ".join(readings[:5])
+    n, more = len(readings), ", ..." if len(readings) > 5 else ""
+    words = f"{n} readings of {name} lie" if n > 1 else f"One reading of {name} lies"
+    left = f"{'were' if n > 1 else 'was'} left out: {where}{more}"
+    return (
+        f"{words} far from the others and {left}. To fit them, too, give --keep-outliers, keep_outliers=True."
+    )

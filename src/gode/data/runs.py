@@ -47,6 +47,13 @@ class Run:
         own = self.observed[3 * s : 3 * s + 3], self.initial[2 * s : 2 * s + 2]
         return replace(self, observed=own[0], initial=own[1])
 
+    def segment(self, low: int, high: int) -> "Run":
+        """Return the points from number `low` to before `high`; only the first know initial values."""
+        counts = None if self.counts is None else self.counts[low:high]
+        initial = self.initial if low == 0 else np.full_like(self.initial, np.nan)
+        t, observed = self.t[low:high], self.observed[:, low:high]
+        return replace(self, t=t, observed=observed, initial=initial, inputs=self.signals, counts=counts)
+
     def at(self, kept: Bool) -> "Run":
         """Return some of the times alone; samples of inputs keep their own."""
         counts = None if self.counts is None else self.counts[kept]
@@ -81,6 +88,7 @@ class Dataset:
     names: tuple[str, ...] = ()  # of the runs (wells, patients, files), for display; may be empty
     states: tuple[str, ...] = STATES
     edits: tuple[str, ...] = ()  # what was changed after reading, for display
+    keep_outliers: bool = False  # whether readings far from all others are fitted, too
 
     @property
     def inputs(self) -> tuple[str, ...]:

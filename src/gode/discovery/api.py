@@ -15,8 +15,9 @@ from gode.data import Dataset
 from gode.data.joining import chosen_interpolation
 from gode.data.labels import with_units
 from gode.discovery.arguments import Force, Signals, make_dataset
+from gode.discovery.called import named_steps
 from gode.discovery.evidence import make_pool
-from gode.discovery.explaining import with_causes, with_error_bars
+from gode.discovery.explaining import part_followed, with_causes, with_error_bars
 from gode.discovery.forms import plainest_first
 from gode.discovery.framing import at_rest, frame_of
 from gode.discovery.given import fit_known
@@ -25,6 +26,7 @@ from gode.discovery.inputs import with_held_input
 from gode.discovery.notebook import shown_in_notebook
 from gode.discovery.options import Options
 from gode.discovery.orders import better_order
+from gode.discovery.populations import expecting, preferred
 from gode.discovery.result import Discovery
 from gode.equation.fixing import Bounds
 from gode.equation.parse_frame import split_equations
@@ -43,7 +45,10 @@ from gode.search.threads import one_thread
 from gode.search.workers import Start, processes
 from gode.selection import Candidate, rank
 
-UNSOLVED = "no equation of this grammar can be solved along these data; try another order or grammar"
+UNSOLVED = (
+    "no equation of this grammar can be solved along these data, not even along their first few values; "
+    "try another order or grammar, or leave out readings that jump"
+)
 
 
 def discover(
@@ -58,6 +63,7 @@ def discover(
     initial: Signals | None = None,
     hold: bool | None = None,
     interpolation: str = "auto",
+    keep_outliers: bool = False,
     grammar: str | None = None,
     preset: str = "default",
     effort: str = "normal",
@@ -88,6 +94,8 @@ def discover(
         hold: whether each sample of the force lasts until the next, as the output of a controller does; a
             callable is then read at `t`. None leaves it to the data.
         interpolation: hold, linear or cubic, of which hold=True and hold=False are the first and the last.
+        keep_outliers: whether single readings that lie far from all others are fitted, too; by default they
+            are left out and told.
         grammar: a model that comes with gode, the path of one made by `gode train`, or a grammar file
             of few equations, which are all tried.
         preset: default, or paper for the method of the paper as it was published.
@@ -136,6 +144,7 @@ def discover(
     if frame is not None and names is None and isinstance(u, np.ndarray | list) and np.ndim(u) > 1:
         names = written_states(split_equations(frame))
     dataset = make_dataset(t, u, velocity, acceleration, force, initial, names=names, interpolation=joined)
+    dataset = replace(dataset, keep_outliers=bool(keep_outliers))
     options = replace(options, individual=individuals_asked(individual, dataset))
     with shown_in_notebook(on_step) as show:
         return discover_in(dataset, options, n_jobs=plain(n_jobs), on_step=show)
@@ -156,7 +165,7 @@ def discover_in(
     """
     dataset = with_units(dataset, dict(options.known.units))
     options = replace(options, known=at_rest(options.known, dataset, options.order))
-    tasks = options.settings(dataset)
+    tasks, tell = options.settings(dataset), on_step and named_steps(on_step, dataset)
     given = frame_of(options.known, dataset) if options.known.frame else None
     check_names(options.individual, given.parameters if given else ())
     if given is not None and not given.functions:
@@ -165,9 +174,9 @@ def discover_in(
         check_start(settings, dataset.inputs)
     with one_thread(), Interrupts(options.max_seconds) as interrupts:
         known = {} if memo is None else memo
-        search = partial(_search, dataset, interrupts=interrupts, n_jobs=n_jobs, on_step=on_step, memo=known)
+        search = partial(_search, dataset, interrupts=interrupts, n_jobs=n_jobs, on_step=tell, memo=known)
         found = better_order(search, tasks, interrupts, options.max_seconds)
-        found = with_causes(found, _other_order(search, tasks))
+        found = with_causes(found, _other_order(search, tasks), lambda: interrupts.left > 0)
     if found.timed_out:
         found = replace(found, remarks=(options.told_of_time(interrupts.spent), *found.remarks))
     return found
@@ -209,7 +218,7 @@ def _search(
     if settings.preset == Preset.PAPER:
         return _by_paper(dataset, spaces[0], settings, interrupts, on_step)
     rng = np.random.default_rng(settings.seed)
-    settings = replace(settings, listed=len(spaces[0].skeletons))
+    settings = expecting(replace(settings, listed=len(spaces[0].skeletons)), dataset)
     floor, own = settings.selection.floor, bool(settings.individual)
     prepared = with_held_input(prepare(dataset, settings.order, floor, individual=own), settings)
     interrupted = False
@@ -232,8 +241,13 @@ def _search(
     candidates = with_error_bars(order, prepared, settings)
     timed_out = interrupted and interrupts.timed_out
     stopped = interrupted and not timed_out
-    done = Discovery(candidates, prepared, settings, archive.n_fitted, stopped, found.supported, timed_out)
-    return done if interrupted else replace(done, remarks=tuple(search.assumed(leaders[0])))
+    remarks = [
+        *part_followed(candidates[0], prepared),
+        *([] if interrupted else search.assumed(leaders[0])),
+        *preferred(candidates, settings),
+    ]
+    flags = stopped, found.supported, timed_out
+    return Discovery(candidates, prepared, settings, archive.n_fitted, *flags, remarks=tuple(remarks))
 
 
 def _by_paper(

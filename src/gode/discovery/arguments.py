@@ -58,7 +58,10 @@ def make_dataset(
     states = state_names([part[0] for part in channels], names)
     inputs = [_inputs(part) for part in parts["force"]]
     check_alike([tuple(own) for own in inputs], "inputs")
-    shown = {**_labels(states, tuple(inputs[0])), **(labels or {})}
+    named = {
+        role: name for role, values in (("time", times), *parts.items()) if (name := _name_of(values[0]))
+    }
+    shown = {**_labels(states, tuple(inputs[0]), named), **(labels or {})}
     if len(states) == 1:
         inputs = [{input_seen(i, 1): v for i, v in enumerate(own.values())} for own in inputs]
     else:
@@ -100,13 +103,26 @@ def _inputs(force: object) -> dict[str, object]:
     return {INPUT: force} if named is None else named
 
 
-def _labels(states: tuple[str, ...], inputs: tuple[str, ...]) -> dict[str, str]:
-    """Return the names of a single state and its inputs, which are called u, F, v1, ... in its equation."""
+def _labels(states: tuple[str, ...], inputs: tuple[str, ...], named: Mapping[str, str]) -> dict[str, str]:
+    """Return the names of a single state and its inputs, which are called u, F, v1, ... in its equation.
+
+    Args:
+        named: the names of Series by the arguments that they were passed for.
+    """
+    time = {role: name for role, name in named.items() if role == "time"}
     if len(states) > 1:
-        return {}
+        return time
     keys = ["force", *(input_seen(i, 1) for i in range(1, len(inputs)))]
+    given = {role: name for role, name in named.items() if role != "initial"}
     own = {"u": states[0], **dict(zip(keys, inputs, strict=False))}
-    return {key: name for key, name in own.items() if name not in ("u", INPUT)}
+    own = {key: name for key, name in own.items() if name not in ("u", INPUT)}
+    return {key: name for key, name in {**given, **own}.items() if name not in ("t", key)}
+
+
+def _name_of(values: object) -> str:
+    """Return the name of a Series; empty where there is none."""
+    name = getattr(values, "name", None) if hasattr(values, "__array__") else None
+    return name if isinstance(name, str) else ""
 
 
 def _run(

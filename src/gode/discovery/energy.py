@@ -31,7 +31,7 @@ def potential_text(law: Law) -> str | None:
     from gode.equation.potential import potential  # SymPy takes 0.3 s to import
 
     found = potential(force)
-    return None if found is None else to_text(found, rounded(4))
+    return None if found is None else to_text(found, rounded(4), law.skeleton.names(0))
 
 
 def potential_values(law: Law, u: Float) -> Float | None:
@@ -47,9 +47,13 @@ def potential_values(law: Law, u: Float) -> Float | None:
 
 
 def energy_words(law: Law) -> list[str]:
-    """Return a sentence on the energy, if it is conserved."""
-    if force_of(law) is None:
+    """Return a sentence on the energy, if it is conserved: an input adds to it and takes from it."""
+    if force_of(law) is None or law.skeleton.inputs:
         return []
-    text, inputs = potential_text(law), law.skeleton.inputs
-    shape = f"with V(u) = {text}" if text else "where V(u) has no simple formula; the report tabulates it"
-    return [f"u'^2/2 + V(u) is conserved{' without the input' if inputs else ''}, {shape}"]
+    text, (name,) = potential_text(law), law.skeleton.shown_states
+    shape = (
+        f"with V({name}) = {text}"
+        if text
+        else f"where V({name}) has no simple formula; the report tabulates it"
+    )
+    return [f"{name}'^2/2 + V({name}) is conserved, {shape}"]

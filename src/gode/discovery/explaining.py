@@ -7,7 +7,16 @@ import numpy as np
 
 from gode.arrays import Float
 from gode.choices import Preset
-from gode.discovery.causes import CLEARLY, LEFT, NO_REMEDY, delayed_state, helpful_columns, likely_causes
+from gode.discovery.causes import (
+    CLEARLY,
+    LEFT,
+    UNMEASURED,
+    delayed_state,
+    helpful_columns,
+    nothing_helps,
+    told,
+    tried,
+)
 from gode.discovery.quality import Quality, Verdict
 from gode.discovery.result import Discovery
 from gode.equation.system import make_law
@@ -15,46 +24,50 @@ from gode.fitting.group import joint_covariance, uncertainty
 from gode.fitting.individuals import Individuals, population_of
 from gode.fitting.prepare import Prepared
 from gode.fitting.target import Target
-from gode.fitting.views import is_plain
 from gode.search.settings import Settings
 from gode.search.zero_starts import fitted_target
 from gode.selection import Candidate, front, ties
 
 
 def with_causes(
-    found: Discovery, second_order: Callable[[Settings], Discovery | None] | None = None
+    found: Discovery,
+    second_order: Callable[[Settings], Discovery | None] | None = None,
+    may_go_on: Callable[[], bool] = lambda: True,
 ) -> Discovery:
     """Return the discovery with the likely causes of a fit that is not good.
 
     Args:
         second_order: finds an equation of second order behind the same data, if that can be tried.
+        may_go_on: whether there is time left to try remedies.
     """
-    own = found.candidates[0].own is not None  # what is tried has one set of constants for all runs
-    if own or _is_cut_short(found) or not is_plain(found.prepared.dataset):
+    if _is_cut_short(found) or not _asks_for_causes(found.quality):
         return found
-    misfit = found.quality.misfit
-    causes = list(likely_causes(found.candidates[0], found.prepared, found.settings, misfit))
-    if misfit > LEFT and not causes:
-        other = second_order(found.settings) if second_order else None
+    remedies = tried(found.candidates[0], found.prepared, found.settings, found.quality.misfit, may_go_on)
+    causes = told(remedies)
+    if not causes:
+        other = second_order(found.settings) if second_order and may_go_on() else None
         if other is not None and _is_better(other.quality, found.quality):
             causes.append(
                 f"an equation of second order leaves {other.quality.misfit:.2g} times the noise: --order 2"
             )
         else:
             causes += delayed_state(found.prepared)
-    if not causes and found.quality.verdict.is_failure and misfit > LEFT:
-        causes = [NO_REMEDY]
+    if not causes and found.quality.verdict.is_failure and may_go_on():
+        causes.append(nothing_helps(remedies))
     return replace(found, causes=tuple(causes))
 
 
 def with_helpful_columns(found: Discovery, others: Mapping[str, Sequence[Float]]) -> Discovery:
     """Return the discovery; if it is not good, with the columns, one array a run, that would help it."""
-    own = found.candidates[0].own is not None
-    if not others or own or _is_cut_short(found) or found.quality.misfit <= LEFT:
+    if not others or _is_cut_short(found) or not _asks_for_causes(found.quality):
         return found
     helpful = tuple(helpful_columns(found.candidates[0], found.prepared, found.settings, others))
-    kept = tuple(cause for cause in found.causes if not helpful or cause != NO_REMEDY)
+    kept = tuple(cause for cause in found.causes if not helpful or not cause.endswith(UNMEASURED))
     return replace(found, causes=(*kept, *helpful))
+
+
+def _asks_for_causes(quality: Quality) -> bool:
+    return quality.verdict is not Verdict.GOOD and quality.misfit > LEFT
 
 
 def _is_cut_short(found: Discovery) -> bool:
@@ -66,12 +79,25 @@ def _is_better(one: Quality, other: Quality) -> bool:
     return one.supported and (white or one.misfit < CLEARLY * other.misfit)
 
 
+def part_followed(candidate: Candidate, prepared: Prepared) -> list[str]:
+    """Return a sentence on the part of the records to which a law was fitted, where it is not all of them."""
+    pairs = zip(prepared.target.dataset.runs, prepared.whole.dataset.runs, strict=False)
+    shares = [np.ptp(part.t) / np.ptp(run.t) for part, run in pairs]
+    if candidate.whole or not shares or min(shares) >= 1:
+        return []
+    part, whole = prepared.target.dataset.runs[0], prepared.whole.dataset.runs[0]
+    where = f"its first part, up to t = {part.t[-1]:.4g} of {whole.t[-1]:.4g}"
+    if len(shares) > 1:
+        where = f"the first part of each run, {100 * min(shares):.0f} % of it or more"
+    return [f"no law that was tried can be followed along the whole record, so it was fitted to {where}"]
+
+
 def with_error_bars(order: Sequence[Candidate], prepared: Prepared, settings: Settings) -> list[Candidate]:
     """Return the candidates, those that may be shown with error bars for correlated residuals.
 
     During the search the correlation enters only by the number of independent values, which is faster.
     """
-    shown = {id(c) for c in [*ties(order, settings.selection), *front(order)]}
+    shown = {id(c) for c in [*ties(order, settings.selection, prepared.floor), *front(order)]}
     return [_with_bars(c, prepared, settings) if id(c) in shown else c for c in order]
 
 

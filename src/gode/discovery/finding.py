@@ -22,11 +22,12 @@ from gode.discovery.named import (
 )
 from gode.discovery.natural import Natural, natural_constants
 from gode.discovery.shared import links_of, named_lines, shared_constants
-from gode.equation import Law, Term
+from gode.equation import Equation, Law, Term
 from gode.equation.printer import display_order, to_text
-from gode.equation.system import make_law, renamed
+from gode.equation.skeleton import shown_name
+from gode.equation.system import make_law
 from gode.equation.terms import has_pivot_one, linear_terms
-from gode.equation.tree import Node, const
+from gode.equation.tree import Node, const, renamed
 from gode.errors import DataError
 from gode.selection import Candidate
 from gode.units import Unit
@@ -64,7 +65,8 @@ class Finding:
     @property
     def states(self) -> tuple[str, ...]:
         """The names of the states."""
-        return self.law.states if self.state is None else (self.law.states[self.state],)
+        names = self.law.skeleton.shown_states
+        return names if self.state is None else (names[self.state],)
 
     def __getitem__(self, state: str) -> Finding:
         """Return the equation of one state, with its own constants.
@@ -72,10 +74,11 @@ class Finding:
         Raises:
             DataError: if no state has this name.
         """
-        if state not in self.states:
+        names, inside = self.law.skeleton.shown_states, self.law.states
+        if state not in self.states and (len(inside) > 1 or state != inside[0]):
             raise DataError(f"no state is called {state!r}; the states are {', '.join(self.states)}")
-        number = self.law.states.index(state)
-        return Finding(self.candidate, number, self.units) if self.law.skeleton.names(number) else self
+        number = names.index(state) if state in names else inside.index(state)
+        return self if isinstance(self.law, Equation) else Finding(self.candidate, number, self.units)
 
     def __str__(self) -> str:
         return "\n".join(self.lines())
@@ -164,7 +167,8 @@ class Finding:
     @cached_property
     def natural(self) -> tuple[Natural, ...]:
         """The constants of the forms that people use, such as r and K of r*u*(1 - u/K), of the whole law."""
-        return natural_constants(self.law, self.candidate.covariance, self.units)
+        units = {self._shown(column): unit for column, unit in self.units.items()}
+        return natural_constants(self.law, self.candidate.covariance, units)
 
     @cached_property
     def potential(self) -> str | None:
@@ -216,6 +220,9 @@ class Finding:
         which = "both equations" if len(where) == len(states) == 2 else " and ".join(where)
         return f"{numbers[0].place}, in {which}"
 
+    def _shown(self, column: str) -> str:
+        return shown_name(column, self.law.skeleton.called)
+
     def _primes(self, own: int) -> str:
         return "'" * self.law.skeleton.orders[own]
 
@@ -232,7 +239,8 @@ def _written(law: Law, own: int) -> list[Number]:
     equation, names, links = law.equations[own], law.skeleton.names(own), links_of(law)[own]
     c = np.array(equation.constants)
     terms = sorted(linear_terms(equation.skeleton.normal), key=lambda t: display_order(t.body))
-    forces = [t for t in terms if t.body.value in equation.skeleton.inputs and not names]
+    alone = law is equation
+    forces = [t for t in terms if t.body.value in equation.skeleton.inputs and alone]
     force = forces[0] if len(forces) == 1 else None  # then it stands alone, as in Equation.sides
     solved = force or has_pivot_one(equation.skeleton.normal, equation.skeleton.highest)
     explicit = [t for t in terms if solved and t.body.value == equation.skeleton.highest]
@@ -249,7 +257,7 @@ def _written(law: Law, own: int) -> list[Number]:
             out.append(Number(float(scale * _factor(term, c)), place, own, free, term.body, left))
     inside = [i for i in range(len(c)) if i not in used]
     out += [Number(float(c[i]), INSIDE, own, links[i][0], const(i)) for i in inside]
-    return [n for n in out if not names or n.free >= 0]
+    return [n for n in out if alone or n.free >= 0]
 
 
 def _factor(term: Term, constants: Float) -> float:

@@ -13,7 +13,6 @@ from gode.fitting.roles import improbability_of_factors, views_of
 from gode.selection import Candidate, SelectionConfig, ties
 
 ALIKE = 0.005  # root mean square difference of the highest derivatives over their own, along the data
-VERY_LIKELY, LIKELY = 0.9, 0.5  # posterior probabilities
 
 
 def plainest_first(
@@ -25,7 +24,7 @@ def plainest_first(
     """
     if not order:
         return []
-    alike = same_function(order[0], ties(order, config), prepared)
+    alike = same_function(order[0], ties(order, config, prepared.floor), prepared)
 
     def rank(c: Candidate) -> tuple[bool, float]:
         return not _is_solved(c), c.criterion + improbability_of_factors(c.equation, prepared.columns)
@@ -77,13 +76,3 @@ def _solved(equation: Equation, names: tuple[str, ...], x: Float) -> Float | Non
         return evaluate(
             compile_tape(list(terms), names, len(equation.constants)), equation.constants, x
         ).value
-
-
-def certainty(probability: float, others: int) -> str:
-    """Return in words how sure the data are of a law that has this probability, beside some other laws."""
-    share = f"{min(round(100 * probability), 99)} %"
-    if probability >= VERY_LIKELY:
-        return f"very likely ({share})"
-    if probability >= LIKELY:
-        return f"likely ({share})"
-    return f"one of {others + 1} laws that these data do not tell apart ({share})"

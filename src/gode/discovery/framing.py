@@ -8,17 +8,19 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from gode.data import Dataset
-from gode.data.labels import column_units, plain_label, with_units
+from gode.data.labels import column_units, with_units
+from gode.discovery.called import called
+from gode.discovery.states import NAME
 from gode.equation import Node
 from gode.equation.dimensions import Inference, UnitConflict, columns_of_view
 from gode.equation.fixing import Bounds
 from gode.equation.frame import Frame
 from gode.equation.parse_frame import parse_frame, split_equations
-from gode.equation.system import renamed, seen_to_display
-from gode.equation.tree import STATE, walk
+from gode.equation.system import seen_to_display
+from gode.equation.tree import STATE, renamed, walk
 from gode.errors import ConfigError, EquationError, pointed
 from gode.fitting.views import is_plain
-from gode.search.assumptions import REST, rest_place
+from gode.search.assumptions import LASTING, REST, rest_place
 from gode.search.known import Known, Texts
 from gode.search.settings import INPUT
 from gode.units import Unit
@@ -42,15 +44,11 @@ def read_frame(
     single = is_plain(dataset)
     words = " ".join(split_equations(texts))
     inputs = dataset.inputs or ((INPUT,) if single else ())
-    called = {name: called_in(name, dataset, words) for name in inputs}
-    label = plain_label(dataset.labels.get(STATE, STATE))
-    if len(dataset.states) == 1 and label.isidentifier() and re.search(rf"\b{label}\s*['′]", words):
-        called[dataset.states[0]] = label
     return parse_frame(
         texts,
         states=dataset.states,
         inputs=inputs,
-        called=called,
+        called=called_in(dataset, words) if len(dataset.states) == 1 else {},
         single=single,
         functions=functions,
         fixed=fixed,
@@ -76,6 +74,11 @@ def at_rest(known: Known, dataset: Dataset, order: int | str) -> Known:
         ConfigError: if the equilibrium does not go with the states, or with what else was given.
     """
     given = [name for name in known.assume if name.startswith(REST)]
+    if LASTING in known.assume and (known.frame or given):
+        raise ConfigError(
+            f"assume has {LASTING!r}, which does not go with {'frame=' if known.frame else given[0]}; "
+            "write a frame with the state as a factor instead, as u' = u*f(u)"
+        )
     if not given:
         return known
     (name, *others), states = given, dataset.states
@@ -133,7 +136,17 @@ def _place(node: Node, text: str) -> int:
     return next((m.start() for m in columns.finditer(text) if m[0] in wanted), 0)
 
 
-def called_in(name: str, dataset: Dataset, words: str) -> str:
-    """Return what a text calls an input: its name among the data, or the label that the user gave it."""
-    label = plain_label(dataset.labels.get("force" if name == INPUT else name, name))
-    return label if label.isidentifier() and re.search(rf"\b{label}\b", words) else name
+def called_in(dataset: Dataset, words: str) -> dict[str, str]:
+    """Return what a text calls a single state and its inputs: by the user's names, or as u, F, v1, ..."""
+    names, used = called(dataset), {*NAME.findall(words)}
+    state = names.get(STATE, STATE)
+    if not re.search(rf"\b{state}\s*(?:\(\s*t\s*\))?\s*['′,]", words):
+        state = STATE
+    given = {column: name for column, name in names.items() if name in used and column not in used}
+    return {STATE: state} | {column: name for column, name in given.items() if name != state}
+
+
+def in_columns(text: str, dataset: Dataset) -> str:
+    """Return a text with the names of the user as u, F, v1, ..."""
+    back = {name: column for column, name in called_in(dataset, text).items()}
+    return NAME.sub(lambda found: back.get(found[0], found[0]), text)

@@ -16,11 +16,13 @@ from gode.data.joining import chosen_interpolation
 from gode.data.labels import with_units
 from gode.data.smoothing import evenly
 from gode.discovery.arguments import Force, Signals, make_dataset
+from gode.discovery.called import called
 from gode.discovery.explaining import with_causes, with_error_bars
 from gode.discovery.framing import frame_of, read_frame
 from gode.discovery.individual import Individual, check_enough, individuals_asked
 from gode.discovery.inputs import with_held_input
 from gode.discovery.result import Discovery
+from gode.discovery.states import shape_of
 from gode.equation import (
     Equation,
     Law,
@@ -31,7 +33,8 @@ from gode.equation import (
 from gode.equation.fixing import Bounds
 from gode.equation.parse_frame import split_equations
 from gode.equation.parse_system import written_states
-from gode.errors import DataError
+from gode.equation.system import shown_as
+from gode.errors import DataError, EquationError
 from gode.fitting import ConstantsConfig, fit_constants
 from gode.fitting.individuals import CHOSEN
 from gode.fitting.prepare import Prepared, prepare
@@ -70,6 +73,7 @@ def fit(
     initial: Signals | None = None,
     hold: bool | None = None,
     interpolation: str = "auto",
+    keep_outliers: bool = False,
     fixed: Mapping[str, float] | None = None,
     bounds: Bounds | None = None,
     individual: Individual = False,
@@ -94,11 +98,24 @@ def fit(
         >>> g = fit(["x' = C*x - C*x*y", "y' = C*x*y - C*y"], t, xy)  # doctest: +SKIP
     """
     joined = chosen_interpolation(hold, interpolation)
-    if not isinstance(equation, str) and names is None and isinstance(u, np.ndarray | list):
-        names = written_states(split_equations(equation))
+    if names is None and all(isinstance(x, np.ndarray | list | None) for x in (u, velocity, acceleration)):
+        names = _written(equation, u if u is not None else velocity if velocity is not None else acceleration)
     dataset = make_dataset(t, u, velocity, acceleration, force, initial, names=names, interpolation=joined)
+    dataset = replace(dataset, keep_outliers=bool(keep_outliers))
     asked = individuals_asked(individual, dataset)
     return fit_known(dataset, make_known(equation, fixed, bounds, units), individual=asked)
+
+
+def _written(equation: Texts, values: object) -> tuple[str, ...] | None:
+    """Return the states as the equations call them; None where one stands for what has no single column."""
+    texts = split_equations(equation)
+    if len(texts) > 1 or not isinstance(equation, str):
+        return written_states(texts)
+    if len(shape_of(values)) == 2 and shape_of(values)[1] > 1 and isinstance(values, np.ndarray):
+        return None
+    with suppress(EquationError):  # it is read again where its place can be told
+        return written_states(texts)
+    return None
 
 
 def fit_known(dataset: Dataset, known: Known, *, individual: tuple[str, ...] = ()) -> Discovery:
@@ -139,6 +156,7 @@ def fit_in(
     Args:
         known: what the skeleton was made of, for the record.
     """
+    skeleton = shown_as(skeleton, called(dataset))
     settings = Settings(
         order=skeleton.order,
         grammar="",
@@ -162,10 +180,10 @@ def _best_fit(dataset: Dataset, skeleton: LawSkeleton, settings: Settings) -> Di
     own = bool(settings.individual)
     prepared = prepare(dataset, settings.order, settings.selection.floor, individual=own)
     if isinstance(skeleton, SystemSkeleton):
+        prepared = with_held_input(prepared, settings) if skeleton.inputs else prepared
         starts: Sequence[Law] = _starts_of_system(skeleton, prepared, settings)
     else:
-        if skeleton.inputs:
-            prepared = with_held_input(prepared, settings, skeleton)
+        prepared = with_held_input(prepared, settings, skeleton) if skeleton.inputs else prepared
         starts = _starts(skeleton, prepared, settings)
     workers = Workers(prepared, settings)
     begins = [Start(equation, patient=True) for equation in starts]

@@ -6,7 +6,8 @@ spline; if holding it fits clearly better, it is held. One model has two lags ev
 equation is sought, as a missing lag would look like half a step.
 """
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -19,15 +20,17 @@ from gode.fitting.individuals import own_places
 from gode.fitting.long_records import condensed
 from gode.fitting.prepare import Prepared, assemble
 from gode.fitting.shooting import Shot
+from gode.fitting.views import inputs_seen, view
 from gode.search.settings import Settings
 
-LAGS = "u'' = C + C*u' + C*u + C*F"
-PLAIN = {  # by order: models that follow most plants closely enough to see half a step
-    1: ("u' = C + C*u + C*F", "u' = C + C*u + C*u^2 + C*u^3 + C*F + C*u*F", LAGS),
-    2: (LAGS, "u'' = C + C*u' + C*u + C*u^2 + C*u^3 + C*F"),
+LAGS = "u'' = C + C*u' + C*u + {C*F}"
+PLAIN = {  # by order: models that follow most plants closely enough to see half a step; F is all that is seen
+    1: ("u' = C + C*u + {C*F}", "u' = C + C*u + C*u^2 + C*u^3 + {C*F} + {C*u*F}", LAGS),
+    2: (LAGS, "u'' = C + C*u' + C*u + C*u^2 + C*u^3 + {C*F}"),
 }
 ROUGH = 0.3  # error of a spline through every second sample, as a share of the change between samples
 SURE = 9.0  # twice the log of the likelihood ratio above which an input is held
+TINY = 1e-300
 WORDS = {
     Interpolation.HOLD: "is held between its samples",
     Interpolation.LINEAR: "is joined by lines between its samples",
@@ -48,10 +51,8 @@ def with_held_input(prepared: Prepared, settings: Settings, given: Skeleton | No
     dataset = replace(prepared.dataset, runs=runs)
     tried = (_closest(each, prepared, settings, given) for each in (prepared.dataset, dataset))
     spline, steps = tried
-    if steps is None:
-        return prepared
-    gain = np.inf if spline is None else np.log(spline.sse / max(steps.sse, 1e-300))
-    if steps.independent * gain < SURE:
+    gains = [_gain(*pair) for pair in zip(spline, steps, strict=True)]
+    if None in gains or sum(gain for gain in gains if gain) < SURE:
         return prepared
     floor, own = settings.selection.floor, bool(settings.individual)
     return assemble(dataset, condensed(dataset), prepared.smooths, settings.order, floor, individual=own)
@@ -99,18 +100,38 @@ def _is_open(samples: Samples) -> bool:
     return bool(np.sum(missed**2) / max(len(missed), 1) > ROUGH**2 * np.mean(np.diff(y) ** 2))
 
 
-def _closest(dataset: Dataset, prepared: Prepared, settings: Settings, given: Skeleton | None) -> Shot | None:
-    """Return the best trajectory fit of the simple models, if one can be solved."""
-    skeletons = [*map(parse_skeleton, PLAIN[settings.order]), *([] if given is None else [given])]
-    shots = []
+def _gain(spline: Shot | None, steps: Shot | None) -> float | None:
+    """Return twice the log of the likelihood ratio of holding the input; None where that has no solution."""
+    if steps is None:
+        return None
+    return (
+        np.inf if spline is None else steps.independent * np.log(max(spline.sse, TINY) / max(steps.sse, TINY))
+    )
+
+
+def _closest(
+    dataset: Dataset, prepared: Prepared, settings: Settings, given: Skeleton | None
+) -> list[Shot | None]:
+    """Return the best trajectory fit of the simple models to each state, where one can be solved."""
+    seen = inputs_seen(dataset, 1)
+    texts = [_with_inputs(text, seen) for text in PLAIN[settings.order]]
+    skeletons = [parse_skeleton(text, inputs=seen) for text in texts]
+    skeletons += [] if given is None else [given]
+    shots: list[list[Shot]] = [[] for _ in dataset.states]
     for order in sorted({skeleton.order for skeleton in skeletons}):
-        here = assemble(dataset, condensed(dataset), prepared.smooths, order, settings.selection.floor)
-        for skeleton in skeletons:
-            if skeleton.order != order:
-                continue
-            start = fit_constants(skeleton, here.problems[0], config=settings.constants).equation
-            if start is not None:
-                own = own_places(skeleton, settings.individual)
-                shots.append(shoot_law(skeleton, start.constants, here.target, own, config=settings.shooting))
-    solved = [shot for shot in shots if shot.equation is not None]
-    return min(solved, key=lambda shot: shot.sse, default=None)
+        floor = settings.selection.floor
+        whole = assemble(dataset, condensed(dataset), prepared.smooths, order, floor)
+        for own, found in enumerate(shots):
+            here = view(whole, own, order, floor)
+            for skeleton in (each for each in skeletons if each.order == order):
+                start = fit_constants(skeleton, here.problems[0], config=settings.constants).equation
+                if start is not None:
+                    places, how = own_places(skeleton, settings.individual), settings.shooting
+                    found.append(shoot_law(skeleton, start.constants, here.target, places, config=how))
+    solved = [[shot for shot in found if shot.equation is not None] for found in shots]
+    return [min(found, key=lambda shot: shot.sse, default=None) for found in solved]
+
+
+def _with_inputs(text: str, names: Sequence[str]) -> str:
+    """Return a model with each term in braces once for each name in place of F."""
+    return re.sub(r"{(.*?)}", lambda term: " + ".join(term[1].replace("F", name) for name in names), text)

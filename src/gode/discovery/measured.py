@@ -8,7 +8,7 @@ from contextlib import suppress
 from gode.discovery.named import Constant
 from gode.equation import Law, Node
 from gode.equation.dimensions import Inference, UnitConflict, columns_of_view, infer_units, relabelled
-from gode.units import Unit
+from gode.units import Unit, written
 
 UNKNOWN = "?"  # begins the symbol that stands for the unit of a column without one
 
@@ -22,8 +22,8 @@ def with_units(constants: Sequence[Constant], law: Law, columns: Mapping[str, Un
 
 def free_units(law: Law, columns: Mapping[str, Unit]) -> list[str]:
     """Return the unit of each free constant of a law, empty where it is not known."""
-    found, _ = _inferred(law, columns)
-    return ["" if found is None else _text(found.constant(i)) for i in range(law.skeleton.n_constants)]
+    found, known = _inferred(law, columns)
+    return ["" if found is None else _text(found.constant(i), known) for i in range(law.skeleton.n_constants)]
 
 
 def units_of(numbers: Sequence[tuple[int, Node, str]], law: Law, columns: Mapping[str, Unit]) -> list[str]:
@@ -38,12 +38,12 @@ def units_of(numbers: Sequence[tuple[int, Node, str]], law: Law, columns: Mappin
         return [""] * len(numbers)
     out = []
     for own, body, left in numbers:
-        found.columns = columns_of_view(columns, law.skeleton.names(own))
+        found.columns = columns_of_view(columns, law.skeleton.columns(own))
         unit = found.value(relabelled(law.skeleton, own, body))
         if left:
             whole = found.columns.get(left)
             unit = None if unit is None or whole is None else whole / unit
-        out.append(_text(unit))
+        out.append(_text(unit, columns))
     return out
 
 
@@ -67,6 +67,6 @@ def _completed(law: Law, columns: Mapping[str, Unit]) -> dict[str, Unit]:
     return {**found, **slopes, **columns}
 
 
-def _text(unit: Unit | None) -> str:
+def _text(unit: Unit | None, columns: Mapping[str, Unit]) -> str:
     told = unit is not None and not any(symbol.startswith(UNKNOWN) for symbol in unit.powers)
-    return str(unit) if told else ""
+    return written(unit, columns.values()) if unit is not None and told else ""

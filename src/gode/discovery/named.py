@@ -7,12 +7,13 @@ from typing import NamedTuple
 from gode.equation import Found, Law
 from gode.equation.names import HOLE, UNNAMED
 from gode.equation.printer import rounded, to_text
-from gode.equation.system import renamed
 from gode.equation.terms import linear_terms
-from gode.equation.tree import Node, num, replace_constants
+from gode.equation.tree import Node, num, renamed, replace_constants
 from gode.selection import Candidate
 
 INSIDE = "inside a function"
+UNDETERMINED = "not determined by these data"
+SENSELESS = 1e3  # times a constant: an error beyond it says nothing
 
 
 class _Number(NamedTuple):
@@ -35,6 +36,11 @@ class Constant(_Number):
         made = super().__new__(cls, value, error, place)
         made.name, made.unit = name, unit
         return made
+
+    @property
+    def determined(self) -> bool:
+        """Whether the error says anything; that of a constant next to zero does."""
+        return not self.error > SENSELESS * abs(self.value) > 0
 
     def _asdict(self) -> dict[str, object]:
         return {**super()._asdict(), "name": self.name, "unit": self.unit}

@@ -9,7 +9,8 @@ from typing import Literal
 
 from gode.choices import EffortName, Preset
 from gode.data import Dataset
-from gode.discovery.framing import frame_of
+from gode.discovery.called import column_of
+from gode.discovery.framing import frame_of, in_columns
 from gode.equation import parse_skeleton
 from gode.equation.frame import order_of
 from gode.errors import ConfigError
@@ -62,6 +63,12 @@ class Options:
         Raises:
             ConfigError: if an option has an unknown value.
         """
+        start = self.start and in_columns(self.start, dataset)
+        without = tuple(column_of(dataset, word) for word in self.without)
+        return replace(self, start=start, without=without)._settings(dataset)
+
+    def _settings(self, dataset: Dataset) -> list[Settings]:
+        """Return the settings of each search, of options in the names that columns have here."""
         if self.known.frame:
             return [self._of_frame(dataset)]
         if self.start and len(dataset.states) > 1:

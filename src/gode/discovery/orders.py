@@ -83,7 +83,7 @@ def _criteria(found: Sequence[Discovery]) -> Float:
 def _on_all(one: Discovery, other: Discovery) -> Candidate | None:
     """Return the equation of a discovery, unchanged, judged on the data and weights of another."""
     best, settings = one.candidates[0], one.settings
-    fixed = replace(settings.shooting, max_iterations=0, horizons=())
+    fixed = replace(settings.shooting, max_iterations=0, segments=1)
     target = other.prepared.whole
     constants: Sequence[float] | Float = best.equation.constants
     own: Sequence[int] = ()

@@ -9,6 +9,7 @@ from scipy.special import ndtr
 
 from gode.arrays import Bool, Float
 from gode.discovery.simulate import Scenario, simulate
+from gode.equation.tree import STATE
 from gode.errors import ConfigError, DataError, Failure
 from gode.fitting.group import joint_covariance, uncertainty
 from gode.fitting.prepare import Prepared
@@ -50,6 +51,7 @@ class Prediction:
 
     def __getitem__(self, state: str) -> "Prediction":
         """Return the prediction of one state."""
+        state = self.states[0] if state == STATE and len(self.states) == 1 else state
         if state not in self.states:
             raise DataError(f"no state is called {state!r}; the states are {', '.join(self.states)}")
         i = self.states.index(state)

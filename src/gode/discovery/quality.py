@@ -16,7 +16,8 @@ from gode.fitting.target import state_places
 from gode.selection import Candidate
 
 FAR = 2.0  # times the noise, and
-SHARE = 0.05  # of the spread: residuals beyond both make a poor fit
+SHARE = 0.05  # of the spread: residuals of a channel beyond both make a poor fit
+SLIGHT = 1.2  # times the noise: smaller residuals are not told as a multiple of it
 UNSUPPORTED = (
     "no equation is supported by these data: "
     "a constant, a straight line or a random walk explains them as well"
@@ -33,7 +34,7 @@ class Verdict(StrEnum):
 
     @property
     def is_failure(self) -> bool:
-        """Whether scripts should notice."""
+        """Whether none of the laws tried explains the data, which scripts should notice."""
         return self in (Verdict.POOR, Verdict.UNSUPPORTED)
 
 
@@ -72,18 +73,24 @@ class Quality:
         """How far the equation can be trusted."""
         if not self.supported or (self.channels and all(c.spread == 0 for c in self.channels)):
             return Verdict.UNSUPPORTED  # a constant record supports nothing
-        if not self.complete or any(c.misfit > FAR and c.rms > SHARE * c.spread for c in self.channels):
+        if not self.complete or any(_is_far(c) for c in self.channels):
             return Verdict.POOR
         fine = all(c.negligible or (c.white and c.misfit <= FAR) for c in self.channels)
         return Verdict.GOOD if fine else Verdict.PATTERN
 
+    @cached_property
+    def follows(self) -> bool:
+        """Whether the equation follows the data, supported or not."""
+        return self.complete and not any(_is_far(c) for c in self.channels)
+
     @property
     def words(self) -> str:
         """The verdict in a sentence."""
-        if self.verdict is Verdict.UNSUPPORTED and self.misfit > FAR:
+        if self.verdict is Verdict.UNSUPPORTED and not self.follows:
+            left = f"{self._left_words()}, and " if self.complete else ""
             return (
-                f"No equation that was tried follows these data: the best one leaves {self.misfit:.2g} times "
-                "the noise, and a constant, a straight line or a random walk does as well."
+                f"No equation that was tried follows these data: {left}a constant, a straight line or a "
+                "random walk does as well."
             )
         if self.verdict is Verdict.UNSUPPORTED:
             return f"N{UNSUPPORTED[1:]}."
@@ -92,11 +99,24 @@ class Quality:
         if not self.complete:
             return "The fit is poor: the equation has no solution along all of the data."
         if self.verdict is Verdict.POOR:
-            return f"The fit is poor: the residuals are {self.misfit:.2g} times the noise."
-        return (
-            "Something is left in the residuals: they are not white"
-            f"{f', {self.misfit:.2g} times the noise' if self.misfit > 1.2 else ''}."
-        )
+            return f"The fit is poor: {self._left_words()}."
+        return f"The equation follows the data, but not all of them: {self._left_words()}."
+
+    def _left_words(self) -> str:
+        """Return what is left in the channel that decides the verdict, as large as the verdict takes it."""
+        found = [c for c in self.channels if not c.negligible] or list(self.channels)
+        decisive = max(found, key=lambda c: (_is_far(c), c.misfit > FAR, not c.white, c.misfit))
+        where = f" of {decisive.name}" if len(self.channels) > 1 else ""
+        share = decisive.rms / decisive.spread if decisive.spread > 0 else np.inf
+        size = f"the residuals{where} are {100 * share:.2g} % of the spread of the data"
+        if decisive.misfit > SLIGHT:
+            size += f" and {decisive.misfit:.3g} times the noise"
+        return size if decisive.white or _is_far(decisive) else f"{size}, and not white"
+
+
+def _is_far(channel: Channel) -> bool:
+    """Tell whether the residuals of a channel are large beside its noise and beside its spread."""
+    return channel.misfit > FAR and channel.rms > SHARE * channel.spread
 
 
 def quality_of(candidate: Candidate, prepared: Prepared, *, supported: bool) -> Quality:
@@ -136,5 +156,5 @@ def _assumed(candidate: Candidate, prepared: Prepared) -> tuple[str, ...]:
 def start_names(law: Law) -> list[str]:
     """Return the names of the initial values: each state, and its derivative if it is of second order."""
     skeleton = law.skeleton
-    pairs = zip(skeleton.states, skeleton.orders, strict=True)
+    pairs = zip(skeleton.shown_states, skeleton.orders, strict=True)
     return [name + "'" * k for name, order in pairs for k in range(order)]

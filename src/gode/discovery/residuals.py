@@ -10,6 +10,7 @@ from gode.arrays import Float
 from gode.data import Dataset, Run
 from gode.data.columns import channel_names
 from gode.data.noise import NoiseKind, NoiseModel, noise_model
+from gode.discovery.called import shown
 from gode.discovery.simulate import Scenario, simulate
 from gode.fitting.prepare import Prepared
 from gode.fitting.whiteness import worth
@@ -55,6 +56,7 @@ class Channel:
     n_free: float  # fitted numbers, shared among the channels by their values
     series: tuple[Series, ...]
     model: NoiseModel = CONSTANT  # of the noise about the smoothed data
+    called: str = ""  # what it is called when it is shown, if that is another name
 
     @property
     def state(self) -> str:
@@ -62,12 +64,17 @@ class Channel:
         return self.name.rstrip("'")
 
     @property
+    def shown(self) -> str:
+        """Its name when it is shown."""
+        return self.called or self.name
+
+    @property
     def noise_words(self) -> str:
         """The noise of a sample: a number, or the share of the value that it is."""
         if self.model.kind is NoiseKind.ADDITIVE:
-            return f"{self.noise:.2g} in {self.name}"
+            return f"{self.noise:.2g} in {self.shown}"
         scale = self.noise / self.smoothed_noise
-        share = f"{100 * scale * self.model.share:.2g} % of {self.name}"
+        share = f"{100 * scale * self.model.share:.2g} % of {self.shown}"
         if self.model.kind is NoiseKind.MULTIPLICATIVE:
             return f"{share}, multiplicative"
         return f"{scale * self.model.constant:.2g} and {share}, additive and multiplicative"
@@ -197,7 +204,7 @@ class Channel:
         """The diagnosis in sentences."""
         averaged = self.model.kind is NoiseKind.ADDITIVE and np.max(self.series[0].roots) > 1
         dense = ", of averages," if averaged else ","
-        size = f"The rms residual of {self.name} is {self.rms:.3g}{dense} {self.misfit:.2f} times the noise"
+        size = f"The rms residual of {self.shown} is {self.rms:.3g}{dense} {self.misfit:.2f} times the noise"
         if self.negligible:
             return [f"{size}; beside the signal it is nothing, so its pattern says nothing either."]
         return [f"{size}.", self._white_words(), self._normal_words()]
@@ -246,8 +253,30 @@ def channels(candidate: Candidate, prepared: Prepared, dataset: Dataset) -> tupl
         if series and np.isfinite(prepared.noise[c]):
             share = candidate.n_free * sum(len(s.t) for s in series) / n_values
             model = noise_model(prepared.smooths, c)
-            out.append(Channel(name, float(prepared.noise[c]), share, tuple(series), model))
+            noise = _smoothed_noise(prepared, c)
+            out.append(Channel(name, noise, share, tuple(series), model, shown(dataset, name)))
     return tuple(out)
+
+
+def _smoothed_noise(prepared: Prepared, channel: int) -> float:
+    """Return the noise of a sample about the smoothed data, each run counting as far as it can tell.
+
+    A curve that goes through nearly all of a few points says little about their noise: what it leaves of a
+    run, over the noise that it claims, is the share of the values that speak.
+    """
+    told, total = 0.0, 0.0
+    for run, smooth in zip(prepared.whole.dataset.runs, prepared.smooths, strict=True):
+        seen = np.isfinite(run.observed[channel])
+        if not seen.any() or not smooth.noise[channel] > 0:
+            continue
+        curve = np.interp(run.t[seen], smooth.t, smooth.values[channel])
+        roots = run.roots[seen] / np.median(run.roots)
+        left = (run.observed[channel, seen] - curve) * roots / smooth.noise[channel]
+        values = min(float(left @ left), float(seen.sum()))
+        told += values * float(smooth.noise[channel] * np.median(run.roots)) ** 2
+        total += values
+    known = float(prepared.noise[channel])
+    return max(float(np.sqrt(told / total)), known) if total > 0 and len(prepared.smooths) > 1 else known
 
 
 def sample_weights(prepared: Prepared, run: Run, number: int) -> Float:

@@ -3,31 +3,33 @@
 from __future__ import annotations  # help() then shows types by their names
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from gode.arrays import Float
 from gode.data.labels import column_units
+from gode.discovery.assessment import Assessment, assess
+from gode.discovery.called import by_columns, with_called
 from gode.discovery.finding import Finding
-from gode.discovery.forms import certainty, same_function
 from gode.discovery.newcomer import predict_new
 from gode.discovery.population import Individuality
 from gode.discovery.prediction import Prediction, predict
 from gode.discovery.profile import Interval, intervals, profile
-from gode.discovery.quality import UNSUPPORTED, Quality, misfit_of, quality_of
+from gode.discovery.quality import Quality, misfit_of, quality_of
 from gode.discovery.rivals import with_weights
 from gode.discovery.simulate import Forces, Scenario, Start, make_scenario, simulate
 from gode.discovery.table import equations_table, frame
 from gode.fitting.noise import noise_models
 from gode.fitting.prepare import Prepared
 from gode.search.settings import Settings
-from gode.selection import Candidate, front, probabilities, ties
+from gode.selection import Candidate, front
 from gode.solve import Solution
 
 if TYPE_CHECKING:
@@ -36,6 +38,8 @@ if TYPE_CHECKING:
     from gode.report.answers import Answers
     from gode.report.figures import Figure
     from gode.report.linear import Constant, Linear, Place
+
+Given = TypeVar("Given")
 
 
 @dataclass(frozen=True, repr=False)
@@ -50,13 +54,22 @@ class Discovery:
     supported: bool = True  # False where a constant, a line or a random walk explains the data as well
     timed_out: bool = False  # whether it ended because max_seconds had passed
     remarks: tuple[str, ...] = ()  # what to know about the way it was found
-    causes: tuple[str, ...] = ()  # why the fit may not be good, found by trying
+    causes: tuple[str, ...] = ()  # why the fit may not be good,
+    solved: int = 0  # equations solved along the data, where a record keeps only some of them
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "candidates", with_called(self.candidates, self.prepared.dataset))
 
     @property
     def order(self) -> Sequence[Candidate]:
         """The old name of `candidates`."""
         warnings.warn("Discovery.order is now Discovery.candidates", DeprecationWarning, stacklevel=2)
         return self.candidates
+
+    @property
+    def n_solved(self) -> int:
+        """The number of equations that were solved along the data."""
+        return self.solved or len(self.candidates)
 
     @property
     def equation(self) -> Finding:
@@ -73,28 +86,38 @@ class Discovery:
         return profile(self.candidates[0], name, self.prepared, self.settings, level)
 
     @cached_property
+    def assessment(self) -> Assessment:
+        """The verdict, how sure the law is, and what is undecided: the words that everybody tells."""
+        given, cut = not self.settings.grammar, self.interrupted or self.timed_out
+        config = self.settings.selection
+        return assess(self.candidates, self.quality, self.prepared, config, given=given, cut_short=cut)
+
+    @cached_property
     def ties(self) -> list[Finding]:
-        """The equations that these data cannot tell from the best one, which comes first."""
-        return [replace(self.equation, candidate=c) for c in ties(self.candidates, self.settings.selection)]
+        """The equations that these data cannot tell from the best one, which comes first.
+
+        It is alone where none of those tried explains the data.
+        """
+        return [replace(self.equation, candidate=c) for c in self.assessment.near]
 
     @cached_property
     def forms(self) -> list[Finding]:
         """The equation that is named, and near ties that are the same function within the data."""
-        near = ties(self.candidates, self.settings.selection)
-        alike = {id(c) for c in same_function(self.candidates[0], near, self.prepared)}
-        return [Finding(c) for c in near if id(c) in alike]
+        return [Finding(c) for c in self.assessment.forms]
 
-    @cached_property
+    @property
     def probability(self) -> float:
-        """The posterior probability of the law that is named, in all its forms, among those tried."""
-        alike = {id(form.candidate) for form in self.forms}
-        shares = probabilities(self.candidates, self.settings.selection)
-        return float(sum(p for c, p in zip(self.candidates, shares, strict=True) if id(c) in alike))
+        """The posterior probability of the law named, in all its forms, if one of those tried is right.
+
+        It is NaN where none of them explains the data, and where the law was given and nothing else tried.
+        """
+        known = self.assessment.probability
+        return np.nan if known is None else known
 
     @property
     def certainty(self) -> str:
-        """How sure the data are of the law, in words."""
-        return certainty(self.probability, len(self.ties) - len(self.forms))
+        """How sure the data are of the law among those tried, in words; empty if nothing else was tried."""
+        return self.assessment.certainty
 
     @cached_property
     def quality(self) -> Quality:
@@ -115,7 +138,7 @@ class Discovery:
     @cached_property
     def shown(self) -> list[tuple[Candidate, float]]:
         """The front of accuracy against complexity and the near ties, each with its misfit."""
-        close = {id(c) for c in [*ties(self.candidates, self.settings.selection), *front(self.candidates)]}
+        close = {id(c) for c in [*self.assessment.near, *front(self.candidates)]}
         return [
             (c, misfit_of(c, self.prepared, self.noise) if i else self.quality.misfit)
             for i, c in enumerate(self.candidates)
@@ -125,7 +148,9 @@ class Discovery:
     @cached_property
     def equations(self) -> pd.DataFrame:
         """The front of accuracy against complexity and the near ties, the best first."""
-        return equations_table(self.shown, self.candidates, self.settings.selection)
+        return equations_table(
+            self.shown, self.candidates, self.assessment, self.settings.selection, self.prepared.floor
+        )
 
     @cached_property
     def individuality(self) -> Individuality:
@@ -174,7 +199,8 @@ class Discovery:
             DataError: if new times need a force that is not given.
         """
         scenario = self._scenario(t, initial, force, run)
-        return simulate(self.candidates[0], self.prepared, scenario)
+        found = simulate(self.candidates[0], self.prepared, scenario)
+        return replace(found, states=self.equation.states)
 
     def predict(
         self,
@@ -195,9 +221,10 @@ class Discovery:
             ConfigError: if the level is no probability.
         """
         scenario = self._scenario(t, initial, force, run)
-        return predict(
+        found = predict(
             self.candidates[0], self._rivals, self.prepared, scenario, self.settings.shooting, level
         )
+        return replace(found, states=self.equation.states)
 
     def predict_new(
         self,
@@ -218,18 +245,27 @@ class Discovery:
             DataError: if the times or the points are not usable.
         """
         config = self.settings.shooting
-        return predict_new(self.candidates[0], self.prepared, config, t, initial, force, seen, level)
+        start, forces = self._by_columns(initial), self._by_columns(force)
+        found = predict_new(self.candidates[0], self.prepared, config, t, start, forces, seen, level)
+        return replace(found, states=self.equation.states)
 
     def _scenario(
         self, t: ArrayLike | None, initial: Start | None, force: Forces | None, run: int | str
     ) -> Scenario:
         orders = self.candidates[0].equation.skeleton.orders
-        return make_scenario(self.prepared, t, initial, force, run, orders)
+        start, forces = self._by_columns(initial), self._by_columns(force)
+        return make_scenario(self.prepared, t, start, forces, run, orders)
+
+    def _by_columns(self, given: Given) -> Given:
+        """Return what was given for states or inputs by their names, or by those that gode has for them."""
+        if not isinstance(given, Mapping):
+            return given
+        return by_columns(self.prepared.dataset, given)  # type: ignore[return-value]
 
     @cached_property
     def _rivals(self) -> list[tuple[Candidate, float]]:
         """The other equations that may be the law, with their probabilities."""
-        return with_weights(self.candidates, self.settings.selection)
+        return with_weights(self.candidates, self.settings.selection, self.prepared.floor)
 
     # The report stands above discovery, so what opens it does so when called and not at import.
 
@@ -287,7 +323,9 @@ class Discovery:
 
     def __str__(self) -> str:
         if not self.supported:
-            return f"{UNSUPPORTED} (the best guess was {'; '.join(self.equation.lines())})"
+            words = self.quality.words
+            words = words[0].lower() + words[1:].rstrip(".")
+            return f"{words} (the best guess was {'; '.join(self.equation.lines())})"
         return str(self.equation)
 
     def _repr_latex_(self) -> str:

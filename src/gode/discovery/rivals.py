@@ -8,9 +8,11 @@ MOST = 30  # rivals that are followed
 NEGLIGIBLE = 1e-3  # weights below this are left out
 
 
-def with_weights(candidates: Sequence[Candidate], config: SelectionConfig) -> list[tuple[Candidate, float]]:
+def with_weights(
+    candidates: Sequence[Candidate], config: SelectionConfig, floor: Sequence[float] = ()
+) -> list[tuple[Candidate, float]]:
     """Return the others with their posterior probabilities; with that of the first, the sum is one."""
-    first, *shares = probabilities(candidates, config).tolist()
+    first, *shares = probabilities(candidates, config, floor).tolist()
     others = sorted(zip(candidates[1:], shares, strict=True), key=lambda pair: -pair[1])
     chosen = [(c, share) for c, share in others[:MOST] if share > NEGLIGIBLE]
     total = first + sum(share for _, share in chosen)

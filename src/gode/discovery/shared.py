@@ -10,8 +10,7 @@ from gode.arrays import Float
 from gode.discovery.energy import energy_words
 from gode.equation import Equation, Law, Node, Skeleton
 from gode.equation.sums import to_sum
-from gode.equation.system import renamed
-from gode.equation.tree import add, mul, num, replace_constants, shorten_numbers, var
+from gode.equation.tree import add, mul, num, renamed, replace_constants, shorten_numbers, var
 
 LETTERS = "abcdghkmpqrsw"
 MOST_STATES = 8  # of a system whose sums of states are searched

@@ -17,6 +17,7 @@ from gode.fitting.target import state_places
 from gode.selection import Candidate
 from gode.solve import Signal, Solution, SolveConfig, solve
 
+ACCURATE = 1e-9  # relative tolerance, by which curves through sensitive motion stay where they were fitted
 DEFAULT_STEPS = SolveConfig().max_steps
 
 
@@ -103,7 +104,7 @@ def simulate(
         inputs=_inputs(data, times, scenario),
         guide=_guide(candidate, smooth, times) if guided else None,
         sensitivities=sensitivities,
-        config=SolveConfig(max_steps=DEFAULT_STEPS + 20 * len(times) + STEPS * data.n_samples),
+        config=SolveConfig(rtol=ACCURATE, max_steps=DEFAULT_STEPS + 20 * len(times) + STEPS * data.n_samples),
     )
     first = int(np.searchsorted(times, scenario.t[0]))
     here = slice(first, first + len(scenario.t))

@@ -3,20 +3,34 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from gode.discovery.assessment import Assessment
 from gode.discovery.finding import Finding
-from gode.selection import Candidate, SelectionConfig, front, probabilities, ties
+from gode.selection import Candidate, SelectionConfig, front, probabilities
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
 def equations_table(
-    shown: Sequence[tuple[Candidate, float]], candidates: Sequence[Candidate], config: SelectionConfig
+    shown: Sequence[tuple[Candidate, float]],
+    candidates: Sequence[Candidate],
+    told: Assessment,
+    config: SelectionConfig,
+    floor: Sequence[float],
 ) -> "pd.DataFrame":
-    """Return a row for each candidate that is shown with its misfit, the best of all candidates first."""
-    close = {id(c) for c in ties(candidates, config)}
+    """Return a row for each candidate that is shown with its misfit, the best of all candidates first.
+
+    The probability is that if one of the candidates is right, NaN where none explains the data.
+    """
+    close = {id(c) for c in told.near}
     best = {id(c) for c in front(candidates)}
-    shares = {id(c): p for c, p in zip(candidates, probabilities(candidates, config).tolist(), strict=True)}
+    if told.probability is None:
+        shares = dict.fromkeys(map(id, candidates), np.nan)
+    else:
+        known = probabilities(candidates, config, floor).tolist()
+        shares = {id(c): p for c, p in zip(candidates, known, strict=True)}
     least = min(c.criterion for c in candidates)
     rows = []
     for candidate, misfit in shown:

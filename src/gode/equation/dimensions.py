@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from gode.equation.operators import FUNCTIONS
 from gode.equation.printer import to_text
-from gode.equation.system import LawSkeleton, Link, renamed
+from gode.equation.system import LawSkeleton, Link
 from gode.equation.tree import (
     Node,
     const,
@@ -18,6 +18,7 @@ from gode.equation.tree import (
     mul,
     num,
     number,
+    renamed,
     renumber,
     replace_constants,
 )
@@ -180,14 +181,14 @@ def _linked(link: Link) -> Node:
 
 
 def infer_units(skeleton: LawSkeleton, columns: Mapping[str, Unit]) -> Inference:
-    """Return what the units of columns, by their display names, say of the free constants of a law.
+    """Return what the units of columns, by their names in the data, say of the free constants of a law.
 
     Raises:
         UnitConflict: if the law mixes them up.
     """
     found = Inference({}, skeleton.n_constants, strict=False)
     for own, part in enumerate(skeleton.parts):
-        found.columns = columns_of_view(columns, skeleton.names(own))
+        found.columns = columns_of_view(columns, skeleton.columns(own))
         found.unit(relabelled(skeleton, own, part.normal))
     return found
 

@@ -9,10 +9,20 @@ from typing import TYPE_CHECKING
 from gode.equation.normal import normal_sum, pivot_body
 from gode.equation.parse import numbers_to_constants, parse_tree
 from gode.equation.printer import exact, rounded, to_latex, to_text
-from gode.equation.skeleton import Skeleton, checked, shortened
+from gode.equation.skeleton import Skeleton, checked, shortened, shown_name
 from gode.equation.sums import from_sum, to_sum
 from gode.equation.terms import Term, explicit_terms, has_pivot_one, linear_terms, term_node
-from gode.equation.tree import Node, add, complexity, has_constant, num, renumber, replace_constants, var
+from gode.equation.tree import (
+    Node,
+    add,
+    complexity,
+    has_constant,
+    num,
+    renamed,
+    renumber,
+    replace_constants,
+    var,
+)
 from gode.errors import EquationError
 
 if TYPE_CHECKING:
@@ -76,19 +86,21 @@ class Equation:
         """
         style = exact if digits is None else rounded(digits)
         left, right = self.sides() if names is None else self.explicit_sides()
-        return f"{to_text(left, style, names or {})} = {to_text(right, style, names or {})}"
+        names = self.skeleton.names(0) if names is None else names
+        return f"{to_text(left, style, names)} = {to_text(right, style, names)}"
 
     def latex(self, digits: int = 4, names: Mapping[str, str] | None = None) -> str:
         """Return the equation in LaTeX; see `text`."""
         style = rounded(digits)
         left, right = self.sides() if names is None else self.explicit_sides()
-        return f"{to_latex(left, style, names or {})} = {to_latex(right, style, names or {})}"
+        names = self.skeleton.names(0) if names is None else names
+        return f"{to_latex(left, style, names)} = {to_latex(right, style, names)}"
 
     def sympy(self) -> "sympy.Eq":
         """Return the equation as a SymPy `Eq` in u(t) and its derivatives."""
         from gode.equation.symbolic import tree_to_sympy  # SymPy takes 0.3 s to import
 
-        return tree_to_sympy(*self.sides())
+        return tree_to_sympy(*(renamed(side, self.skeleton.names(0)) for side in self.sides()))
 
     def rhs(self, digits: int | None = 6, names: Mapping[str, str] | None = None) -> str:
         """Return the explicit right-hand side: what the highest derivative equals; see `text`.
@@ -99,10 +111,12 @@ class Equation:
         terms = explicit_terms(self.tree, self.skeleton.highest)
         if terms is None:
             raise EquationError(
-                f"{self} is not linear in {self.skeleton.highest}: it has no explicit right-hand side"
+                f"{self} is not linear in {shown_name(self.skeleton.highest, self.skeleton.called)}: "
+                "it has no explicit right-hand side"
             )
         style = exact if digits is None else rounded(digits)
-        return to_text(add(*map(term_node, terms)), style, names or {})
+        names = self.skeleton.names(0) if names is None else names
+        return to_text(add(*map(term_node, terms)), style, names)
 
     @cached_property
     def _text(self) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from gode.equation.tree import Node, const, has_constant, is_other, walk
 
 HOLE = "?"  # the op of an unknown function, and the name of the one that is a function of all columns
+MAX_FUNCTIONS = 20  # unknown functions of a frame
 UNNAMED = re.compile(r"C\d+")  # what constants written C are called
 
 
@@ -62,6 +63,8 @@ class Names:
                 f"the arguments of {name} are columns and numbers, without free constants; "
                 "write '*' for a product"
             )
+        if name not in self.functions and len(self.functions) >= MAX_FUNCTIONS:
+            raise NameRefused(f"{name} is one unknown function too many; a frame has {MAX_FUNCTIONS} at most")
         n = self.functions.setdefault(name, len(arguments))
         if n != len(arguments):
             raise NameRefused(f"{name} has {len(arguments)} arguments here and {n} before")

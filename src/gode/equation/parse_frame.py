@@ -9,8 +9,8 @@ from gode.equation.names import HOLE, Names
 from gode.equation.parse import parse_tree
 from gode.equation.parse_system import read_trees
 from gode.equation.skeleton import Found, Parameter, Skeleton, checked
-from gode.equation.system import columns_seen, renamed, seen_to_display
-from gode.equation.tree import STATE, TIME, Node, derivative_order, var, walk
+from gode.equation.system import columns_seen, seen_to_display
+from gode.equation.tree import STATE, TIME, Node, derivative_order, renamed, var, walk
 from gode.errors import EquationError, pointed
 
 

@@ -7,8 +7,8 @@ from gode.equation.equation import equation_of
 from gode.equation.names import Names
 from gode.equation.parse import TOKEN, parse_tree
 from gode.equation.skeleton import Skeleton, checked
-from gode.equation.system import System, SystemSkeleton, renamed, seen_to_display
-from gode.equation.tree import Node, has_constant
+from gode.equation.system import System, SystemSkeleton, seen_to_display
+from gode.equation.tree import Node, has_constant, renamed
 from gode.errors import EquationError, pointed, shortened
 
 

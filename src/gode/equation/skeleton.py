@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
@@ -11,7 +11,8 @@ import numpy as np
 from gode.arrays import Float
 from gode.equation.normal import highest_derivative, normal_tree
 from gode.equation.parse import parse_tree
-from gode.equation.terms import Term, equation_text, explicit_terms, linear_terms, with_owners
+from gode.equation.printer import to_text
+from gode.equation.terms import Term, equation_text, explicit_terms, linear_terms, term_node, with_owners
 from gode.equation.tree import (
     STATE,
     TIME,
@@ -63,6 +64,7 @@ class Skeleton:
     tree: Node
     parameters: tuple[Parameter, ...] = ()
     functions: tuple[Found, ...] = ()  # what the unknown functions of a frame became
+    called: Mapping[str, str] = field(default_factory=dict)  # what u and the inputs are called when shown
 
     @cached_property
     def key(self) -> Node:
@@ -127,8 +129,18 @@ class Skeleton:
         return (TIME, STATE, f"{STATE}'", f"{STATE}''", *self.inputs)
 
     def names(self, own: int) -> dict[str, str]:
-        """Return the columns that have another name when they are shown: none."""
+        """Return the display name of each column that has another one when it is shown."""
+        shown = {name: shown_name(name, self.called) for name in self.seen(own)}
+        return {name: other for name, other in shown.items() if other != name}
+
+    def columns(self, own: int) -> dict[str, str]:
+        """Return the columns that the data call by another name: none."""
         return {}
+
+    @property
+    def shown_states(self) -> tuple[str, ...]:
+        """The name of each state when it is shown."""
+        return tuple(shown_name(name, self.called) for name in self.states)
 
     def numbers(self, constants: Sequence[float] | Float) -> Float:
         """Return the constants of all equations."""
@@ -189,9 +201,29 @@ class Skeleton:
 
     def text(self, names: Mapping[str, str] | None = None) -> str:
         """Return the skeleton as text, with its columns called by other `names`."""
-        if not self.parameters:
-            return equation_text(self.normal, self.highest, names or {})
-        return equation_text(self.named_tree, self.highest, names or {})
+        tree = self.named_tree if self.parameters else self.normal
+        return equation_text(tree, self.highest, self.names(0) if names is None else names)
+
+    def form(self, names: Mapping[str, str] | None = None) -> str:
+        """Return the skeleton as its equation is printed: an input that is a term stands alone on the right.
+
+        Args:
+            names: what the columns are called in a system, where the highest derivative stands on the left.
+        """
+        usual = self.text(names)
+        forces = [term for term in self.terms if term.body.value in self.inputs]
+        if names or self.parameters or len(forces) != 1:
+            return usual
+        rest = [term for term in self.terms if term is not forces[0]]
+        if forces[0].constant is None:
+            scale = -1 / forces[0].multiplier
+            rest = [Term(scale * term.multiplier, term.constant, term.body) for term in rest]
+        else:
+            free = count_constants(self.normal)  # the constant of the input becomes that of the first term
+            rest = [Term(1.0, free + i, term.body) for i, term in enumerate(rest)]
+        written = f"{to_text(add(*map(term_node, rest)))} = {forces[0].body.value}"
+        same = parse_skeleton(written, inputs=self.inputs) == self
+        return written if same else usual
 
     @cached_property
     def named_tree(self) -> Node:
@@ -204,6 +236,12 @@ class Skeleton:
 
     def __str__(self) -> str:
         return self.text()
+
+
+def shown_name(column: str, called: Mapping[str, str]) -> str:
+    """Return what a column, or a derivative of one, is called when it is shown."""
+    name = column.rstrip("'")
+    return called.get(name, name) + column[len(name) :]
 
 
 def parse_skeleton(

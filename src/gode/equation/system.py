@@ -7,7 +7,8 @@ predator, matter for reading and printing alone.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -15,9 +16,9 @@ import numpy as np
 
 from gode.arrays import Float
 from gode.equation.equation import Equation
-from gode.equation.skeleton import Found, Parameter, Skeleton
+from gode.equation.skeleton import Found, Parameter, Skeleton, shown_name
 from gode.equation.sums import to_sum
-from gode.equation.tree import STATE, TIME, Node, const, replace_constants, unlabelled
+from gode.equation.tree import STATE, TIME, const, renamed, replace_constants, unlabelled
 from gode.errors import EquationError
 
 if TYPE_CHECKING:
@@ -58,13 +59,6 @@ def seen_to_display(own: int, states: Sequence[str], inputs: Sequence[str]) -> d
     return dict(zip(seen, display_columns(states, inputs), strict=True))
 
 
-def renamed(node: Node, names: Mapping[str, str]) -> Node:
-    """Return `node` with its columns called by other names."""
-    if node.op == "var":
-        return node._replace(value=names.get(str(node.value), str(node.value)))
-    return node._replace(args=tuple(renamed(arg, names) for arg in node.args))
-
-
 @dataclass(frozen=True, eq=False)
 class SystemSkeleton:
     """The equations of several states with free constants; equal to every one with the same normal forms."""
@@ -74,6 +68,7 @@ class SystemSkeleton:
     inputs: tuple[str, ...] = ()
     links: tuple[Link, ...] = ()  # one for each constant of all parts; none if every constant is free
     parameters: tuple[Parameter, ...] = ()  # names and bounds of the free constants, where they have some
+    called: Mapping[str, str] = field(default_factory=dict)  # what one state and its inputs are called
 
     @cached_property
     def key(self) -> tuple[object, ...]:
@@ -166,7 +161,17 @@ class SystemSkeleton:
 
     def names(self, own: int) -> dict[str, str]:
         """Return the display name of each column by its name in the view of one equation."""
+        inputs = [shown_name(name, self.called) for name in self.inputs]
+        return seen_to_display(own, self.shown_states, inputs)
+
+    def columns(self, own: int) -> dict[str, str]:
+        """Return what the data call each column, by its name in the view of one equation."""
         return seen_to_display(own, self.states, self.inputs)
+
+    @property
+    def shown_states(self) -> tuple[str, ...]:
+        """The name of each state when it is shown."""
+        return tuple(shown_name(name, self.called) for name in self.states)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, SystemSkeleton) and self.key == other.key
@@ -255,3 +260,23 @@ def make_law(skeleton: LawSkeleton, constants: Sequence[float] | Float) -> Law:
     if isinstance(skeleton, SystemSkeleton):
         return System(skeleton, values)
     return Equation(skeleton, values)
+
+
+def with_names(law: Law, called: Mapping[str, str]) -> Law:
+    """Return a law whose columns are called otherwise when it is shown; it stays equal to itself.
+
+    A name that a constant or an unknown function of the law has is not taken.
+    """
+    named = shown_as(law.skeleton, called)
+    return law if named is law.skeleton else replace(law, skeleton=named)  # type: ignore[arg-type]
+
+
+def shown_as(skeleton: LawSkeleton, called: Mapping[str, str]) -> LawSkeleton:
+    """Return a skeleton whose columns are called otherwise when it is shown; see `with_names`."""
+    used = {*(p.name for p in skeleton.parameters), *(f.name for f in skeleton.functions)}
+    free = {name: other for name, other in called.items() if other not in used and other != name}
+    if free == skeleton.called:
+        return skeleton
+    named = copy(skeleton)  # with what is known about it
+    object.__setattr__(named, "called", free)
+    return named

@@ -6,7 +6,7 @@ products have any number of arguments; `a - b` is `a + (-1)*b`, and `a / b` is `
 
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -177,6 +177,13 @@ def replace_numbers(node: Node, new: Callable[[float], float]) -> Node:
     if not node.args:
         return node
     return node._replace(args=tuple(replace_numbers(arg, new) for arg in node.args))
+
+
+def renamed(node: Node, names: Mapping[str, str]) -> Node:
+    """Return `node` with its columns called by other names."""
+    if node.op == "var":
+        return node._replace(value=names.get(str(node.value), str(node.value)))
+    return node._replace(args=tuple(renamed(arg, names) for arg in node.args))
 
 
 def renumber(node: Node) -> Node:

@@ -1,6 +1,13 @@
-"""The cheap problems that smoothed records pose: of all runs together, and of each run by itself."""
+"""The cheap problems that smoothed records pose: of all runs together, and of each run by itself.
 
+Long records are taken in windows, and along other states in pieces of a cycle or two. A `Piece` knows its
+run; whatever is cut, of a scalar or of a view of a system, is cut by the same pieces.
+"""
+
+from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,13 +27,23 @@ CYCLES = 1.5  # of a piece with its own initial values
 FEWEST_IN_PIECE = 10  # points
 FEWEST_RUNS = 6  # that are scored by themselves
 COARSE = 10  # points a cycle, below which integrals over the samples are poor
+WINDOWS = 6  # of all long runs together
+
+
+class Piece(NamedTuple):
+    """Points low to high (exclusive) of one run, counted from its beginning."""
+
+    run: int
+    low: int
+    high: int
 
 
 def cheap_problems(dataset: Dataset, columns: Columns, order: int, noise: Float) -> tuple[Regression, ...]:
     """Return the cheap problems of this order; of accelerations alone, also without their drift."""
     found = problems_of(dataset, before_drift(dataset, columns, noise), order)
     if is_blind(dataset):
-        found += (residual_problem(_windows(without_drift(dataset, columns))),)
+        undrifted = without_drift(dataset, columns)
+        found += (residual_problem(_taken(undrifted, _windows(undrifted))),)
     return found
 
 
@@ -40,21 +57,23 @@ def problems_of_each(
     forms = [problem.form for problem in together]
     runs, length = [], float(np.median([run.n_points for run in dataset.runs]))
     for i in evenly(len(dataset.runs), max(int(SCREENED / length), FEWEST_RUNS)):
-        own = cheap_problems(dataset.of_runs([i]), columns.of_run(i), order, noise)
-        runs.append(sorted(own, key=lambda problem: forms.index(problem.form)))
+        own = list(cheap_problems(dataset.of_runs([i]), columns.of_run(i), order, noise))
+        runs.append([own.pop([problem.form for problem in own].index(form)) for form in forms])
     return tuple(zip(*runs, strict=True))
 
 
 def problems_of(dataset: Dataset, columns: Columns, order: int) -> tuple[Regression, ...]:
     """Return the cheap problems: the integral form if u was observed, and the residual."""
-    residual = residual_problem(_windows(columns))
+    windows = _windows(columns)
+    residual = residual_problem(_taken(columns, windows))
     if not all(np.isfinite(run.observed[0]).any() for run in dataset.runs):
         return (residual,)
-    known = [run.initial[:order] for run in dataset.runs]
+    pieces = [piece for window in windows for piece in _cut(dataset, window)]
     short = columns.n_points <= SCREENED
-    initial = known if short and np.all(np.isfinite(known)) else None
+    unknown = np.full(order, np.nan)
+    initial = [dataset.runs[p.run].initial[:order] if short and p.low == 0 else unknown for p in pieces]
     held = held_inputs(dataset)
-    pair = tuple(_pieces(dataset, _windows(each)) for each in (_observed(dataset, columns), columns))
+    pair = (_taken(each, pieces) for each in (_observed(dataset, columns), columns))
     seen, smoothed = (split_at_jumps(each, held) for each in pair)
     integral = integral_problem(seen, order, initial=initial, columns=smoothed)
     fast = any(run.n_points < COARSE * cycles(run) for run in dataset.runs)
@@ -102,34 +121,40 @@ def is_blind(dataset: Dataset) -> bool:
     return not np.any(lower, axis=0).all()
 
 
-def _windows(columns: Columns) -> Columns:
-    """Return the columns, or evenly spread windows of long ones, each a run of its own."""
-    lengths = np.diff(columns.starts)
+def _windows(columns: Columns) -> list[Piece]:
+    """Return every run as it is, or evenly spread windows of long ones."""
+    lengths = [int(n) for n in np.diff(columns.starts)]
     if columns.n_points <= 1.5 * max(SCREENED, SHORTEST * len(lengths)):
-        return columns
-    number = max(6 // len(lengths), 1)
+        return [Piece(run, 0, n) for run, n in enumerate(lengths)]
+    number = max(WINDOWS // len(lengths), 1)
     size = max(SCREENED // (number * len(lengths)), SHORTEST)
-    pieces, starts = [], [0]
-    for low, n in zip(columns.starts[:-1], lengths, strict=True):
-        wide = min(size, int(n))
-        for begin in np.unique(np.linspace(0, n - wide, number).astype(int)):
-            pieces.append(columns.matrix[:, low + begin : low + begin + wide])
-            starts.append(starts[-1] + wide)
-    return replace(columns, matrix=np.hstack(pieces), starts=np.array(starts))
+    return [
+        Piece(run, int(low), int(low) + min(size, n))
+        for run, n in enumerate(lengths)
+        for low in np.unique(np.linspace(0, n - min(size, n), number).astype(int))
+    ]
 
 
-def _pieces(dataset: Dataset, columns: Columns) -> Columns:
-    """Return the columns cut into pieces of a cycle or two, each a run, where there are other states.
+def _cut(dataset: Dataset, piece: Piece) -> list[Piece]:
+    """Return the pieces of a cycle or two, each with initial values of its own, where there are other states.
 
-    A piece has initial values of its own: over many cycles the errors of smoothed states add up.
+    Over many cycles the errors of smoothed states add up.
     """
     if not any(is_other(name) for name in dataset.inputs):
-        return columns
-    starts = [columns.starts[:1]]
-    for run, low, high in zip(dataset.runs, columns.starts[:-1], columns.starts[1:], strict=True):
-        n = int(np.clip(round(cycles(run) / CYCLES), 1, (high - low) / FEWEST_IN_PIECE))
-        starts.append(np.linspace(low, high, n + 1).astype(np.int64)[1:])
-    return replace(columns, starts=np.concatenate(starts))
+        return [piece]
+    run, n = dataset.runs[piece.run], piece.high - piece.low
+    share = np.ptp(run.t[piece.low : piece.high]) / np.ptp(run.t)
+    number = int(max(min(round(share * cycles(run) / CYCLES), n // FEWEST_IN_PIECE), 1))
+    edges = np.linspace(piece.low, piece.high, number + 1).astype(int).tolist()
+    return [Piece(piece.run, low, high) for low, high in pairwise(edges)]
+
+
+def _taken(columns: Columns, pieces: Sequence[Piece]) -> Columns:
+    """Return the pieces of the columns, each a run of its own."""
+    begin = columns.starts
+    parts = [columns.matrix[:, begin[p.run] + p.low : begin[p.run] + p.high] for p in pieces]
+    starts = np.cumsum([0, *(p.high - p.low for p in pieces)])
+    return replace(columns, matrix=np.hstack(parts), starts=starts)
 
 
 def _observed(dataset: Dataset, columns: Columns) -> Columns:

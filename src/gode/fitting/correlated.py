@@ -117,6 +117,11 @@ def _neighbours(rows: Float, phi: float) -> Float:
     return ahead + back - 2 * rows
 
 
+def spread_by(j: Float, phi: float, share: float, cuts: Int) -> Float:
+    """Return derivatives (k, n) times the correlations of the noise, which end where a series does."""
+    return np.hstack([correlated(part, phi, share) for part in np.split(j, cuts, axis=1)])
+
+
 def longer(phi: float, share: float) -> float:
     """Return the correlation time: the number of values per independent one."""
     return 1 + 2 * share * phi / (1 - phi)
@@ -130,7 +135,7 @@ def sandwich(r: Float, j: Float, cuts: Int) -> Float:
     """
     n, k = len(r), len(j)
     phi, share = correlation(np.split(r, cuts), k)
-    spread = np.hstack([correlated(part, phi, share) for part in np.split(j, cuts, axis=1)])
+    spread = spread_by(j, phi, share, cuts)
     with np.errstate(over="ignore", invalid="ignore"):
         bread, meat = inverse(j @ j.T), j @ spread.T
         taken = float(np.trace(bread @ meat))  # degrees of freedom of the fit: k for white noise

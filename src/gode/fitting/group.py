@@ -6,6 +6,7 @@ one; with them the normal equations have the form of an arrow, and what belongs 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import stdtrit
@@ -13,7 +14,7 @@ from scipy.special import stdtrit
 from gode.arrays import Bool, Float
 from gode.equation import Law, LawSkeleton
 from gode.equation.system import make_law
-from gode.fitting.correlated import HUGE, correlation, inverse, longer, sandwich
+from gode.fitting.correlated import HUGE, correlation, inverse, longer, sandwich, spread_by
 from gode.fitting.evidence import Residuals, residuals_of
 from gode.fitting.individuals import NORMAL, Individuals
 from gode.fitting.moderated import moderated
@@ -22,6 +23,7 @@ from gode.fitting.target import Target
 from gode.fitting.whiteness import worth
 
 WORSE = 4.0  # times the median mean square, above which a run is fitted again from the constants of others
+MOST_TAKEN = 0.75  # of the values of a run, as degrees of freedom of its fit
 LENDERS = 2  # runs whose constants are tried for it, besides the median of all
 
 
@@ -252,32 +254,63 @@ class _Group:
     def _uncertainty(self, paths: Sequence[Path]) -> Uncertainty:
         phi, share = correlation(self._series(paths), self.n_free)
         s, slow = self.shared, longer(phi, share)
-        variances, freedom = self._noise(paths)
+        parts = [
+            self._part(shooter, path, phi, share) for shooter, path in zip(self.shooters, paths, strict=True)
+        ]
+        variances, freedom = self._noise(paths, [part.taken for part in parts])
         total = max(self.n_values / slow - self.n_free, 3.0)
-        normal, inner = np.zeros((len(s), len(s))), []
-        for path, variance in zip(paths, variances, strict=True):
-            rest = [i for i in range(len(path.p)) if i not in s]
-            both = inverse(path.normal[np.ix_(rest, rest)])
-            across = both @ path.normal[np.ix_(rest, s)]
-            normal += (path.normal[np.ix_(s, s)] - path.normal[np.ix_(s, rest)] @ across) / variance
-            inner.append((rest, both * variance, across))
-        common = inverse(normal) * slow
+        weighted = list(zip(parts, variances, strict=True))
+        bread = inverse(sum((part.left / v for part, v in weighted), np.zeros((len(s), len(s)))))
+        common = bread @ sum((part.meat / v for part, v in weighted), np.zeros((len(s), len(s)))) @ bread
         runs = []
-        for rest, both, across in inner:
+        for part, variance in weighted:
+            rest, beside = part.rest, part.both @ part.beside @ bread  # what a run adds to the shared ones
             found = np.zeros((len(s) + len(rest),) * 2)
             found[np.ix_(s, s)] = common
-            found[np.ix_(rest, s)] = -across @ common
+            found[np.ix_(rest, s)] = beside - part.across @ common
             found[np.ix_(s, rest)] = found[np.ix_(rest, s)].T
-            found[np.ix_(rest, rest)] = both * slow + across @ common @ across.T
+            both = beside @ part.across.T
+            found[np.ix_(rest, rest)] = (
+                part.both @ part.inner @ part.both * variance
+                + part.across @ common @ part.across.T
+                - both
+                - both.T
+            )
             wider = (stdtrit(np.clip(freedom / slow, 3.0, total), 0.975) / NORMAL) ** 2
             runs.append(np.nan_to_num(found * wider, nan=HUGE, posinf=HUGE, neginf=-HUGE))
         return Uncertainty(common * (stdtrit(total, 0.975) / NORMAL) ** 2, runs, self.free)
 
-    def _noise(self, paths: Sequence[Path]) -> tuple[Float, float]:
+    def _part(self, shooter: Shooter, path: Path, phi: float, share: float) -> "_Part":
+        """Return what a run says of its own numbers and of the shared ones, under correlated noise."""
+        s, rest = self.shared, [i for i in range(len(path.p)) if i not in self.shared]
+        j = shooter.jacobian(path)
+        both = inverse(path.normal[np.ix_(rest, rest)])
+        across = both @ path.normal[np.ix_(rest, s)]
+        own, left = j[rest], j[s] - across.T @ j[rest]
+        spread = spread_by(np.vstack([own, left]), phi, share, shooter.cuts())
+        inner = own @ spread[: len(rest)].T
+        meat, beside = left @ spread[len(rest) :].T, own @ spread[len(rest) :].T
+        taken = float(np.clip(np.trace(both @ inner), len(rest), MOST_TAKEN * shooter.n_values))
+        return _Part(rest, both, across, inner, left @ left.T, meat, beside, taken)
+
+    def _noise(self, paths: Sequence[Path], taken: Sequence[float]) -> tuple[Float, float]:
         """Return the variance of the noise of each run over the assumed one, and its degrees of freedom."""
         counts = np.array([s.n_values for s in self.shooters], np.float64)
-        numbers = np.array([len(p.p) - len(self.shared) for p in paths]) + len(self.shared) / len(paths)
+        numbers = np.array(taken) + len(self.shared) / len(paths)
         return moderated(np.array([p.sse for p in paths]), np.maximum(counts - numbers, 0.5))
+
+
+class _Part(NamedTuple):
+    """A run at the minimum: its own numbers, and what it says of the shared ones with these fitted."""
+
+    rest: list[int]
+    both: Float  # inverse of the normal matrix of its own numbers
+    across: Float  # by how much these follow the shared ones
+    inner: Float  # normal matrix of its own under correlated noise
+    left: Float  # normal matrix of the shared ones, less what its own explain
+    meat: Float  # the same under correlated noise
+    beside: Float  # of its own with the shared ones under correlated noise
+    taken: float  # degrees of freedom of its own
 
 
 def _damped(normal: Float, damping: float) -> Float:

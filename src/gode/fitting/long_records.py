@@ -3,11 +3,12 @@
 How far a record is shortened depends on its cycles and on its variance, not only on its samples.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from gode.arrays import Float
+from gode.arrays import Bool, Float
 from gode.data import Dataset, Run
 from gode.data.averaging import averaged, stride_averaged
 from gode.data.runs import most_cycles
@@ -19,6 +20,7 @@ FINE = 64  # the same per cycle
 SCREENED = 400  # points, of all runs together, for screening
 SHORTEST = 60  # least number of points of one run for screening
 PER_CYCLE = 20  # least number of averages per cycle for screening
+FEWEST = 8  # observed values of each state in the shortest part of a run that is followed
 VARIED = 0.5  # least standard deviation of the first part, as a share of that of the whole record
 
 
@@ -53,10 +55,31 @@ def first_part(whole: Target) -> Target:
         return whole
     lowest = [3 * s + int(np.flatnonzero(own)[0]) for s, own in enumerate(whole.weights.reshape(-1, 3) > 0)]
     sizes = [max(_varied_length(guide[c], most) for c in lowest) for guide in whole.guides]
-    cut = tuple(_cut(run, n) for run, n in zip(whole.dataset.runs, sizes, strict=True))
-    guides = tuple(guide[:, :n] for guide, n in zip(whole.guides, sizes, strict=True))
-    profiles = tuple(profile[:, :n] for profile, n in zip(whole.profiles, sizes, strict=False))
-    return replace(whole, dataset=replace(whole.dataset, runs=cut), guides=guides, profiles=profiles)
+    return _first_points(whole, sizes)
+
+
+def shorter(target: Target) -> Target | None:
+    """Return the first half of every run, as far as enough was observed there; None if that is all of it."""
+    runs = target.dataset.runs
+    sizes = [min(max(run.n_points // 2, _enough(run)), run.n_points) for run in runs]
+    if all(n == run.n_points for run, n in zip(runs, sizes, strict=True)):
+        return None
+    return _first_points(target, sizes)
+
+
+def _enough(run: Run) -> int:
+    """Return how many points hold the fewest values of each state that was observed in a run."""
+    seen: Bool = np.isfinite(run.observed).reshape(-1, 3, run.n_points).any(axis=1)
+    counts = np.cumsum(seen[seen.any(axis=1)], axis=1)
+    return int(max(np.searchsorted(row, FEWEST) + 1 for row in counts))
+
+
+def _first_points(target: Target, sizes: Sequence[int]) -> Target:
+    """Return the target with the first points of each run."""
+    cut = tuple(_cut(run, n) for run, n in zip(target.dataset.runs, sizes, strict=True))
+    guides = tuple(guide[:, :n] for guide, n in zip(target.guides, sizes, strict=True))
+    profiles = tuple(profile[:, :n] for profile, n in zip(target.profiles, sizes, strict=False))
+    return replace(target, dataset=replace(target.dataset, runs=cut), guides=guides, profiles=profiles)
 
 
 def _varied_length(signal: Float, most: int) -> int:

@@ -1,6 +1,6 @@
 """The noise of the data that are fitted: of each channel, and of each sample where it is not the same."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -8,6 +8,7 @@ from gode.arrays import Float
 from gode.data import Dataset, Smooth
 from gode.data.columns import channel_names
 from gode.data.noise import NoiseKind, NoiseModel, noise_model
+from gode.equation.skeleton import shown_name
 
 
 def noise_levels(dataset: Dataset, smooths: tuple[Smooth, ...]) -> Float:
@@ -43,10 +44,16 @@ def noise_models(fitted: Dataset, smooths: Sequence[Smooth]) -> dict[str, NoiseM
     return {name: NoiseModel(root * model.constant, root * model.share) for name, model in found.items()}
 
 
-def noise_words(fitted: Dataset, smooths: Sequence[Smooth]) -> list[str]:
-    """Return a sentence for each channel whose noise is not constant."""
+def noise_words(
+    fitted: Dataset, smooths: Sequence[Smooth], called: Mapping[str, str] | None = None
+) -> list[str]:
+    """Return a sentence for each channel whose noise is not constant, with states as they are called."""
     models = noise_models(fitted, smooths).items()
-    told = [(name, model) for name, model in models if model.kind is not NoiseKind.ADDITIVE]
+    told = [
+        (shown_name(name, called or {}), model)
+        for name, model in models
+        if model.kind is not NoiseKind.ADDITIVE
+    ]
     return [f"The noise of {name} grows with it: it is about {model}." for name, model in told]
 
 

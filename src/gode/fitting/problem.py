@@ -71,7 +71,7 @@ def integral_problem(
     Args:
         measured: the columns whose u is to be reproduced.
         columns: the columns over which the right-hand side is evaluated, if others: smoothed ones.
-        initial: the known initial values of each run, `order` of them; unknown if None.
+        initial: the initial values of each run, `order` of them, NaN where unknown; None if all are.
 
     Raises:
         DataError: if the initial values do not match the runs and the order.
@@ -81,12 +81,10 @@ def integral_problem(
     stencil, weights = _quadrature(t, columns.starts)
     since = t - np.repeat(t[columns.starts[:-1]], np.diff(columns.starts))
     shapes = np.vstack([np.ones_like(t), since])[:order]
-    if initial is not None:
-        known = _known_initial(initial, columns, order)
-        target, basis = u - np.einsum("on,on->n", known, shapes), np.zeros((0, len(t)))
-    else:
-        basis = _orthonormal(shapes, columns.starts)
-        target = _without(u, basis, columns.starts)
+    known = _known_initial(initial, columns, order)
+    basis = _orthonormal(np.where(np.isfinite(known).all(axis=0), 0.0, shapes), columns.starts)
+    offset = np.einsum("on,on->n", np.where(np.isfinite(known).all(axis=0), known, 0.0), shapes)
+    target = _without(u - offset, basis, columns.starts)
     operator = Operator(
         columns.matrix, widened(columns), columns.starts, order, target, stencil, weights, basis
     )
@@ -101,25 +99,27 @@ def widened(columns: Columns) -> Float:
 
 
 def _known_initial(
-    initial: Sequence[Sequence[float]] | Sequence[Float], columns: Columns, order: int
+    initial: Sequence[Sequence[float]] | Sequence[Float] | None, columns: Columns, order: int
 ) -> Float:
-    """Return the initial values (order, n), each repeated over its run."""
+    """Return the initial values (order, n), each repeated over its run; NaN where they are unknown."""
     n_runs = len(columns.starts) - 1
-    values = np.asarray(initial, np.float64)
-    if values.shape != (n_runs, order) or not np.all(np.isfinite(values)):
+    values = np.full((n_runs, order), np.nan) if initial is None else np.asarray(initial, np.float64)
+    if values.shape != (n_runs, order) or np.any(np.isinf(values)):
         raise DataError(
             f"expected {order} finite initial value(s) for each of {n_runs} run(s), got {values.shape}; "
-            "pass one list per run"
+            "pass one list per run, with NaN for what is unknown"
         )
     return np.repeat(values, np.diff(columns.starts), axis=0).T
 
 
 def _orthonormal(shapes: Float, starts: Int) -> Float:
+    """Return an orthonormal basis of the shapes of each run; no rows where the shapes of all are zero."""
     basis = np.zeros_like(shapes)
     for start, stop in pairwise(starts):
-        q, _ = np.linalg.qr(shapes[:, start:stop].T)
-        basis[: q.shape[1], start:stop] = q.T
-    return basis
+        if shapes[:, start:stop].any():
+            q, _ = np.linalg.qr(shapes[:, start:stop].T)
+            basis[: q.shape[1], start:stop] = q.T
+    return basis[: len(basis) if basis.any() else 0]
 
 
 def _without(u: Float, basis: Float, starts: Int) -> Float:

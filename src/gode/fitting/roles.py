@@ -17,7 +17,7 @@ from gode.data import Columns
 from gode.equation import Equation, Law, Node, Term
 from gode.equation.system import columns_seen
 from gode.equation.tape import compile_tape, evaluate
-from gode.equation.tree import add, has_constant, index, mul, number
+from gode.equation.tree import TIME, add, has_constant, index, mul, number, variables, walk
 
 EXPONENT, WAVE, RATE, SHIFT, SATURATION = range(5)
 WAVES = ("sin", "cos")
@@ -44,6 +44,8 @@ def improbability_of_constants(law: Law, columns: Columns) -> float:
         for term in equation.skeleton.terms:
             for role in roles(term.body):
                 total += _price(role, equation.constants, names, x)
+            for argument in plain_waves(term.body):
+                total += _price_of_wave(argument, names, x)
     return total
 
 
@@ -87,6 +89,13 @@ def roles(body: Node) -> tuple[Role, ...]:
     return tuple(_roles(body, ""))
 
 
+@lru_cache(maxsize=20_000)
+def plain_waves(body: Node) -> tuple[Node, ...]:
+    """Return the arguments, other than time, of the sines and cosines in a term that hold no constant."""
+    arguments = [node.args[0] for node in walk(body) if node.op in WAVES]
+    return tuple(a for a in arguments if not has_constant(a) and variables(a) - {TIME})
+
+
 def _roles(node: Node, outside: str) -> Iterator[Role]:
     for i, child in enumerate(node.args):
         others = node.args[:i] + node.args[i + 1 :]
@@ -105,6 +114,14 @@ def _named(node: Node) -> str:
     """Return the name of an operation; a negative power divides."""
     divides = node.op == "^" and node.args[1].op == "num" and number(node.args[1]) < 0
     return "/" if divides else node.op
+
+
+def _price_of_wave(argument: Node, names: tuple[str, ...], x: Float) -> float:
+    """Return the price of a wave that makes many cycles over the range of the data; few cost nothing."""
+    with np.errstate(all="ignore"):
+        values = evaluate(compile_tape([Term(1.0, None, argument)], names, 0), [], x).value
+        size = float(np.ptp(values)) / 2
+    return (np.log(size / USUAL[WAVE]) / SPREAD) ** 2 if USUAL[WAVE] < size < np.inf else 0.0
 
 
 def _price(role: Role, constants: tuple[float, ...], names: tuple[str, ...], x: Float) -> float:

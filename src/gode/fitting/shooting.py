@@ -5,7 +5,8 @@ uses the sensitivities that the solver integrates along with the solution.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 
@@ -24,6 +25,7 @@ from gode.solve import SolveConfig, set_up
 from gode.solve.explicit import DONE
 from gode.solve.solution import NOTHING, in_free_constants, integrate
 
+FINEST = 1e-12  # relative tolerance of the solver
 STEPS = 4  # more steps allowed for each sample of an input, which the solver has to follow
 
 
@@ -44,9 +46,13 @@ class ShootConfig:
     noise_share: float = 2e-4  # tolerance of the solver as a share of the noise, between those two
     max_steps: int = 1000  # and 20 for each sample; then the implicit method takes over, then it has failed
     bound: float = 30.0  # a solution this many times larger than the data has diverged
-    horizons: tuple[float, ...] = (0.07, 0.15, 0.3, 0.5, 0.75)  # parts fitted first if the whole diverges
-    longer: float = 1.25  # each part over the one before, where the horizon grows through chaos
-    growing: bool = False  # also where the fit of the whole stays far from the data, as in chaos
+    segments: int = 16  # of a record that are fitted first if the whole diverges, at most
+    shortest: int = 5  # points of a segment
+    segmented: bool = False  # also where one shot stays far from the data, as in chaos
+    poor: float = 1.5  # times the noise: where errors grow, a fit that leaves more is tried by segments
+    gain: float = 0.5  # share of its squared error that segments may leave, or the law does not fit
+    sensitive: float = 10.0  # growth of errors along a record above which the solver is made more accurate,
+    unseen: float = 0.1  # unless its own error, as it grew, is below this share of the noise
 
 
 @dataclass(frozen=True)
@@ -124,10 +130,10 @@ class Shooter:
         self.known = np.array([r.initial[places] for r in runs])
         self.free: Bool = ~np.isfinite(self.known)
         self.n_free = self.k + int(self.free.sum())
-        rtol = float(np.clip(config.noise_share * target.noise_share, config.rtol, 10 * config.rtol))
+        self.rtol = float(np.clip(config.noise_share * target.noise_share, config.rtol, 10 * config.rtol))
         steps = config.max_steps + max(STEPS * r.n_samples for r in runs)
         bound = tuple(config.bound * scale for scale in target.scales)
-        solver = SolveConfig(rtol=rtol, max_steps=steps, bound=bound)
+        solver = SolveConfig(rtol=self.rtol, max_steps=steps, bound=bound)
         highest = [3 * s + order for s, order in enumerate(self.orders)]
         self.setups = [
             set_up(skeleton, r.t, inputs=dict(r.signals), guide=g[highest], config=solver)
@@ -159,11 +165,22 @@ class Shooter:
         return best, least
 
     def fit(self, first: Float) -> "Path | None":
-        """Return the path of least squares from a first point, grown from parts if the whole diverges."""
+        """Return the path of least squares from a first point, by segments if one shot fails or is poor."""
         found = self.minimise(first, 1.0)
-        if found is None or (self.config.growing and found.sse > self.far**2 * self.n_values):
-            found = min((p for p in (self.grow(first), found) if p), key=lambda p: p.sse, default=None)
-        return found
+        if found is None or self._is_poor(found):
+            found = min((p for p in (self.grow(first, found), found) if p), key=lambda p: p.sse, default=None)
+        return found if found is None or self.is_far(found) else self._accurate(found)
+
+    def _is_poor(self, path: Path) -> bool:
+        """Tell whether a fit may have ended far from its optimum."""
+        if self.config.segmented and self.is_far(path):
+            return True
+        poor = path.sse > self.config.poor**2 * self.n_values
+        return poor and self._growth(path) > self.config.sensitive
+
+    def is_far(self, path: Path) -> bool:
+        """Tell whether a path is so far from the data that its law will hardly be chosen."""
+        return path.sse > self.far**2 * self.n_values
 
     def initial(self, p: Float) -> Float:
         """Return the initial values (runs, sum of orders) at `p`."""
@@ -204,22 +221,70 @@ class Shooter:
             if after is None:
                 break
             gain, now = now.sse - after.sse, after
-            far = now.sse > self.far**2 * self.n_values
-            if gain <= (self.config.rough if far else self.config.tolerance) * now.sse:
+            if gain <= (self.config.rough if self.is_far(now) else self.config.tolerance) * now.sse:
                 break
         return now
 
-    def grow(self, p: Float) -> Path | None:
-        """Return the path of least squares, from fits to ever longer parts of the record."""
-        shares = self.config.horizons
-        if self.config.growing and shares:
-            n = -int(np.log(shares[0]) / np.log(self.config.longer))
-            shares = tuple(shares[0] * self.config.longer**i for i in range(n + 1))
-        for share in shares:
-            part = self.minimise(p, share)
-            if part is not None:
-                p = part.p
-        return self.minimise(p, 1.0)
+    def grow(self, p: Float, one_shot: Path | None = None) -> Path | None:
+        """Return the path of least squares by multiple shooting, from short segments to whole records.
+
+        Each segment has initial values of its own, so that errors cannot grow beyond it. Then two neighbours
+        become one, which starts where the first of them did, until every run is one trajectory. Where
+        segments hardly fit better than `one_shot` did, it ends at once, without a path.
+        """
+        edges = [self._edges(run.n_points) for run in self.target.dataset.runs]
+        constants, starts = p[: self.k], None
+        while any(len(each) > 1 for each in edges):
+            parts = Shooter(self.skeleton, self.target.in_segments(edges), self.config)
+            found = parts.minimise(parts.first(constants, starts)[0], 1.0)
+            if found is None and starts is None:
+                constants = parts.constants_where_solved(constants)
+            elif found is not None:
+                if starts is None and one_shot is not None and found.sse > self.config.gain * one_shot.sse:
+                    return None  # the law, not the way to its constants, is what does not fit
+                constants, starts = found.p[: self.k], parts.initial(found.p)
+            if starts is not None:
+                numbers = np.cumsum([0, *(len(each) for each in edges)])
+                starts = np.vstack([starts[a:b:2] for a, b in pairwise(numbers)])
+            edges = [each[::2] for each in edges]
+        return self.minimise(self.first(constants, starts)[0], 1.0)
+
+    def _accurate(self, path: Path) -> Path:
+        """Return the fit with a solver as accurate as the growth of its errors along the record demands."""
+        growth, allowed = self._growth(path), self.config.unseen * self.target.noise_share
+        if growth < self.config.sensitive or growth * self.rtol < allowed:
+            return path
+        rtol = max(self.config.rtol / growth, FINEST)
+        finer = replace(self.config, rtol=rtol, noise_share=self.config.noise_share / growth)
+        return Shooter(self.skeleton, self.target, finer).minimise(path.p, 1.0) or path
+
+    def _growth(self, path: Path) -> float:
+        """Return by how much errors of the initial values grow along the records, in sizes of the states."""
+        lowest = [3 * s + k for s, order in enumerate(self.orders) for k in range(order)]
+        sizes = np.array([max(np.abs(out[c]).max() for out, _ in path.runs) or 1.0 for c in lowest])
+        growth = 0.0
+        for (_, sens), free in zip(path.runs, self.free, strict=True):
+            of_starts = sens[self.k :][:, lowest] * sizes[free][:, None, None] / sizes[None, :, None]
+            growth = max(growth, float(np.abs(of_starts).max(initial=0.0)))
+        return growth
+
+    def constants_where_solved(self, constants: Float) -> Float:
+        """Return the constants fitted to the runs along which there is a solution; the same if to none."""
+        alone = [Shooter(self.skeleton, self.target.of_run(i), self.config) for i in range(len(self.setups))]
+        firsts = [shooter.first(constants, None)[0] for shooter in alone]
+        solved = [
+            i for i, p in enumerate(firsts) if alone[i].solve(p, 1.0, slopes=False, limit=HUGE) is not None
+        ]
+        if not solved:
+            return constants
+        some = Shooter(self.skeleton, self.target.of_runs(solved), self.config)
+        found = some.minimise(some.first(constants, None)[0], 1.0)
+        return constants if found is None else found.p[: self.k]
+
+    def _edges(self, n: int) -> Int:
+        """Return the first points of the segments of a run of `n` points: a power of two of them."""
+        number = 2 ** int(np.log2(max(min(n / self.config.shortest, self.config.segments), 1)))
+        return np.linspace(0, n, number, endpoint=False).astype(np.int64)
 
     def _step(self, now: Path, damping: float, share: float) -> tuple[Path | None, float]:
         """Return a better path, or None, and the next damping."""

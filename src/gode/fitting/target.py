@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
-from gode.arrays import Float
+from gode.arrays import Float, Int
 from gode.data import Dataset
 
 
@@ -38,12 +39,31 @@ class Target:
 
     def of_run(self, i: int) -> "Target":
         """Return one run alone, with the weights of all."""
+        return self.of_runs([i])
+
+    def of_runs(self, chosen: Sequence[int]) -> "Target":
+        """Return some of the runs, with the weights of all."""
         return replace(
             self,
-            dataset=self.dataset.of_runs([i]),
-            guides=(self.guides[i],),
-            profiles=self.profiles[i : i + 1],
+            dataset=self.dataset.of_runs(chosen),
+            guides=tuple(self.guides[i] for i in chosen),
+            profiles=tuple(self.profiles[i] for i in chosen) if self.profiles else (),
         )
+
+    def in_segments(self, edges: Sequence[Int]) -> "Target":
+        """Return the target with each run cut into segments, runs of their own with free initial values.
+
+        Args:
+            edges: of each run: the number of the first point of each segment, the first of them 0.
+        """
+        runs, guides, profiles = [], [], []
+        for i, (run, first) in enumerate(zip(self.dataset.runs, edges, strict=True)):
+            for low, high in pairwise([*first.tolist(), run.n_points]):
+                runs.append(run.segment(low, high))
+                guides.append(self.guides[i][:, low:high])
+                profiles += [profile[:, low:high] for profile in self.profiles[i : i + 1]]
+        dataset = replace(self.dataset, runs=tuple(runs), names=())
+        return replace(self, dataset=dataset, guides=tuple(guides), profiles=tuple(profiles))
 
     @cached_property
     def samples(self) -> list[tuple[Float, Float]]:

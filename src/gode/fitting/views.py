@@ -26,7 +26,7 @@ def view(prepared: Prepared, own: int, order: int, floor: float, *, individual: 
         return prepared
     fitted = prepared.whole.dataset
     runs = [_seen(run, s, own, order) for run, s in zip(fitted.runs, prepared.smooths, strict=True)]
-    seen = Dataset(tuple(runs), names=dataset.names)
+    seen = Dataset(tuple(runs), names=dataset.names, keep_outliers=dataset.keep_outliers)
     smooths = tuple(s.state(own) for s in prepared.smooths)
     found = assemble(seen, seen, smooths, order, floor, individual=individual)
     return replace(found, whole=found.target)  # whole records are for all equations together

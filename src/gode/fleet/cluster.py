@@ -1,6 +1,5 @@
 """A Dask cluster by the address of its scheduler; the extra `dask` installs what is needed."""
 
-import json
 import re
 import sys
 import time
@@ -9,7 +8,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gode.errors import ConfigError, GodeError, shortened
+from gode.errors import ConfigError, FileError, GodeError, shortened
+from gode.files import read_json
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -18,6 +18,7 @@ INSTALL = "pip install 'gode-engine[dask]'"
 CONNECT = "20s"  # for one attempt
 ADDRESS = re.compile(r"(\w+://)?[^/\s]+:\d+")
 LOST_CLIENT = (OSError, ValueError, RuntimeError, AttributeError)  # of a client that is closed, or being so
+MAX_ADDRESS = 1_000_000  # bytes of the file of a scheduler
 PATIENCE = 600.0  # seconds that a scheduler may be away
 
 
@@ -139,8 +140,9 @@ def written_address(text: str) -> str:
     found, path = text, Path(text)
     if path.is_file():
         try:
-            found = str(json.loads(path.read_text(encoding="utf-8"))["address"])
-        except (OSError, ValueError, KeyError, TypeError):
+            written = read_json(path, MAX_ADDRESS)
+            found = str(written["address"]) if isinstance(written, dict) else found
+        except (FileError, KeyError):
             found = "a file without one"
     if not ADDRESS.fullmatch(found):
         raise ConfigError(

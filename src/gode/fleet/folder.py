@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from gode.errors import ConfigError
-from gode.files import make_folder, replacing
+from gode.errors import ConfigError, FileError
+from gode.files import make_folder, read_json, replacing
 from gode.fleet.engine import Engine, seconds_left, work_through
 from gode.fleet.lines import as_line, open_lines
 from gode.fleet.many import result_of
@@ -23,6 +23,7 @@ from gode.fleet.task import Refit, Task
 from gode.fleet.work import refit, work
 
 SETTINGS, CSV, PAGE = "fleet.json", "table.csv", "index.html"
+MAX_SETTINGS = 50_000_000  # bytes
 COLUMNS = (
     "id", "group", "equation", "constants", "errors", "places", "misfit", "verdict", "order", "n_values",
     "failure",
@@ -117,7 +118,9 @@ def _check_settings(out: Path, settings: Mapping[str, object]) -> None:
     """Note the settings in a new folder; refuse a folder that has others."""
     path, now = out / SETTINGS, json.loads(json.dumps(dict(settings), default=str))
     if path.is_file() and (out / TABLE).stat().st_size:
-        before = json.loads(path.read_text(encoding="utf-8"))
+        before = read_json(path, MAX_SETTINGS)
+        if not isinstance(before, dict):
+            raise FileError(f"{path} holds no settings of a fleet; name another --out")
         for name in sorted({*now, *before}):
             if now.get(name) != before.get(name):
                 raise ConfigError(

@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import TypeVar
 
 from gode.errors import FileError
+from gode.files import opened
 
 T = TypeVar("T")
+MAX_LINE = 100_000_000  # bytes
 
 
 class Lines:
@@ -32,8 +34,10 @@ def read_lines(path: Path, parse: Callable[[str], T], what: str) -> Iterator[T]:
     Raises:
         FileError: if it raises ValueError, with the number of the line.
     """
-    with path.open("rb") as file:
-        for i, line in enumerate(file):
+    with opened(path) as file:
+        for i, line in enumerate(iter(lambda: file.readline(MAX_LINE), b"")):
+            if len(line) == MAX_LINE:
+                raise FileError(f"{path}, line {i + 1}: longer than {MAX_LINE} bytes, so not {what}")
             if not line.endswith(b"\n"):
                 return  # writing was interrupted
             try:

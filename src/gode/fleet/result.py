@@ -155,7 +155,8 @@ def pack(discovery: Discovery) -> bytes:
 
 def law_of(candidate: Candidate) -> str:
     """Return the form of an equation, of several states with a semicolon between two."""
-    return "; ".join(str(candidate.equation.skeleton).splitlines())
+    skeleton = candidate.equation.skeleton  # in u and F, as records may call their columns otherwise
+    return "; ".join(part.form(skeleton.columns(i)) for i, part in enumerate(skeleton.parts))
 
 
 def found_row(name: str, found: Discovery) -> Row:

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Hashable, Iterable, Iterator, Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from inspect import signature
 from pathlib import Path
 from typing import Any
@@ -16,12 +16,12 @@ from gode.fleet.task import Arguments, Task, Unusable, packed_file
 from gode.fleet.work import option_names, options_of
 from gode.measured.read import DataOptions, dataset_of
 from gode.model import open_space
-from gode.tables.read import read_table
+from gode.tables.read import read_table, read_whole
 from gode.tables.table import Table, frame_table
 
 SUFFIXES = (".csv", ".tsv", ".txt", ".dat", ".xlsx", ".mat", ".h5", ".hdf5", ".parquet")
 UNKNOWN = "each= has options for"
-PLAIN = {f.name for f in fields(DataOptions)} - {"called"}  # that say which column holds what
+PLAIN = {f.name for f in fields(DataOptions)} - {"called", "single"}  # that say which column holds what
 
 
 def tasks_of(
@@ -69,7 +69,7 @@ def _in_files(
             raise ConfigError("a long table needs id=, the name of the column that tells records apart")
         return _in_table(frame_table(source), id, columns)
     if id is not None:
-        return _in_table(read_table(Path(source)), id, columns)
+        return _in_table(read_table(Path(source), columns.reading), id, columns)
     folder = Path(source)
     paths = files_in(folder)
     if not paths:
@@ -145,9 +145,9 @@ def count_of(source: str, id: str | None) -> int:
 def file_task(path: Path, columns: DataOptions) -> Task:
     """Return the task of a file."""
     try:
-        return Task(path.name, packed_file(str(path), path.read_bytes(), columns))
-    except OSError as error:
-        return Task(path.name, Unusable(f"{path} cannot be read ({error.strerror}); check its permissions"))
+        return Task(path.name, packed_file(str(path), read_whole(str(path)), columns))
+    except DataError as error:
+        return Task(path.name, Unusable(str(error)))
 
 
 def _in_table(table: Table, id: str, columns: DataOptions) -> tuple[list[str], Iterator[Task]]:
@@ -164,8 +164,8 @@ def _parts(table: Table, id: str, places: Mapping[Hashable, Any], columns: DataO
     frame = table.frame[kept].set_axis(range(len(kept)), axis=1)
     for name, rows in places.items():
         part = frame.iloc[rows].reset_index(drop=True)
-        source, signs = f"{table.source}, {id} {name}", (table.decimal, table.grouped)
-        own = Table(source, names, units, part, table.lines[rows], *signs)
+        source = f"{table.source}, {id} {name}"
+        own = replace(table, source=source, names=names, units=units, frame=part, lines=table.lines[rows])
         try:
             data: Any = dataset_of([own], columns)[0]
         except DataError as error:

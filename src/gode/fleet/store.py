@@ -7,10 +7,12 @@ from pathlib import Path
 from urllib.parse import quote
 
 from gode.errors import FileError
+from gode.files import read_bytes
 from gode.fleet.lines import read_lines
 from gode.fleet.result import Fit, Row, fit_from, row_of
 
 TABLE, LAWS, RECORDS, PICTURES = "table.jsonl", "laws.jsonl", "records", "pictures"
+MAX_RECORD = 500_000_000  # bytes
 LONGEST = 100  # characters of the name of a file
 
 
@@ -41,7 +43,7 @@ def _laws_of(text: str) -> tuple[str, tuple[Fit, ...]]:
 
 def packed_record(out: Path, name: str) -> bytes:
     """Return the compressed record of a name."""
-    return zlib.compress((out / RECORDS / f"{file_name(name)}.json").read_bytes())
+    return zlib.compress(read_bytes(out / RECORDS / f"{file_name(name)}.json", MAX_RECORD))
 
 
 def file_name(name: str) -> str:

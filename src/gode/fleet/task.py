@@ -34,7 +34,8 @@ class File:
         """Return the measurements in the file."""
         from gode.tables.read import parse_file
 
-        return dataset_of([parse_file(zlib.decompress(self.packed), self.name)], self.columns)[0]
+        table = parse_file(zlib.decompress(self.packed), self.name, reading=self.columns.reading)
+        return dataset_of([table], self.columns)[0]
 
 
 def packed_file(name: str, content: bytes, columns: DataOptions) -> File:

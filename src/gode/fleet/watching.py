@@ -1,7 +1,8 @@
 """Watch a folder: fit the law to each file that arrives, tell what changed, and remember it in a log.
 
 The log is the state. Read again it gives the same reference and the same moving means, so a watch that was
-ended goes on as if it had not been.
+ended goes on as if it had not been. A file is read once its size and time have been the same at two looks, so
+that none is judged half-written; one that changes after it was judged is judged again.
 """
 
 import json
@@ -14,8 +15,7 @@ import numpy as np
 
 from gode.discovery import Discovery, Finding
 from gode.discovery.given import fit_in, parse_law
-from gode.discovery.quality import Verdict
-from gode.errors import ConfigError, DataError, GodeError, shortened
+from gode.errors import ConfigError, DataError, FileError, GodeError, shortened
 from gode.fleet.engine import Engine, work_through
 from gode.fleet.lines import as_line, open_lines, read_lines
 from gode.fleet.many import result_of
@@ -28,6 +28,9 @@ from gode.fleet.work import work
 from gode.measured.read import DataOptions
 
 LOG = "watch.jsonl"
+Stamp = tuple[int, int]  # size in bytes, and time of the last change in nanoseconds
+UNKNOWN: Stamp = (-1, -1)  # of a log that does not tell it
+GONE: Stamp = (0, 0)  # of a file that was deleted before it was judged
 FEWEST = 3  # records that a reference needs
 
 
@@ -77,7 +80,7 @@ def seen_of(name: str, found: Discovery) -> Seen:
         tuple(map(tuple, np.asarray(finding.covariance).tolist())),
         found.quality.misfit if np.isfinite(found.quality.misfit) else 1e9,
         found.candidates[0].n_values,
-        found.quality.verdict is Verdict.POOR,
+        found.assessment.is_failure,
     )
 
 
@@ -106,27 +109,23 @@ class Watch:
         self.options, self.law, self.first, self.on_note = options, law, first, on_note
         self.seen: list[Seen] = []
         self.monitor: Monitor | None = None
-        self._sizes: dict[str, tuple[int, int]] = {}
+        self.known: dict[str, Stamp] = {}  # the files that were judged, as they were then
+        self._looked: dict[str, Stamp] = {}  # all files at the last look
         self._recall()
 
-    @property
-    def known(self) -> set[str]:
-        """The names of the files that were checked."""
-        return {seen.id for seen in self.seen}
-
-    def arrived(self, *, at_once: bool = False) -> list[Path]:
-        """Return the new files, the oldest first: complete ones, whose size no longer changes."""
-        known, found = self.known, []
+    def arrived(self) -> list[Path]:
+        """Return the files to judge, the oldest first: new or changed ones that are as at the last look."""
+        found, now = [], {}
         for path in files_in(self.folder):
-            if path.name not in known:
-                try:
-                    status = path.stat()
-                except OSError:  # it was moved in the meantime
-                    continue
-                now = (status.st_size, status.st_mtime_ns)
-                if at_once or self._sizes.get(path.name) == now:
-                    found.append((status.st_mtime_ns, path))
-                self._sizes[path.name] = now
+            stamp = _stamp(path)
+            if stamp is None:  # it was moved in the meantime
+                continue
+            now[path.name] = stamp
+            if self.known.get(path.name) == UNKNOWN:
+                self.known[path.name] = stamp
+            if self.known.get(path.name) != stamp and self._looked.get(path.name) == stamp:
+                found.append((stamp[1], path))
+        self._looked = now
         return [path for _, path in sorted(found)]
 
     def take(self, paths: Sequence[Path], *, last: bool = False) -> Iterator[Told]:
@@ -138,18 +137,33 @@ class Watch:
             DataError: if the first records have no law.
         """
         given = self.law is not None and self.law.usual is not None
-        if not paths or (
-            self.monitor is None and not given and len(paths) < (FEWEST if last else self.first)
-        ):
+        fewest = 1 if given or self.monitor is not None else FEWEST if last else self.first
+        if len(paths) < fewest:
             return
-        tasks = [file_task(path, self.columns) for path in paths]
+        tasks, stamps = self._read(paths)
+        if len(tasks) < fewest:
+            return
         if self.law is None:
             self.law = Law(self._discovered(tasks[: self.first]), (), min(self.first, len(tasks)))
         checked = self._checked(tasks, self.law.law)
         with open_lines(self.out / LOG) as lines:
             for told, seen in self._told([seen for seen, _ in checked], checked, lines.append):
-                lines.append(as_line({"told": asdict(told), "seen": asdict(seen)}))
+                stamp = stamps[seen.id]
+                if self.known.get(seen.id, stamp) != stamp and self.on_note:
+                    self.on_note(f"{seen.id} has changed since it was judged, and is judged again")
+                self.known[seen.id] = stamp
+                lines.append(as_line({"told": asdict(told), "seen": asdict(seen), "file": stamp}))
                 yield told
+
+    def _read(self, paths: Sequence[Path]) -> tuple[list[Task], dict[str, Stamp]]:
+        """Return the files that did not change while they were read, and how they were."""
+        tasks, stamps = [], {}
+        for path in paths:
+            before, task, after = self._looked.get(path.name), file_task(path, self.columns), _stamp(path)
+            if after is None or before == after:  # one that is gone is told
+                tasks.append(task)
+                stamps[path.name] = after or GONE
+        return tasks, stamps
 
     def _told(
         self, new: list[Seen], checked: list[tuple[Seen, tuple[str, ...]]], write: Callable[[str], None]
@@ -210,23 +224,50 @@ class Watch:
         path = self.out / LOG
         if not path.is_file():
             return
-        lines = list(read_lines(path, json.loads, "a line of a watch"))
+        lines = list(read_lines(path, _line, "a line of a watch"))
         heads = [line["law"] for line in lines if "law" in line]
-        seen = [_seen(line["seen"]) for line in lines if "seen" in line]
+        seen = [line["seen"] for line in lines if "seen" in line]
         if not heads or not seen:
             return
         head = heads[0]
-        if self.law is not None and self.law.law != head["law"]:
+        if self.law is not None and self.law.law != head.law:
             raise ConfigError(
-                f"{path} watches {head['law']}, not {self.law.law}; give the same law, or another --out"
+                f"{path} watches {head.law}, not {self.law.law}; give the same law, or another --out"
             )
-        usual = _seen(head["usual"]) if head["usual"] else None
-        self.law = Law(head["law"], tuple(head["places"]), head["first"], usual)
+        self.law = head
         self._begin(seen)
         assert self.monitor is not None
         for each in seen:
             self.monitor.tell(each)
         self.seen = seen
+        self.known = {line["seen"].id: line["file"] for line in lines if "seen" in line}
+
+
+def _stamp(path: Path) -> Stamp | None:
+    """Return what changes when a file is written; None if it is not there."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_size, status.st_mtime_ns
+
+
+def _line(text: str) -> dict[str, Any]:
+    """Return a line of the log: the law, or what was seen of a file and how the file was.
+
+    Raises:
+        ValueError: if it is none.
+    """
+    try:
+        values = json.loads(text)
+        if "seen" in values:
+            size, changed = values.get("file", UNKNOWN)
+            return {"seen": _seen(values["seen"]), "file": (int(size), int(changed))}
+        head = values["law"]
+        usual = _seen(head["usual"]) if head["usual"] else None
+        return {"law": Law(head["law"], tuple(head["places"]), head["first"], usual)}
+    except (KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise FileError(f"a law or a record is expected: {type(error).__name__} {error}") from error
 
 
 def _seen(values: dict[str, Any]) -> Seen:

@@ -14,12 +14,14 @@ from importlib.resources import files
 from pathlib import Path
 
 from gode.errors import GrammarError, shortened
+from gode.files import read_text
 from gode.grammar.checks import checked_rules, closing_lengths_of
 from gode.grammar.coding import Coded, code
 from gode.grammar.earley import Parser
 from gode.grammar.notation import Rule, read_grammar_text, write_grammar_text
 
 SUFFIX = ".grammar"
+MAX_BYTES = 10_000_000  # of a grammar file
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,8 @@ class Grammar:
     @classmethod
     def read(cls, path: str | Path) -> "Grammar":
         """Return the grammar in the file at `path`."""
-        return cls.from_text(_file_text(Path(path)), str(path))
+        text = read_text(path, MAX_BYTES, what=f"a {SUFFIX} file", error=GrammarError)
+        return cls.from_text(text, str(path))
 
     def text(self) -> str:
         """Return a text that `from_text` reads back; it holds all rules, the inactive ones too."""
@@ -167,18 +170,3 @@ def load_grammar(name_or_path: str | Path) -> Grammar:
     raise GrammarError(
         f"no grammar is called {shortened(name)!r}; use one of {', '.join(grammar_names())}, or a path"
     )
-
-
-def _file_text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise GrammarError(f"{path}: there is no such file; check the path") from None
-    except IsADirectoryError:
-        raise GrammarError(f"{path}: this is a directory; name a {SUFFIX} file in it") from None
-    except OSError as error:
-        raise GrammarError(
-            f"{shortened(str(path))} cannot be read ({error.strerror}); check the path"
-        ) from None
-    except UnicodeDecodeError as error:
-        raise GrammarError(f"{path}: not UTF-8 at byte {error.start}; save the file as UTF-8 text") from None

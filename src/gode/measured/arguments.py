@@ -22,6 +22,10 @@ def read_arguments(
     force: str | None = None,
     run: str | None = None,
     edit: Sequence[str] = (),
+    header: int | None = None,
+    skip: int = 0,
+    decimal: str | None = None,
+    missing: Sequence[str] = (),
 ) -> dict[str, object]:
     """Return what files hold, as arguments of `gode.discover` and `gode.fit`: times, signals, known inputs.
 
@@ -29,8 +33,12 @@ def read_arguments(
 
     Args:
         time, u, states, velocity, acceleration, force, run: columns by name or number, or none; those that
-            are not given are guessed from their names.
+            are not given are guessed from their names and from how they behave.
         edit: changes of what was read, such as "crop 0 to 30".
+        header: the line of the column names in the file, from 1; 0 if there is none.
+        skip: how many lines at the start of the file are left out.
+        decimal: the decimal sign, "." or ",".
+        missing: words in cells that hold no reading, besides usual ones such as NA and n.d.; "text" for any.
 
     Raises:
         DataError, ConfigError: with a sentence that says what to do.
@@ -41,7 +49,7 @@ def read_arguments(
     """
     options = DataOptions(
         time=time, u=u, states=states, velocity=velocity, acceleration=acceleration, force=force, run=run,
-        edit=tuple(edit),
+        edit=tuple(edit), header=header, skip=skip, decimal=decimal, missing=tuple(missing),
     )  # fmt: skip
     dataset, _ = read_dataset(files, options)
     return {"t": _each(dataset, [run.t for run in dataset.runs]), **_signals(dataset), **_inputs(dataset)}

@@ -33,8 +33,59 @@ class Part(NamedTuple):
 
 def parts_of(text: str) -> list[Part]:
     """Return the entries of an option; one with a comma in it stands in quotes."""
+    return [_part(word) for word in texts_of(text)]
+
+
+def texts_of(text: str) -> list[str]:
+    """Return the words of an option, apart by commas; one with a comma in it stands in quotes."""
     entries = [word.strip() for word in next(csv.reader([text], skipinitialspace=True), [])]
-    return [_part(word) for word in entries if word]
+    return [word for word in entries if word]
+
+
+def guessed_system(
+    table: "Table", roles: "Roles", states: "list[Part]", *, single: bool
+) -> "tuple[Roles, list[Part], tuple[str, ...]]":
+    """Return roles and states with the guesses where several columns are states, runs or inputs.
+
+    Those of a single signal with one input are left open: they are guessed for each file by itself.
+    """
+    from gode.equation.identifiers import joined
+    from gode.tables.roles import guess_system
+
+    lists = (roles.velocity, roles.acceleration, *([roles.u] if not states else []))
+    listed = any(word is not None and "," in word and not is_column(table, word) for word in lists)
+    if (roles.force is not None and (states or roles.u is not None)) or (listed and not states):
+        return roles, states, ()
+    try:
+        found = guess_system(table, _known(table, roles, states), single=single)
+    except DataError:  # told where the columns are assigned
+        return roles, states, ()
+    alone = len(states) < 2 and (roles.u is not None or len(found.states) < 2)
+    if found.apart and not alone and not states:
+        return replace(roles, u=joined(found.states)), states, found.asks
+    if roles.force is None and found.inputs and not (alone and len(found.inputs) == 1):
+        roles = replace(roles, force=joined([_safe(table, name) for name in found.inputs]))
+        if alone and roles.u is None and found.states:
+            roles = replace(roles, u=found.states[0])
+    if alone or states:
+        return roles, states, found.asks
+    return roles, [Part("", name) for name in found.states], found.asks
+
+
+def _known(table: "Table", roles: "Roles", states: "list[Part]") -> "Roles":
+    """Return the roles as asked, with the columns of several states and inputs apart."""
+    from gode.tables.roles import NONE
+
+    if len(states) > 1:
+        lists = (states, *(parts_of(text or "") for text in (roles.velocity, roles.acceleration)))
+        words = [part.word for parts in lists for part in parts if part.word != NONE]
+        named = {f"state {i}": word for i, word in enumerate(words)}
+        return replace(roles, velocity=None, acceleration=None, channels=named)
+    if roles.force in (None, NONE) or is_column(table, str(roles.force)):
+        return roles
+    found = [find_column(table, p.word) for p in parts_of(str(roles.force)) if is_column(table, p.word)]
+    named = {f"input {i}": word for i, word in enumerate(dict.fromkeys(found))}
+    return replace(roles, force=NONE, inputs=named)
 
 
 def ask_system(table: "Table", roles: "Roles", states: Sequence[Part], called: Sequence[str] = ()) -> Asked:
@@ -106,7 +157,7 @@ def find_column(table: "Table", word: str) -> str:
     Raises:
         DataError: if there is none.
     """
-    from gode.tables.identifiers import identifiers
+    from gode.equation.identifiers import identifiers
 
     known = dict(zip(identifiers(table.names, taken_words()), table.names, strict=True))
     try:
@@ -146,6 +197,13 @@ def taken_words() -> Collection[str]:
     return {*TAKEN, *APART}
 
 
+def _safe(table: "Table", name: str) -> str:
+    """Return a column as a word of an option: by its number if its name would mean something else."""
+    from gode.tables.roles import ALL, NONE
+
+    return str(table.names.index(name) + 1) if "=" in name or name in (ALL, NONE) else name
+
+
 def _part(text: str) -> Part:
     name, equals, word = text.partition("=")
     return Part(name.strip(), word.strip()) if equals else Part("", text)
@@ -158,7 +216,7 @@ def _found(table: "Table", word: str) -> str:
 
 
 def _state_names(columns: Sequence[Part], called: Sequence[str]) -> list[str]:
-    from gode.tables.identifiers import identifiers
+    from gode.equation.identifiers import identifiers
 
     made = iter(identifiers([part.word for part in columns if not part.name], taken_words()))
     names = [part.name or next(made) for part in columns]
@@ -192,7 +250,7 @@ def _inputs(
     table: "Table", text: str | None, channels: Mapping[str, str]
 ) -> tuple[dict[str, str], dict[str, str]]:
     """Return the columns and the formulas of the known inputs by their names."""
-    from gode.tables.identifiers import identifiers
+    from gode.equation.identifiers import identifiers
     from gode.tables.roles import NONE
 
     columns: dict[str, str] = {}

@@ -7,11 +7,22 @@ from math import isnan
 from typing import TYPE_CHECKING
 
 from gode.errors import ConfigError
-from gode.measured.asked import Asked, Part, ask_system, is_column, parse_formula, parts_of, state_columns
+from gode.measured.asked import (
+    Asked,
+    Part,
+    ask_system,
+    guessed_system,
+    is_column,
+    parse_formula,
+    parts_of,
+    state_columns,
+    texts_of,
+)
 
 if TYPE_CHECKING:
     from gode.data import Dataset
     from gode.discovery.arguments import Known
+    from gode.tables.layout import Reading
     from gode.tables.roles import Roles
     from gode.tables.runs import Readings
     from gode.tables.table import Table
@@ -34,7 +45,22 @@ class DataOptions:
     hold: bool | None = None
     interpolation: str = "auto"
     edit: tuple[str, ...] = ()
+    header: int | None = None  # the line of the names in a file, from 1; 0 if there is none
+    skip: int = 0  # lines at the start of a file
+    decimal: str | None = None  # the decimal sign
+    missing: tuple[str, ...] = ()  # what stands in cells without a reading
+    keep_outliers: bool = False
     called: tuple[str, ...] = ()  # the states in given equations
+    single: bool = False  # whether a given equation has one state
+
+    @property
+    def reading(self) -> "Reading":
+        """What is said about how the files are written."""
+        from gode.tables.layout import Reading
+
+        texts = (self.missing,) if isinstance(self.missing, str) else self.missing
+        words = tuple(word for text in texts for word in texts_of(text))
+        return Reading(header=self.header, skip=self.skip, decimal=self.decimal or "", missing=words)
 
 
 def read_dataset(files: Sequence[str], options: DataOptions) -> "tuple[Dataset, Readings]":
@@ -45,7 +71,7 @@ def read_dataset(files: Sequence[str], options: DataOptions) -> "tuple[Dataset, 
     """
     from gode.tables.read import read_table
 
-    return dataset_of([read_table(path) for path in files], options)
+    return dataset_of([read_table(path, options.reading) for path in files], options)
 
 
 def dataset_of(tables: "Sequence[Table]", options: DataOptions) -> "tuple[Dataset, Readings]":
@@ -56,26 +82,39 @@ def dataset_of(tables: "Sequence[Table]", options: DataOptions) -> "tuple[Datase
 
     tables = [edit_table(table, options.edit) for table in tables]
     roles = Roles(**{role: getattr(options, role) for role in COLUMNS})
-    asked = _ask(tables[0], roles, options)
-    readings = edit_runs(runs_of_tables(tables, asked.roles), options.edit)
+    asked, asks = _ask(tables[0], roles, options)
+    readings = edit_runs(runs_of_tables(tables, asked.roles, natural=True), options.edit)
+    readings = replace(readings, told=(*readings.told, *asks))
     if options.edit:
         readings = replace(readings, told=(*readings.told, f"edited: {'; '.join(options.edit)}"))
-    return replace(_make_dataset(readings, options, asked), edits=options.edit), readings
+    made = _make_dataset(readings, options, asked)
+    return replace(made, edits=options.edit, keep_outliers=options.keep_outliers), readings
 
 
-def _ask(table: "Table", roles: "Roles", options: DataOptions) -> Asked:
-    """Return the columns to read: of a system if several states or inputs are named, else of one signal.
+def _ask(table: "Table", roles: "Roles", options: DataOptions) -> tuple[Asked, tuple[str, ...]]:
+    """Return the columns to read, and what is not sure about those that were guessed.
 
     Raises:
         DataError, ConfigError: if they cannot be used that way.
     """
-    from gode.tables.roles import NONE, assign_roles
-
     states = [] if options.states is None else state_columns(table, roles, options.states)
     if states and options.u is not None:
         raise ConfigError("--u and --states both name signals; give one of them")
     if len(states) == 1:
         roles = replace(roles, u=states[0].word)
+    roles, states, asks = guessed_system(table, roles, states, single=_is_single(options))
+    return _asked(table, roles, states, options), asks
+
+
+def _is_single(options: DataOptions) -> bool:
+    """Tell whether there is one state, as an equation or one initial value says."""
+    return options.single or any(len(parse_values(text, "--initial")) == 1 for text in options.initial)
+
+
+def _asked(table: "Table", roles: "Roles", states: "list[Part]", options: DataOptions) -> Asked:
+    """Return the columns to read: of a system if several states or inputs are named, else of one signal."""
+    from gode.tables.roles import NONE, assign_roles
+
     several = roles.force is not None and not is_column(table, roles.force) and len(parts_of(roles.force)) > 1
     if len(states) < 2 and several:
         alone = assign_roles(table, replace(roles, force=NONE))

@@ -8,7 +8,8 @@ import numpy as np
 
 from gode.arrays import Bool, Float, Int
 from gode.equation import Skeleton
-from gode.library import Library
+from gode.files import opened
+from gode.library import MAX_UNPACKED, Library, check_unpacked
 from gode.model.plan import Plan, padded
 
 
@@ -54,7 +55,9 @@ def save_corpus(corpus: Corpus, path: Path) -> None:
 
 def load_corpus(path: Path) -> Corpus:
     """Read what `save_corpus` wrote."""
-    with np.load(path, allow_pickle=False) as stored:
-        rules, heads = (stored[k].astype(np.int64) for k in ("rules", "heads"))
-        behaviour = stored["behaviour"].astype(np.float64)
-        return Corpus(rules, heads, stored["lengths"], stored["allowed"], stored["held_out"], behaviour)
+    with opened(path) as file:
+        check_unpacked(file, MAX_UNPACKED, str(path))
+        with np.load(file, allow_pickle=False) as stored:
+            rules, heads = (stored[k].astype(np.int64) for k in ("rules", "heads"))
+            behaviour = stored["behaviour"].astype(np.float64)
+            return Corpus(rules, heads, stored["lengths"], stored["allowed"], stored["held_out"], behaviour)

@@ -22,7 +22,7 @@ from safetensors.numpy import save as save_tensors
 
 from gode.equation import Skeleton
 from gode.errors import EquationError, GrammarError, ModelError, shortened
-from gode.files import make_folder, replacing
+from gode.files import make_folder, read_bytes, replacing
 from gode.grammar import Derivation, Grammar, generate
 from gode.library import sentence_skeleton
 from gode.model.inference import GrammarNetwork, Network, PaperNetwork, Single, Weights, greedy, sampled
@@ -194,9 +194,11 @@ def load_model(name: str | Path) -> LatentSpace:
         )
     if not os.path.isfile(weights):
         raise ModelError(f"{card} has no weights beside it; expected {weights}")
-    if max(card.stat().st_size, weights.stat().st_size) > MAX_FILE:
-        raise ModelError(f"{card} or its weights are larger than {MAX_FILE} bytes: no model of gode is")
-    return read_model(card.read_bytes(), weights.read_bytes(), str(card))
+    content = [
+        read_bytes(path, MAX_FILE, smaller="no model of gode is that large", error=ModelError)
+        for path in (card, weights)
+    ]
+    return read_model(content[0], content[1], str(card))
 
 
 @lru_cache(maxsize=8)  # as many as come with the package: each discovery opens one or two

@@ -16,7 +16,6 @@ from gode.equation import Node, Skeleton, parse_tree
 from gode.equation.normal import pivot_body
 from gode.equation.operators import FUNCTIONS, KINKED
 from gode.equation.sums import Sum, from_sum, to_sum
-from gode.equation.system import renamed
 from gode.equation.tree import (
     FREE,
     by_term,
@@ -24,6 +23,7 @@ from gode.equation.tree import (
     has_constant,
     is_other,
     mul,
+    renamed,
     unlabelled,
     variables,
 )

@@ -142,7 +142,7 @@ def searched(
 def _candidate(judged: Judged, prepared: Prepared, settings: Settings) -> Candidate:
     """Return the candidate of a solved equation; the errors of its constants are those of the trajectory."""
     equation = judged.equation
-    fixed = replace(settings.shooting, max_iterations=0, horizons=())  # the constants stay as they are
+    fixed = replace(settings.shooting, max_iterations=0, segments=1)  # the constants stay as they are
     shot = shoot(equation.skeleton, equation.constants, prepared.whole, config=fixed)
     failed = shot.equation is None
     covariance = np.full_like(shot.covariance, np.nan) if failed else shot.covariance

@@ -10,7 +10,9 @@ from pathlib import Path
 from gode.equation import SystemSkeleton, parse_system
 from gode.equation.operators import FUNCTIONS
 from gode.errors import EquationError, FileError
+from gode.files import read_text
 
+MAX_BYTES = 10_000_000  # of a corpus
 NAME = re.compile(r"[A-Za-z_]\w*")
 RESERVED = frozenset({"C", "t", "pi", "sqrt", "diff", *FUNCTIONS})
 
@@ -64,11 +66,7 @@ def load_corpus(path: str | Path) -> tuple[KnownLaw, ...]:
     Raises:
         FileError: if it cannot be read or is no corpus.
     """
-    try:
-        text = Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise FileError(f"cannot read the laws in {path}: {error}; give a text file") from None
-    return read_corpus(text, str(path))
+    return read_corpus(read_text(path, MAX_BYTES), str(path))
 
 
 @lru_cache(maxsize=1)

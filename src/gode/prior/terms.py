@@ -11,7 +11,6 @@ from math import perm
 
 from gode.equation import Node, Skeleton
 from gode.equation.sums import to_sum
-from gode.equation.system import renamed
 from gode.equation.tree import (
     FREE,
     ONE,
@@ -20,6 +19,7 @@ from gode.equation.tree import (
     has_constant,
     is_other,
     mul,
+    renamed,
     var,
     variables,
 )

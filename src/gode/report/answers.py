@@ -6,9 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from gode.discovery import Discovery
+from gode.discovery.called import called
 from gode.equation import Equation, Law, LawSkeleton, Skeleton, SystemSkeleton, Term, parse_skeleton
 from gode.equation.printer import to_text
-from gode.equation.system import state_seen
+from gode.equation.system import state_seen, with_names
 from gode.equation.tree import STATE, TIME, depends_on, variables, walk
 from gode.fitting import fit_constants
 from gode.fitting.group import shoot_law
@@ -71,7 +72,7 @@ def _equilibria(discovery: Discovery) -> tuple[list[Equilibrium] | list[Rest], l
 def _uses_inputs(law: Law) -> bool:
     """Tell whether a known input occurs in the law."""
     known = {*law.skeleton.inputs}
-    names = [(part, law.skeleton.names(i)) for i, part in enumerate(law.skeleton.parts)]
+    names = [(part, law.skeleton.columns(i)) for i, part in enumerate(law.skeleton.parts)]
     return any(called.get(name, name) in known for part, called in names for name in part.inputs)
 
 
@@ -90,7 +91,7 @@ def _gain(discovery: Discovery) -> tuple[str | None, float | None, str]:
         return None, None, "No linear model could be compared with it."
     rms, linear = min(tried, key=lambda each: each[0])
     gain = rms / max(best.rms, 1e-300)
-    name = "; ".join(linear.lines(4))
+    name = "; ".join(with_names(linear, called(discovery.prepared.dataset)).lines(4))
     return name, gain, GAIN.format(name, gain)
 
 

@@ -41,6 +41,7 @@ class Equilibrium:
     damping: Value | None = None
     time_constant: Value | None = None
     units: Units = NO_UNITS
+    name: str = "u"  # of the state when it is shown
 
     @property
     def where(self) -> str:
@@ -64,7 +65,7 @@ class Equilibrium:
         return out
 
     def __str__(self) -> str:
-        parts = [f"u = {self.where}: {self.stability}"]
+        parts = [f"{self.name} = {self.where}: {self.stability}"]
         parts += [f"{name} {value}" for name, value in self.motion().items()]
         return ", ".join(parts) + ("" if self.observed else " (outside the data)")
 
@@ -102,7 +103,8 @@ def find_equilibria(
     roots = static.roots(_grid(low, high))[:MAX_EQUILIBRIA]
     slack = SLACK * (high - low)
     found = (static.equilibrium(u, low - slack <= u <= high + slack) for u in roots)
-    return [replace(each, units=units) for each in found]
+    (name,) = equation.skeleton.shown_states
+    return [replace(each, units=units, name=name) for each in found]
 
 
 def equilibria_under(equation: Equation, low: float, high: float, inputs: Sequence[float]) -> list[float]:

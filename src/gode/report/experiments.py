@@ -18,7 +18,7 @@ from gode.discovery.prediction import covariance_in, propagated_error
 from gode.discovery.simulate import Scenario, simulate
 from gode.report.equilibria import extent, extents
 from gode.report.naming import Units
-from gode.selection import Candidate, ties
+from gode.selection import Candidate
 from gode.solve import Signal
 
 POINTS = 200
@@ -75,7 +75,8 @@ def _strength(value: float) -> str:
 
 def separations(discovery: Discovery) -> tuple[list[Separation], Separation | None]:
     """Return the best experiment for each near tie, and the best for all of them if there are several."""
-    close = ties(discovery.candidates, discovery.settings.selection)[: MAX_RIVALS + 1]
+    told = discovery.assessment
+    close = [*told.near[:1], *told.rivals][: MAX_RIVALS + 1]
     experiments = list(_experiments(discovery))
     if len(close) < 2 or not experiments:
         return [], None

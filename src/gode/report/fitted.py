@@ -15,7 +15,7 @@ def fit_table(found: Discovery) -> str:
     rows: dict[tuple[int, float], dict[str, float]] = {}
     names: list[str] = []
     for channel in found.quality.channels:
-        own = [channel.name, f"{channel.name} fit", f"{channel.name} residual"]
+        own = [channel.shown, f"{channel.shown} fit", f"{channel.shown} residual"]
         names += own
         for part in channel.series:
             values = zip(part.observed.tolist(), part.fit.tolist(), part.residual.tolist(), strict=True)

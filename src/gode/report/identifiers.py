@@ -6,7 +6,9 @@ from collections.abc import Sequence
 
 SCALAR = {"u": "u", "u'": "v"}  # what a single state and its derivative are called
 RATE = "_rate"  # behind the name of a state, for its derivative
-CLASHING = re.compile(r"_|input_|c\d+$")  # inputs and constants of a program, and what C reserves
+CLASHING = re.compile(
+    r"_|input_|c\d+$|M_|FP_|SEEK_|EXIT_|HUGE_VAL|FD_|MATH_|W(?:EXIT|NO|STOP|TERM|CONT)|L_"
+)  # inputs and constants of a program, and what C reserves
 KEYWORDS = (  # of C, Julia, MATLAB and Modelica
     "abs algorithm and annotation array auto baremodule begin block break case catch char class connect "
     "connector const constant constrainedby continue default der discrete do double each else elseif "
@@ -17,11 +19,15 @@ KEYWORDS = (  # of C, Julia, MATLAB and Modelica
     "replaceable restrict return short signed sizeof spmd static stream struct switch then time true try "
     "type typedef union unsigned using void volatile when while within"
 )
+MACROS = (  # which a compiler of C replaces, or whose functions the programs call
+    "BUFSIZ EOF FILENAME_MAX INFINITY NAN NULL RAND_MAX alloca arm errno fabs fprintf hpux i386 isfinite "
+    "linux mips pow printf signgam sparc stderr stdin stdout sun unix vax"
+)
 OWN_WORDS = (
     "INITIAL JUMPS advance dy force initial joined jumps main np p pi plant r rhs simulate solve_ivp "
     "start stop t y"
 )
-TAKEN = {*keyword.kwlist, *KEYWORDS.split(), *OWN_WORDS.split()}
+TAKEN = {*keyword.kwlist, *KEYWORDS.split(), *MACROS.split(), *OWN_WORDS.split()}
 
 
 def element_names(columns: Sequence[str]) -> dict[str, str]:

@@ -13,8 +13,10 @@ from scipy.linalg import expm
 
 from gode.arrays import Float
 from gode.discovery import Discovery
+from gode.discovery.called import by_columns
 from gode.discovery.quality import start_names
 from gode.equation import Equation, Law
+from gode.equation.skeleton import shown_name
 from gode.equation.tree import TIME, depends_on
 from gode.errors import ConfigError, EquationError
 from gode.report.equilibria import equilibria_under, extents
@@ -139,13 +141,17 @@ def linearise(discovery: Discovery, u: Place | None, *, force: Constant) -> Line
     """
     law, dataset = discovery.candidates[0].equation, discovery.prepared.dataset
     skeleton = law.skeleton
+    if isinstance(u, Mapping):
+        u = by_columns(dataset, u)  # type: ignore[assignment]
+    if isinstance(force, Mapping):
+        force = by_columns(dataset, force)  # type: ignore[assignment]
     near, inputs = _near(u, law), _inputs(force, skeleton.inputs)
     if any(depends_on(part.normal, TIME) for part in skeleton.parts):
         raise EquationError(f"{'; '.join(law.lines(4))} changes with time, so it has no equilibria")
     low, high = extents(discovery)
     models = [model for x in _places(law, low, high, near, inputs) if (model := _about(law, x, inputs))]
     if not models:
-        where = "" if near is None else f" or near {_at(dataset.states, near)}"
+        where = "" if near is None else f" or near {_at(skeleton.shown_states, near)}"
         told = f"{force:g}" if isinstance(force, float | int) else str(dict(force))
         raise EquationError(
             f"{'; '.join(law.lines(4))} has no equilibrium about which it is linear within the data{where} "
@@ -153,7 +159,7 @@ def linearise(discovery: Discovery, u: Place | None, *, force: Constant) -> Line
         )
     size = np.where(high > low, high - low, 1.0)
     middle = 0.5 * (low + high) if near is None else near
-    values = [np.array([m.equilibrium[m.states.index(s)] for s in law.states]) for m in models]
+    values = [np.array([m.equilibrium[m.states.index(s)] for s in skeleton.shown_states]) for m in models]
     far = [float(np.max(np.abs(x - middle) / size)) for x in values]
     unstable = [near is None and bool(np.any(m.poles.real > 0)) for m in models]
     return models[min(range(len(models)), key=lambda i: (unstable[i], far[i]))]
@@ -173,11 +179,12 @@ def _about(law: Law, x: Float, inputs: list[float]) -> Linear | None:
     if found is None:
         return None
     a, b = found
-    names = start_names(law)
-    c = np.array([[float(name == state) for name in names] for state in law.states])
-    state = np.array([0.0 if name.endswith("'") else x[law.states.index(name)] for name in names])
+    names, shown = start_names(law), law.skeleton.shown_states
+    c = np.array([[float(name == state) for name in names] for state in shown])
+    state = np.array([0.0 if name.endswith("'") else x[shown.index(name)] for name in names])
     nothing = np.zeros((len(law.states), len(inputs)))
-    return Linear(a, b, c, nothing, tuple(names), law.skeleton.inputs, state, np.array(inputs))
+    known = tuple(shown_name(name, law.skeleton.called) for name in law.skeleton.inputs)
+    return Linear(a, b, c, nothing, tuple(names), known, state, np.array(inputs))
 
 
 def _near(u: Place | None, law: Law) -> Float | None:

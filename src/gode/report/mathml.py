@@ -19,7 +19,7 @@ def law_mathml(law: Law, digits: int = DIGITS) -> str:
     rows = []
     for i, equation in enumerate(law.equations):
         names = law.skeleton.names(i)
-        sides = equation.explicit_sides() if names else equation.sides()
+        sides = equation.sides() if law is equation else equation.explicit_sides()
         first, last = (write_terms(side, _dialect(digits, names)) for side in sides)
         rows.append((_formulas(first), _formulas([f"{SIGN.format('=')}{last[0]}", *last[1:]])))
     text = escape("; ".join(law.lines(digits)))

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from gode.data import Dataset
-from gode.data.labels import ROLES, unit_of
+from gode.data.labels import ROLES, plain_label, unit_of
+from gode.discovery.called import shown
 
 TINY = 1e-8  # relative size of a number that counts as zero
 CYCLES = {"s": "Hz", "sec": "Hz", "second": "Hz", "seconds": "Hz", "ms": "kHz", "us": "MHz", "µs": "MHz"}
@@ -70,18 +71,18 @@ def share(value: Value) -> str:
 
 
 def axis_label(dataset: Dataset, column: str) -> str:
-    """Return the label of a column: its letter, with name and unit where they are known."""
-    label = dataset.labels.get(ROLES.get(column, column), "")
-    if column == "u" and label == ",".join(dataset.names):  # each column is a run, with its own name
+    """Return the label of a column: its name in the equation, with that of the user and the unit."""
+    label, name = dataset.labels.get(ROLES.get(column, column), ""), shown(dataset, column)
+    if column == "u" and plain_label(label) == ",".join(dataset.names):  # each column is a run
         label = ""
-    if label.removesuffix(f" [{unit_of(dataset, column)}]") == column:  # the label is only the letter
+    if label.removesuffix(f" [{unit_of(dataset, column)}]") == name:  # the label is only the name
         label = ""
     if label:
-        return f"{column} ({label})"
+        return f"{name} ({label})"
     unit = unit_of(dataset, column) or (
         Units.of(dataset, column.rstrip("'")).derived(column) if column != "t" else ""
     )
-    return f"{column} [{unit}]" if unit else column
+    return f"{name} [{unit}]" if unit else name
 
 
 def _with(value: Value | float, unit: str) -> str:

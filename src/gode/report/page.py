@@ -7,13 +7,17 @@ from pathlib import Path
 import numpy as np
 
 from gode.data import Dataset
+from gode.data.labels import plain_label
 from gode.data.noise import NoiseKind
 from gode.discovery import Discovery, Finding
+from gode.discovery.called import called, column_of, shown
 from gode.discovery.inputs import input_words
+from gode.discovery.named import UNDETERMINED
 from gode.discovery.quality import start_names
 from gode.discovery.residuals import Channel
 from gode.discovery.shared import conserved_words, shared_constants
 from gode.equation import Law, parse_tree
+from gode.equation.skeleton import shown_name
 from gode.errors import EquationError
 from gode.files import make_folder, replacing
 from gode.fitting.noise import noise_words
@@ -28,7 +32,6 @@ from gode.report.plots import Plots
 from gode.report.sections import (
     MAX_ROWS,
     answers_section,
-    count_of,
     data_section,
     fit_section,
     front_section,
@@ -82,8 +85,9 @@ def discovery_page(discovery: Discovery, *, title: str) -> str:
 
 def notebook_summary(discovery: Discovery) -> str:
     """Return verdict, equation, constants and near ties as HTML for a notebook."""
-    others = ["; ".join(each.lines()) for each in discovery.ties[1:]]
-    words = f"These data cannot tell it from {len(others)} other equations:" if others else ""
+    others = ["; ".join(Finding(c).lines()) for c in discovery.assessment.rivals]
+    undecided = discovery.assessment.undecided
+    words = f"{undecided[:-1]}:" if others else undecided
     parts = [
         verdict_box(discovery),
         Markup(f"<p>{law_mathml(discovery.equation.equation)}</p>"),
@@ -103,23 +107,29 @@ def overview_words(discovery: Discovery) -> list[str]:
     span = f"t = {spans} {units.time}".rstrip()
     out = [f"{dataset.n_observed} observed values of {', '.join(names)} in {runs}, {span}."]
     out += input_words(dataset, discovery.settings)
-    out += noise_words(discovery.prepared.whole.dataset, discovery.prepared.smooths)
+    out += noise_words(discovery.prepared.whole.dataset, discovery.prepared.smooths, called(dataset))
     out += discovery.prepared.outliers
     for channel in discovery.quality.channels:
-        out.append(f"The noise of {channel.name} is about {_noise(channel, dataset)}; {_verdict(channel)}.")
-    out += [f"{words}." for words in conserved_words(discovery.candidates[0].equation)]
+        out.append(f"The noise of {channel.shown} is about {_noise(channel, dataset)}; {_verdict(channel)}.")
+    if not discovery.quality.verdict.is_failure:
+        out += [f"{words}." for words in conserved_words(discovery.candidates[0].equation)]
     if discovery.settings.grammar:
-        n = len(discovery.ties) - 1
-        out.append(
-            f"Of {discovery.n_fitted} equations fitted, {len(discovery.candidates)} were solved along the "
-            "data; "
-            f"{count_of(n)} {'explains' if n == 1 else 'explain'} them about as well as this one."
-        )
+        tried = f"Of {discovery.n_fitted} equations fitted, {discovery.n_solved} were solved along the data."
+        out += [words for words in (tried, discovery.assessment.undecided) if words]
     out += [f"{remark[0].upper()}{remark[1:]}." for remark in discovery.remarks]
-    told = {"u", "velocity", "acceleration", *dataset.channels}  # above
+    told = {"time", "u", "velocity", "acceleration", *dataset.channels}  # above
     kept = {role: label for role, label in dataset.labels.items() if role not in told and label != "t"}
-    labels = [f"{'F' if role == 'force' else role} is {label}" for role, label in kept.items()]
+    own = {role: shown(dataset, "F" if role == "force" else role) for role in kept}
+    labels = [words for role, label in kept.items() if (words := _labelled(own[role], label))]
     return [*out, "; ".join(labels) + "."] if labels else out
+
+
+def _labelled(name: str, label: str) -> str:
+    """Return what the label of a column says beyond its name."""
+    if plain_label(label) != name:
+        return f"{name} is {label}"
+    unit = label.removeprefix(name).strip(" []")
+    return f"{name} is in {unit}" if unit else ""
 
 
 def _noise(channel: Channel, dataset: Dataset) -> str:
@@ -157,6 +167,8 @@ def _natural(finding: Finding) -> list[Markup]:
     """Return the constants of the forms that people use, with their error bars."""
     rows = [
         (n.name, f"{figures(n.value, n.error)} {n.unit}".rstrip(), f"{n.error:.2g}", n.meaning, n.form)
+        if n.determined
+        else (n.name, UNDETERMINED, "", n.meaning, n.form)
         for n in finding.natural
     ]
     head = Markup("<h3>In the form that people use</h3>")
@@ -182,9 +194,9 @@ def _constant_table(finding: Finding) -> Markup:
         (
             _place(c.place, finding.law),
             f"{figures(c.value, c.error)} {c.unit}".rstrip(),
-            f"{c.error:.2g}" if np.isfinite(c.error) else "unknown",
+            f"{c.error:.2g}" if np.isfinite(c.error) and c.determined else UNDETERMINED,
             " to ".join(figures(c.value + side * 1.96 * c.error, c.error) for side in (-1, 1))
-            if np.isfinite(c.error)
+            if np.isfinite(c.error) and c.determined
             else "",
         )
         for c in finding.constants
@@ -198,7 +210,8 @@ def _place(place: str, law: Law) -> object:
     if body == "1":
         return f"the constant term{comma}{where}"
     try:
-        tree = parse_tree(body, inputs=law.skeleton.inputs or ("F",), states=law.states)
+        known = tuple(shown_name(name, law.skeleton.called) for name in law.skeleton.inputs or ("F",))
+        tree = parse_tree(body, inputs=known, states=law.skeleton.shown_states)
     except EquationError:  # words
         return place
     return Markup(f"{tree_mathml(tree)}{html(comma + where)}")
@@ -240,7 +253,7 @@ def initial_parts(discovery: Discovery) -> list[Markup]:
     for i, (run, values) in enumerate(zip(dataset.runs, best.initial, strict=True)):
         for column, value, known in zip(names, values, run.initial[places], strict=True):
             origin = "given" if np.isfinite(known) else "fitted" if value else "zero fits as well as any"
-            unit = Units.of(dataset, column.rstrip("'")).derived(column)
+            unit = Units.of(dataset, column_of(dataset, column.rstrip("'"))).derived(column)
             shown = f"{value:.4g} {unit}".rstrip()
             rows.append((dataset.name_of(i), f"{column}({run.t[0]:g})", shown, origin))
     out = [Markup("<h3>Initial values</h3>"), table(("run", "of", "value", ""), rows[:MAX_ROWS])]

@@ -9,9 +9,10 @@ from matplotlib.ticker import FuncFormatter, LogFormatter
 from gode.arrays import Float
 from gode.data.runs import cycles
 from gode.discovery import Discovery
+from gode.discovery.called import shown
 from gode.discovery.residuals import Channel, Series
 from gode.report.naming import axis_label
-from gode.selection import front, ties
+from gode.selection import front
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -193,7 +194,7 @@ def draw_residuals(axes: "Axes", discovery: Discovery, channel: Channel) -> None
     axes.axhspan(-2, 2, color=GREY, alpha=0.15, lw=0)
     axes.set(
         xlabel=label(discovery, "t"),
-        ylabel=f"residual of {channel.name} / noise",
+        ylabel=f"residual of {channel.shown} / noise",
         title="residuals over time",
     )
 
@@ -241,7 +242,8 @@ def draw_phase(axes: "Axes", discovery: Discovery) -> None:
         axes.plot(solved.u[:1], solved.du[:1], "o", color=colour, ms=5, label=names[2])
     _limit(axes, np.concatenate([line.get_ydata() for line in axes.get_lines() if line.get_alpha() is None]))
     seen = "u" in dataset.channels
-    title = "phase portrait" if seen else "phase portrait of the equation (u was not measured)"
+    name = shown(dataset, "u")
+    title = "phase portrait" if seen else f"phase portrait of the equation ({name} was not measured)"
     axes.set(xlabel=label(discovery, "u"), ylabel=label(discovery, "u'"), title=title)
     axes.locator_params(axis="x", nbins=5)
     legend(axes)
@@ -261,7 +263,7 @@ def draw_front(axes: "Axes", discovery: Discovery) -> None:
     groups = (
         (discovery.candidates, ".", GREY, 4, "tried"),
         (front(discovery.candidates), "o-", BLUE, 4, "front"),
-        (ties(discovery.candidates, discovery.settings.selection)[1:], "D", GREEN, 5, "near ties"),
+        (discovery.assessment.near[1:], "D", GREEN, 5, "near ties"),
         (discovery.candidates[:1], "s", ORANGE, 10, "chosen"),
     )
     best = discovery.candidates[0].rms

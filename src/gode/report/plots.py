@@ -21,7 +21,7 @@ from gode.report.naming import axis_label
 from gode.report.panels import BEYOND, MAX_PANELS, chosen_runs, fine
 from gode.report.planes import chosen_states
 from gode.report.series import Spec, band, line_series, marks, plot
-from gode.selection import Candidate, front, ties
+from gode.selection import Candidate, front
 from gode.solve import Solution
 
 MAX_RIVALS = 8  # equations besides the named one that have curves
@@ -29,7 +29,7 @@ CURVE = 8000  # points of a curve
 SOLVED = 20_000  # times at which a solution is found, of which the extremes are drawn if that is too many
 GRID = 90  # points along an axis, for nullclines
 BLUE, ORANGE, GREEN, PINK, YELLOW, SKY = range(6)  # places in the palette of the script
-OTHERS = (3, 4, 5, 6, 7)  # colours of rivals
+OTHERS = (3, 4, 5, 6, 7, 8, 9, 2)  # colours of rivals, one for each
 NAME = 70  # characters of an equation in a legend
 
 
@@ -55,7 +55,7 @@ class Plots:
         Of several that read the same, as two forms may, only the first.
         """
         found = self.discovery
-        close = {id(c) for c in ties(found.candidates, found.settings.selection)}
+        close = {id(c) for c in found.assessment.near}
         named, *rest = (c for c, _ in found.shown)
         ordered = [named, *sorted(rest, key=lambda c: id(c) not in close)]
         unlike = {"; ".join(Finding(c).lines()): c for c in reversed(ordered)}
@@ -76,7 +76,7 @@ class Plots:
             several = len(channel.series) > 1
             drawn = [s for run in chosen_runs(channel) for s in self._run(channel, run, several=several)]
             drawn += [] if several else self._forecast(channel)
-            title = f"Data and solution: {channel.name}"
+            title = f"Data and solution: {channel.shown}"
             label = axis_label(self.dataset, channel.name)
             out.append(plot(title, t, label, drawn, link="t", channel=channel.name, legend=True))
         return out
@@ -132,11 +132,11 @@ class Plots:
             drawn = [band("±2 noise", ends, np.full(2, -2.0), np.full(2, 2.0), colour=ORANGE)]
             several = len(channel.series) > 1
             for series in chosen_runs(channel):
-                name = self.dataset.name_of(series.run) if several else f"residual of {channel.name}"
+                name = self.dataset.name_of(series.run) if several else f"residual of {channel.shown}"
                 scaled = series.weighted / (channel.noise or 1.0)
                 drawn.append(marks(name, series.t, scaled, most=self.most, colour=series.run % 8))
-            label = f"residual of {channel.name} / noise"
-            out.append(plot(f"Residuals: {channel.name}", t, label, drawn, link="t", height=220))
+            label = f"residual of {channel.shown} / noise"
+            out.append(plot(f"Residuals: {channel.shown}", t, label, drawn, link="t", height=220))
             out += [_autocorrelation(channel), _quantiles(channel)]
         return out
 
@@ -194,7 +194,7 @@ class Plots:
         kinds: tuple[tuple[str, Sequence[Candidate], int, float], ...] = (
             ("tried", found.candidates[:300], 7, 2.0),
             ("front", front(found.candidates), BLUE, 4.0),
-            ("near ties", ties(found.candidates, found.settings.selection)[1:], GREEN, 5.0),
+            ("near ties", found.assessment.near[1:], GREEN, 5.0),
             ("chosen", found.candidates[:1], ORANGE, 6.0),
         )
         for name, several, colour, size in kinds:
@@ -242,7 +242,7 @@ def _autocorrelation(channel: Channel) -> Spec:
         band("white noise, 95 %", ends, np.full(2, -bound), np.full(2, bound), colour=ORANGE),
         marks("autocorrelation", lags, channel.autocorrelation, size=4, colour=BLUE),
     ]
-    title = f"Autocorrelation of residuals: {channel.name}"
+    title = f"Autocorrelation of residuals: {channel.shown}"
     return plot(title, "lag in samples", "correlation", drawn, height=200)
 
 
@@ -252,7 +252,7 @@ def _quantiles(channel: Channel) -> Spec:
     ends = normal[[0, -1]]
     drawn = [marks("residuals", normal, values, colour=BLUE, most=1000)]
     drawn.append(line_series("normal distribution", ends, ends, colour=7, width=1))
-    title = f"Distribution of residuals: {channel.name}"
+    title = f"Distribution of residuals: {channel.shown}"
     return plot(title, "normal quantile", "residual / rms", drawn, height=220)
 
 

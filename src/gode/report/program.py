@@ -14,10 +14,9 @@ from gode.discovery.shared import links_of
 from gode.discovery.simulate import Scenario, simulate
 from gode.equation import Law, Node, Term
 from gode.equation.printer import display_order
-from gode.equation.system import renamed
 from gode.equation.tape import compile_tape, evaluate
 from gode.equation.terms import term_node
-from gode.equation.tree import add, mul, num, replace_constants, var, variables
+from gode.equation.tree import add, mul, num, renamed, replace_constants, var, variables
 from gode.report.identifiers import element_names
 from gode.solve import Interpolation, Signal
 from gode.solve.program import used_inputs
@@ -139,7 +138,7 @@ def make_program(discovery: Discovery, chosen: int | str | None) -> Program:
     solved = simulate(best, discovery.prepared, Scenario(data.t, run=run))
     rows = [3 * s + k + 1 for s, order in enumerate(orders) for k in range(order)]
     return Program(
-        title="; ".join(law.lines(6)),
+        title="; ".join([*law.lines(6), *_renamed(law)]),
         parts=parts,
         names=element_names([column for part in parts for column in part.columns]),
         parameters=parameters,
@@ -152,6 +151,13 @@ def make_program(discovery: Discovery, chosen: int | str | None) -> Program:
         longest=float(data.t[-1] - data.t[0])
         / _steps(law, np.vstack([data.t, solved.values]), explicit=explicit),
     )
+
+
+def _renamed(law: Law) -> list[str]:
+    """Return what columns are called in the program, where the equation calls them otherwise."""
+    called = law.skeleton.called.items() if law.states == ("u",) else ()
+    names = {name: "force" if name == "F" else f"input_{name}" for name in law.skeleton.inputs}
+    return [f"here {names.get(name, name)} is {other}" for name, other in called]
 
 
 def _is_explicit(law: Law) -> bool:
@@ -196,7 +202,7 @@ def _named(law: Law, errors: Float, *, explicit: bool) -> tuple[list[Node], tupl
             front = None if term.constant is None else named(own, term.constant, term.multiplier)
             body = replace_constants(term.body, lambda i, own=own: named(own, i, 1.0))  # type: ignore[misc]
             nodes.append(mul(front, body) if front else term_node(Term(term.multiplier, None, body)))
-        trees.append(renamed(add(*nodes), law.skeleton.names(own)))
+        trees.append(renamed(add(*nodes), law.skeleton.columns(own)))
     return trees, tuple(parameters)
 
 

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import numpy as np
 
-from gode.errors import FileError, shortened
+from gode.errors import FileError
+from gode.files import read_bytes
 
 MAX_BYTES = 500_000_000  # twice the size of a million rows
 MAX_VALUES = 20_000_000  # a million rows have 12 million; each takes 32 bytes while it is read
@@ -20,14 +21,8 @@ def read_json(path: Path) -> object:
     Raises:
         FileError: if it cannot be read, is no JSON, or would need much memory.
     """
-    try:
-        with path.open("rb") as file:
-            content = file.read(1000)
-            if b"\0" not in content:  # otherwise it may be an endless device
-                content += file.read(MAX_BYTES)
-    except OSError as error:
-        name = shortened(str(path), 200)
-        raise FileError(f"{name} cannot be read ({error.strerror}); name a record.json") from None
+    smaller = "it is no record of gode; name a record.json"
+    content = read_bytes(path, MAX_BYTES, what="a record.json", smaller=smaller)
     _check_size(content, path)
     try:
         return json.loads(content.decode("utf-8"))
@@ -41,7 +36,6 @@ def _check_size(content: bytes, path: Path) -> None:
     """Refuse files that would need much memory, by their size and brackets, before they are parsed."""
     brackets = content.translate(None, NO_BRACKETS)
     found = {
-        f"is larger than {MAX_BYTES // 10**6} MB": len(content) > MAX_BYTES,
         f"holds more than {MAX_VALUES} values": content.count(b",") > MAX_VALUES,
         f"holds more than {MAX_LISTS} lists": len(brackets) > 2 * MAX_LISTS,
     }

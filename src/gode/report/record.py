@@ -64,7 +64,8 @@ def record_of(discovery: Discovery) -> dict[str, Json]:
     """Return the JSON form of a discovery; callable inputs become their samples."""
     dataset = discovery.prepared.dataset
     kept = {id(c) for c in [*discovery.candidates[:KEPT], *front(discovery.candidates)]}
-    kept |= {id(c) for c in ties(discovery.candidates, discovery.settings.selection)}
+    config, floor = discovery.settings.selection, discovery.prepared.floor
+    kept |= {id(c) for c in ties(discovery.candidates, config, floor)}
     plain = is_plain(dataset)
     return {
         "format": FORMAT,
@@ -81,10 +82,12 @@ def record_of(discovery: Discovery) -> dict[str, Json]:
         "names": encode(dataset.names),
         **({} if plain else {"states": encode(dataset.states)}),
         **({"edits": encode(dataset.edits)} if dataset.edits else {}),
+        **({"keep_outliers": True} if dataset.keep_outliers else {}),
         "runs": [_run_json(run) for run in dataset.runs],
         "smooths": [encode(smooth) for smooth in discovery.prepared.smooths],
         "candidates": [encode(c) for c in discovery.candidates if id(c) in kept],
         "n_fitted": discovery.n_fitted,
+        "n_solved": discovery.n_solved,
         "interrupted": discovery.interrupted,
         "supported": discovery.supported,
         "timed_out": discovery.timed_out,
@@ -108,7 +111,8 @@ def discovery_of(data: object) -> Discovery:
     assert isinstance(data, dict)
     edits = decode(tuple[str, ...], data.get("edits", []), "edits")
     check_value("record", "remarks", edits, "edits")
-    dataset = Dataset(runs, labels, _names(data, len(runs)), states, edits)
+    kept = decode(bool, data.get("keep_outliers", False), "keep_outliers")
+    dataset = Dataset(runs, labels, _names(data, len(runs)), states, edits, kept)
     fitted = condensed(dataset) if settings.preset == Preset.DEFAULT else dataset
     smooths = tuple(
         resampled(_smooth(s, (run, raw), states, f"smooths[{i}]"), run.t)
@@ -133,8 +137,10 @@ def discovery_of(data: object) -> Discovery:
     causes = decode(tuple[str, ...], data.get("causes", []), "causes")
     for name, texts in {"remarks": remarks, "causes": causes}.items():
         check_value("record", name, texts, name)
+    n_solved = decode(int, data.get("n_solved", 0), "n_solved")
+    check_value("record", "n_fitted", n_solved, "n_solved")
     return Discovery(
-        candidates, prepared, settings, n_fitted, interrupted, supported, timed_out, remarks, causes
+        candidates, prepared, settings, n_fitted, interrupted, supported, timed_out, remarks, causes, n_solved
     )
 
 

@@ -9,9 +9,10 @@ import numpy as np
 from gode.choices import Preset
 from gode.data import Dataset
 from gode.discovery import Discovery
+from gode.discovery.called import called, shown
 from gode.fitting.individuals import ALL, CHOSEN
 from gode.paper import paper_grammar
-from gode.search.settings import AUTO
+from gode.search.settings import AUTO, Settings
 
 ARGUMENTS = (("u", "u"), ("u'", "velocity"), ("u''", "acceleration"))
 ROLES = ("time", "u", "velocity", "acceleration", "force", "run")  # of the columns of a file
@@ -27,11 +28,14 @@ def python_call(discovery: Discovery) -> str:
     comment += "# x: an array with a column for each state\n" if system else ""
     comment += "".join(f"# after this edit: {edit!r}\n" for edit in dataset.edits)
     given = [first if name == "u" else f"{name}={name}" for name in _observed(discovery)]
-    given += [f"names={list(dataset.states)!r}"] if system else []
+    own = called(dataset)
+    states = [own.get(state, state) for state in dataset.states]
+    given += [f"names={states!r}"] if states != ["u"] else []
     if dataset.inputs:
         given.append(f"force={_force_argument(discovery)}")
     if discovery.settings.interpolation != "auto":
         given.append(f"interpolation={discovery.settings.interpolation!r}")
+    given += ["keep_outliers=True"] if dataset.keep_outliers else []
     known = _known_initial(discovery)
     given += [f"initial={(known if several else known[0])!r}"] if known else []
     if not discovery.settings.grammar:
@@ -57,6 +61,7 @@ def command(discovery: Discovery) -> str:
         words += [f"--{role}", column]
     for edit in discovery.prepared.dataset.edits:
         words += ["--edit", edit]
+    words += ["--keep-outliers"] if discovery.prepared.dataset.keep_outliers else []
     if discovery.settings.interpolation != "auto":
         words += ["--interpolation", discovery.settings.interpolation]
     for values in _known_initial(discovery):
@@ -140,8 +145,10 @@ def column_name(label: str) -> str:
 
 
 def settings_rows(discovery: Discovery) -> list[tuple[str, str]]:
-    """Return every setting with its value."""
-    return list(_flat("", asdict(discovery.settings)))
+    """Return the settings that differ from the defaults, with their values; the record holds all."""
+    own = discovery.settings
+    usual = dict(_flat("", asdict(Settings(order=own.order, grammar=""))))
+    return [row for row in _flat("", asdict(own)) if row[0] == "order" or row[1] != usual[row[0]]]
 
 
 def _flat(prefix: str, values: Mapping[str, object]) -> Iterator[tuple[str, str]]:
@@ -159,11 +166,10 @@ def _observed(discovery: Discovery) -> list[str]:
 
 def _force_argument(discovery: Discovery) -> str:
     """Return the known input as an argument: a formula, or the name of an array; several by their names."""
-    inputs = discovery.prepared.dataset.inputs
-    formulas = {name: _formula(discovery, name) for name in inputs}
-    if len(inputs) == 1:
-        formula = formulas[inputs[0]]
-        return "force" if formula is None else repr(formula)
+    dataset = discovery.prepared.dataset
+    formulas = {shown(dataset, name): _formula(discovery, name) for name in dataset.inputs}
+    if [*formulas] == ["F"]:
+        return "force" if formulas["F"] is None else repr(formulas["F"])
     entries = [
         f"{name!r}: {name if formula is None else repr(formula)}" for name, formula in formulas.items()
     ]

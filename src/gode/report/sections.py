@@ -5,6 +5,7 @@ import numpy as np
 from gode.choices import Preset
 from gode.data.columns import channel_names
 from gode.discovery import Discovery, Finding
+from gode.discovery.called import shown
 from gode.discovery.energy import force_of, potential_values
 from gode.discovery.quality import Verdict
 from gode.equation import Equation
@@ -22,28 +23,34 @@ from gode.report.mathml import law_mathml
 from gode.report.panels import chosen_runs
 from gode.report.plots import Plots
 from gode.report.repeat import command, python_call, settings_rows
-from gode.selection import front, ties
+from gode.selection import front
 
-SMOOTHED = ("error of smoothed u", "of u'", "of u''")
 MAX_ROWS = 30  # of a table
 MAX_ASSUMED = 5
 MAX_CODE = 20_000  # characters of a program shown on the page
 MAX_DATA = 300_000  # characters of the data embedded in the page
-HEADS = {  # symbol, words, and a colour for light and dark pages
-    Verdict.GOOD: ("✓", "Good", "#009E73"),
-    Verdict.PATTERN: ("≈", "Use it with care", "#E69F00"),
-    Verdict.POOR: ("✗", "Do not rely on it", "#D6293E"),
-    Verdict.UNSUPPORTED: ("✗", "No finding", "#D6293E"),
+MARKS = {  # a symbol, and a colour for light and dark pages
+    Verdict.GOOD: ("✓", "#009E73"),
+    Verdict.PATTERN: ("≈", "#E69F00"),
+    Verdict.POOR: ("✗", "#D6293E"),
+    Verdict.UNSUPPORTED: ("✗", "#D6293E"),
 }
 
 
-def verdict_box(discovery: Discovery) -> Markup:
-    """Return the verdict in a coloured frame, with likely causes and assumptions."""
+def verdict_box(discovery: Discovery, *, titled: bool = True) -> Markup:
+    """Return the verdict in a coloured frame, with likely causes and assumptions.
+
+    Args:
+        titled: whether the headline stands in it, and not above.
+    """
     quality = discovery.quality
-    sign, words, colour = HEADS[quality.verdict]
-    mark = f'<strong><span style="color: {colour}">{sign}</span> {html(words)}.</strong>'
+    sign, colour = MARKS[quality.verdict]
+    title = f" {discovery.assessment.headline}." if titled else ""
+    mark = f'<strong><span style="color: {colour}">{sign}</span>{html(title)}</strong>'
     head = Markup(f"{mark} {html(quality.words)}")
     parts = [paragraph(head)]
+    if discovery.assessment.sure:
+        parts.append(paragraph(discovery.assessment.sure))
     if quality.verdict is Verdict.UNSUPPORTED:
         parts.append(paragraph("What follows is the best guess, not a finding."))
     if discovery.causes:
@@ -61,32 +68,24 @@ def verdict_box(discovery: Discovery) -> Markup:
     return Markup(f'<div class="verdict" role="note" style="{frame}">{"".join(parts)}</div>')
 
 
-def count_of(others: int) -> str:
-    """Return the number of others in words."""
-    return {0: "no others", 1: "one other"}.get(others, f"{others} others")
-
-
 def rivals_section(discovery: Discovery) -> list[Markup]:
     """Return the near ties, each with the experiment that would distinguish it from the best equation."""
-    if discovery.quality.verdict.is_failure:
-        return [paragraph("None of the equations tried explains these data; there is nothing to tell apart.")]
-    single, common = separations(discovery)
-    others = discovery.ties[1:]
-    sure = paragraph(f"Among the laws tried, the one named is {discovery.certainty}.")
+    assessed = discovery.assessment
+    if assessed.given:
+        return [paragraph("The equation was given; no other was tried.")]
+    sure = paragraph(assessed.sure)
+    if assessed.is_failure:
+        return [sure]
     told = "; ".join(discovery.equation.lines())
     same = [text for form in discovery.forms[1:] if (text := "; ".join(form.lines())) != told]
     alike = [paragraph("The same within these data, in another form:"), bullets(same)] if same else []
-    explain = "explains" if len(others) == 1 else "explain"
+    undecided = paragraph(assessed.undecided)
+    others = [finding for finding in discovery.ties[1:] if finding.candidate in assessed.rivals]
     if not others:
-        return [sure, paragraph("Of the equations tried, no other explains these data about as well.")]
-    out = [
-        sure,
-        *alike,
-        paragraph(
-            f"{count_of(len(others)).capitalize()} of those tried {explain} these data about as well. "
-            "What experiment would tell each from the best one:"
-        ),
-    ]
+        return [sure, *alike, undecided]
+    single, common = separations(discovery)
+    words = paragraph("What experiment would tell each from the one that is named:") if single else ""
+    out = [sure, *alike, undecided, words]
     out += [_rival(each, discovery) for each in single]
     if len(others) > len(single):
         out.append(details("The others", bullets("; ".join(each.lines()) for each in others[len(single) :])))
@@ -116,7 +115,12 @@ def answers_section(discovery: Discovery) -> list[Markup]:
     motions = [e.motion() for e in found.equilibria]
     names = list(dict.fromkeys(name for motion in motions for name in motion))
     alone = isinstance(discovery.candidates[0].equation, Equation)
-    head = ["equilibrium u" if alone else "equilibrium", "stability", *names, ""]
+    head = [
+        f"equilibrium {discovery.equation.states[0]}" if alone else "equilibrium",
+        "stability",
+        *names,
+        "",
+    ]
     rows = [
         [e.where, e.stability, *(motion.get(name, "") for name in names), _where(e.observed)]
         for e, motion in zip(found.equilibria, motions, strict=True)
@@ -137,7 +141,8 @@ def _potential_table(discovery: Discovery) -> list[Markup]:
         return []
     rows = [(f"{x:.3g}", f"{v:.3g}") for x, v in zip(u[::20], values[::20], strict=True)]
     head = Markup("<h3>Potential energy, per unit of mass</h3>")
-    return [head, table(("u", "V(u)"), rows)]
+    name = discovery.equation.states[0]
+    return [head, table((name, f"V({name})"), rows)]
 
 
 def _where(observed: bool) -> str:
@@ -179,7 +184,7 @@ def front_section(discovery: Discovery, plots: Plots) -> list[Markup]:
     """Return the Pareto front of accuracy and complexity; nothing if only one equation was tried."""
     if len(discovery.candidates) == 1:
         return []
-    close = {id(c) for c in ties(discovery.candidates, discovery.settings.selection)}
+    close = {id(c) for c in discovery.assessment.near}
     best = {id(c) for c in front(discovery.candidates)}
     least = _least_criterion(discovery)
     rows = [
@@ -198,7 +203,8 @@ def front_section(discovery: Discovery, plots: Plots) -> list[Markup]:
         "the two, given here as distance from the least"
     )
     level = discovery.settings.selection.level
-    words += f"; the near ties hold {100 * level:g} % of the posterior probability."
+    held = f"; the near ties hold {100 * level:g} % of the posterior probability."
+    words += "." if discovery.assessment.is_failure else held
     drawn = picture(front_picture(discovery), "front", "accuracy against complexity")
     drawn = embedded("front", plots.front(), drawn)
     return [paragraph(words), Markup(f'<div class="half">{drawn}</div>'), table(head, rows, best=0)]
@@ -211,17 +217,22 @@ def _why(best: bool, close: bool, on_front: bool) -> str:
 
 def smoothing_section(discovery: Discovery) -> list[Markup]:
     """Return how the data were smoothed."""
-    rows, states = [], discovery.prepared.dataset.states
+    dataset = discovery.prepared.dataset
+    rows, states = [], dataset.states
     several = len(states) > 1
     for i, smooth in enumerate(discovery.prepared.smooths):
         for s, state in enumerate(states):
             own = slice(3 * s, 3 * s + 3)
-            named = zip(channel_names((state,)), smooth.noise[own], strict=True)
+            named = zip(channel_names((shown(dataset, state),)), smooth.noise[own], strict=True)
             noise = ", ".join(f"{n}: {x:.3g}" for n, x in named if np.isfinite(x))
             spread = [float(np.sqrt(np.mean(row**2))) for row in smooth.deviations[own]]
             which = [state] if several else []
             rows.append((discovery.prepared.dataset.name_of(i), *which, len(smooth.t), noise, *spread))
-    errors = ("error of smoothed value", "of its slope", "of its second derivative") if several else SMOOTHED
+    errors = (
+        ("error of smoothed value", "of its slope", "of its second derivative")
+        if several
+        else _smoothed(discovery.equation.states[0])
+    )
     head = ("run", *(["state"] if several else []), "points", "noise", *errors)
     words = (
         "By the paper's network, on whose derivatives the search works."
@@ -233,6 +244,10 @@ def smoothing_section(discovery: Discovery) -> list[Markup]:
     return [paragraph(words), table(head, rows[:MAX_ROWS])]
 
 
+def _smoothed(name: str) -> tuple[str, str, str]:
+    return f"error of smoothed {name}", f"of {name}'", f"of {name}''"
+
+
 def repeat_section(discovery: Discovery) -> list[Markup]:
     """Return calls, settings and code that reproduce the result."""
     parts = [
@@ -240,7 +255,10 @@ def repeat_section(discovery: Discovery) -> list[Markup]:
         copyable("python", python_call(discovery), "the lines"),
         Markup("<h3>On the command line</h3>"),
         copyable("command", command(discovery), "the command"),
-        details("All settings", table(("setting", "value"), settings_rows(discovery))),
+        details(
+            "Settings that differ from the defaults; the record holds all",
+            table(("setting", "value"), settings_rows(discovery)),
+        ),
         details("The equation in LaTeX", copyable("latex", discovery.equation.latex(), "LaTeX")),
         details("The equation with all digits", program(discovery.equation.equation.text(None))),
     ]

@@ -105,10 +105,10 @@ class _Near:
         linear = self.field.linear(np.array(law.constants), x)
         if linear is None:
             word = "stability not decided by the linear part"
-            return Rest(law.states, place, word, observed, units)
+            return Rest(law.skeleton.shown_states, place, word, observed, units)
         modes = self._modes(x)
         eigenvalues = tuple(complex(z) for z in _sorted_eigenvalues(linear[0]))
-        return Rest(law.states, place, _words(modes), observed, units, eigenvalues, modes)
+        return Rest(law.skeleton.shown_states, place, _words(modes), observed, units, eigenvalues, modes)
 
     def _modes(self, x: Float) -> tuple[Mode, ...]:
         """Return one mode for each real eigenvalue and each pair of complex ones."""

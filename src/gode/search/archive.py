@@ -1,11 +1,12 @@
 """Archive: the equations fitted to the trajectory so far. It survives an interruption."""
 
 from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from math import nan
 
 from gode.equation import Law
+from gode.fitting.long_records import shorter
 from gode.fitting.prepare import Prepared
 from gode.fitting.target import Target
 from gode.search.interrupts import Interrupts
@@ -160,6 +161,20 @@ class Archive:
             return False
         better = {k: c for k, c in self.earlier.items() if c and not _is_as_good(found.get(k), c)}
         self.candidates, self.earlier = {**found, **better}, {}
+        return True
+
+    def shorten(self) -> bool:
+        """Go on with the first half of what was tried to follow; return False where that is short already.
+
+        A law that cannot be solved along a long or sensitive record may still be seen in its first part.
+        """
+        part = shorter(self.target)
+        if part is None or self.prepared.chosen:  # an answer is for all runs
+            return False
+        self.prepared, self.whole = replace(self.prepared, target=part), False
+        self.workers.close()
+        self.workers.prepared = self.prepared
+        self.candidates, self.view = {}, f"{self.view}half of "  # fits to another part are others
         return True
 
     def _solve_into(

@@ -5,13 +5,13 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from gode.arrays import Float
 from gode.data import Columns
-from gode.equation import Law, Node, Term
+from gode.equation import Law, Node
 from gode.equation.system import columns_seen
 from gode.equation.tape import compile_tape, evaluate
-from gode.equation.tree import STATE, TIME, count_constants, derivative_order, renumber, variables
+from gode.equation.tree import STATE, TIME, derivative_order, variables
 from gode.errors import ConfigError, pointed
+from gode.fitting.lasting import POINTS, SMALL, lasts, values_at
 
 MEANINGS = {
     "odd": "nothing changes if all signals change their sign",
@@ -19,10 +19,10 @@ MEANINGS = {
     "autonomous": "no explicit time",
     "rest-at-zero": "zero is an equilibrium",
     "nonnegative": "no state becomes negative",
+    "no-spontaneous": "a state that is zero stays zero, whatever the others do",
 }
+LASTING = "no-spontaneous"
 REST = "rest-at="  # and a place: a value, or x:1,y:2 of several states
-POINTS = 7  # at which a term is evaluated
-SMALL = 1e-9
 
 
 def checked_assumptions(given: object, order: int | None = None, n_states: int = 1) -> tuple[str, ...]:
@@ -62,36 +62,22 @@ def rest_place(name: str) -> dict[str, float]:
     return found
 
 
-def keeps(body: Node, assumed: Sequence[str]) -> bool:
-    """Tell whether a term of a right-hand side can stand in a law under these assumptions."""
+def keeps(body: Node, assumed: Sequence[str], order: int) -> bool:
+    """Tell whether a term of an equation of this order can stand in a law under these assumptions."""
     used = variables(body)
     if TIME in used and {"autonomous", "energy"} & {*assumed}:
         return False
     if "energy" in assumed and any(derivative_order(name) for name in used):
         return False
-    if "rest-at-zero" in assumed and not np.abs(_values(body, np.zeros(POINTS))).max() <= SMALL:
+    if "rest-at-zero" in assumed and not np.abs(values_at(body, np.zeros(POINTS))).max() <= SMALL:
+        return False
+    if LASTING in assumed and not lasts(body, order):
         return False
     if "odd" not in assumed:
         return True
     points = np.linspace(0.3, 1.7, POINTS)
-    here, there = _values(body, points), _values(body, -points)
+    here, there = values_at(body, points), values_at(body, -points)
     return bool(np.abs(here + there).max() <= SMALL * max(np.abs(here).max(), 1.0))
-
-
-def _values(body: Node, points: Float) -> Float:
-    """Return a term where its signals have these values, but time goes on; NaN where it is not defined."""
-    names = tuple(sorted(variables(body) | {TIME}))
-    body = renumber(body)
-    n = count_constants(body)
-    shifts = 1.0 + 0.1 * np.arange(len(names))
-    x = np.array(
-        [
-            np.linspace(0.1, 0.9, len(points)) if name == TIME else s * points
-            for s, name in zip(shifts, names, strict=True)
-        ]
-    )
-    tape = compile_tape([Term(1.0, None, body)], names, n)
-    return evaluate(tape, [0.7 + 0.1 * i for i in range(n)], x).value
 
 
 def satisfies(law: Law, columns: Columns, assumed: Sequence[str]) -> bool:

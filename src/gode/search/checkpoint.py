@@ -17,13 +17,15 @@ from gode.codec import Json, decode, encode
 from gode.data import Dataset, Run
 from gode.equation import SystemSkeleton
 from gode.equation.printer import exact, to_text
-from gode.equation.system import make_law
+from gode.equation.system import input_seen, make_law
 from gode.errors import FileError, GodeError
-from gode.files import replacing
+from gode.files import read_bytes, replacing
 from gode.fitting.individuals import Individuals
 from gode.fitting.prepare import input_values
 from gode.search.workers import Start
 from gode.selection import Candidate
+
+MAX_BYTES = 2_000_000_000
 
 
 class Checkpoint(MutableMapping[Start, Candidate | None]):
@@ -75,11 +77,12 @@ class Checkpoint(MutableMapping[Start, Candidate | None]):
     def _read(self) -> dict[str, object]:
         """Return the fits of the same discovery; an incomplete last line is left out."""
         try:
-            lines = self.path.read_text(encoding="utf-8", errors="replace").splitlines()
-        except FileNotFoundError:
-            return {}
+            if not self.path.exists():
+                return {}
         except OSError as error:
             raise FileError(f"{self.path} cannot be read ({error.strerror}); name another folder") from None
+        content = read_bytes(self.path, MAX_BYTES, smaller="delete it and begin again")
+        lines = content.decode("utf-8", errors="replace").splitlines()
         known: dict[str, object] = {}
         if not lines or _parsed(lines[0]) != self.head:
             return known
@@ -98,7 +101,7 @@ class Checkpoint(MutableMapping[Start, Candidate | None]):
 
 def candidate_of(data: object, order: int, dataset: Dataset, where: str) -> Candidate:
     """Return the candidate whose JSON form is `data`, checked against the data it was fitted to."""
-    found = decode(Candidate, data, where, inputs=dataset.inputs)
+    found = decode(Candidate, data, where, inputs=_seen(dataset))
     k, dimension = len(found.equation.constants), sum(found.equation.skeleton.orders)
     if found.equation.order != order:
         raise FileError(f"{where}.equation is of order {found.equation.order}, but {order} was sought")
@@ -111,6 +114,11 @@ def candidate_of(data: object, order: int, dataset: Dataset, where: str) -> Cand
         if values.shape != shape:
             raise FileError(f"{where}.{name} has the shape {values.shape}, but {shape} is expected")
     return found
+
+
+def _seen(dataset: Dataset) -> tuple[str, ...]:
+    """Return what an equation alone calls the first input, whatever its name among the data."""
+    return (input_seen(0, len(dataset.states)),) if dataset.inputs else ()
 
 
 def _check_own(own: Individuals, k: int, dataset: Dataset, *, whole: bool, where: str) -> int:
@@ -130,7 +138,8 @@ def _check_own(own: Individuals, k: int, dataset: Dataset, *, whole: bool, where
 def _fingerprint(dataset: Dataset, options: Mapping[str, object]) -> str:
     """Return a hash of the data and options that determine the result."""
     runs = [[encode(r.t), encode(r.observed), encode(r.initial), _inputs(r)] for r in dataset.runs]
-    return hashlib.sha256(json.dumps([runs, encode(options)], sort_keys=True).encode()).hexdigest()
+    kept = ["keep outliers"] * dataset.keep_outliers
+    return hashlib.sha256(json.dumps([runs, encode(options), *kept], sort_keys=True).encode()).hexdigest()
 
 
 def _inputs(run: Run) -> Json:
@@ -171,7 +180,7 @@ def _is_entry(entry: object, dataset: Dataset, where: str) -> bool:
     if entry[1] is None:
         return True
     try:
-        decode(Candidate, entry[1], where, inputs=dataset.inputs)
+        decode(Candidate, entry[1], where, inputs=_seen(dataset))
     except GodeError:
         return False
     return True

@@ -57,8 +57,8 @@ def _near(best: Candidate, region: Region, archive: Archive) -> Iterator[Start]:
 
 def _breaks(law: Law, name: str) -> bool:
     """Tell whether a term of a law does not keep an assumption."""
-    bodies = [body for part in law.skeleton.parts for body in sought(part)]
-    return not all(keeps(renumber(body), (name,)) for body in bodies)
+    bodies = [(body, part.order) for part in law.skeleton.parts for body in sought(part)]
+    return not all(keeps(renumber(body), (name,), order) for body, order in bodies)
 
 
 def _not_resting(best: Candidate, search: Search) -> Law:

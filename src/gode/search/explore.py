@@ -14,11 +14,13 @@ from gode.equation import Node, Skeleton, parse_skeleton
 from gode.equation.tree import STATE, depends_on, is_other, variables
 from gode.errors import GrammarError, ModelError
 from gode.fitting import Form
+from gode.fitting.lasting import lasting
 from gode.fitting.prepare import Prepared
 from gode.model import LatentSpace, Listing, load_model, open_space
 from gode.model.terms import terms_for
 from gode.model.views import equation_space
 from gode.search.archive import Archive, Stage
+from gode.search.assumptions import LASTING
 from gode.search.blank import Blank
 from gode.search.functions import Completed, function_space, function_terms, random_fillings
 from gode.search.interrupts import Interrupts
@@ -47,10 +49,16 @@ class Region:
     def sentences(self, n: int, rng: np.random.Generator) -> Iterator[Skeleton]:
         """Yield the skeletons of `n` random sentences, or all that the grammar has."""
         if self.blank is None:
-            yield from self.space.skeletons or random_skeletons(self.space, n, rng)
+            drawn = self.space.skeletons or random_skeletons(self.space, n, rng)
+            yield from map(self._lasting, drawn) if self.objective.lasting else drawn
         else:
             yield self.blank.skeleton(frozenset())
             yield from random_fillings(self.blank, self.functions, n, rng)
+
+    def _lasting(self, skeleton: Skeleton) -> Skeleton:
+        """Return a sentence with the state as a factor of each term that does not vanish where it does."""
+        bodies = self.vocabulary.terms_of(skeleton)
+        return self.vocabulary.skeleton(frozenset(lasting(body, skeleton.order) for body in bodies))
 
     @cached_property
     def functions(self) -> list[LatentSpace | Listing | None]:
@@ -78,6 +86,8 @@ def make_regions(
 ) -> list[Region]:
     """Return what is searched in each grammar; the second one is implicit and known by residuals only.
 
+    Where what is zero usually stays zero, laws that keep this are sought by themselves, too.
+
     Args:
         blank: the equation whose unknown functions are sought, where a frame is given.
         units: of the columns as the equation calls them, which it may not mix up.
@@ -94,20 +104,23 @@ def make_regions(
     )
     residual = [p for p in prepared.problems if p.form is Form.RESIDUAL]
     look, part = settings.search, settings.share / prepared.passes
+    kinds = [(space, config, look.implicit if number else 1.0) for number, space in enumerate(spaces)]
+    if settings.selection.lasting:
+        kinds.append((spaces[0], replace(config, assume=(*config.assume, LASTING)), look.lasting))
     regions = []
-    for number, space in enumerate(spaces):
-        problems = residual if number else prepared.problems
-        each = [own for own in prepared.each if own[0].form is Form.RESIDUAL or not number]
+    for number, (space, kind, share) in enumerate(kinds):
+        implicit = 0 < number < len(spaces)
+        problems = residual if implicit else prepared.problems
+        each = [own for own in prepared.each if own[0].form is Form.RESIDUAL or not implicit]
         objective = Objective(
-            problems, config=config, fit=settings.constants, check=interrupts.check, each=each
+            problems, config=kind, fit=settings.constants, check=interrupts.check, each=each
         )
         size = settings.budget.vocabulary
         words, more = (
             make_vocabulary(space, objective, prepared.dataset.inputs, n, blank)
             for n in (size, look.reserve * size)
         )
-        share = part * (look.implicit if number else 1.0)
-        regions.append(Region(space, words, objective, more, share, blank))
+        regions.append(Region(space, words, objective, more, part * share, blank))
     return regions
 
 
@@ -159,6 +172,8 @@ def make_vocabulary(
     others = tuple(name for name in inputs if is_other(name))
     if others:
         single = terms_for(single, others)
+    if objective.lasting:
+        single = dict.fromkeys(lasting(body, objective.config.order) for body in single)
     absent = {"F"} - set(inputs)
     bodies = [b for b in single if objective.allows(b) and not any(depends_on(b, name) for name in absent)]
     return Vocabulary(tuple(b for b in bodies[:size] if objective.distinguishes(b)), space.grammar.template)

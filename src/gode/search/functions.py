@@ -9,8 +9,7 @@ import numpy as np
 from gode.arrays import Float
 from gode.equation import Node, Skeleton
 from gode.equation.frame import Unknown
-from gode.equation.system import renamed
-from gode.equation.tree import STATE, is_other, variables
+from gode.equation.tree import STATE, is_other, renamed, variables
 from gode.errors import GrammarError
 from gode.model import LatentSpace, Listing, open_space
 from gode.model.terms import terms_for

@@ -63,6 +63,10 @@ def _number(name: str, value: object) -> float:
         return float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError):
         raise ConfigError(f"the fixed value of {name} must be a number, got {value!r}") from None
+    except OverflowError:
+        raise ConfigError(
+            f"the fixed value of {name} is too large to compute with; give a smaller one"
+        ) from None
 
 
 def _pair(name: str, given: tuple[float | None, float | None]) -> tuple[float, float]:
@@ -71,4 +75,6 @@ def _pair(name: str, given: tuple[float | None, float | None]) -> tuple[float, f
         pair = -math.inf if low is None else float(low), math.inf if high is None else float(high)
     except (TypeError, ValueError):
         raise ConfigError(f"the bounds of {name} must be a pair such as (0, None), got {given!r}") from None
+    except OverflowError:
+        raise ConfigError(f"a bound of {name} is too large to compute with; give a smaller one") from None
     return pair

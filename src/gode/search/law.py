@@ -22,7 +22,7 @@ from gode.search.assumptions import REST, satisfies, told
 from gode.search.blank import Blank
 from gode.search.common import share_over_runs
 from gode.search.costs import cost_of
-from gode.search.coupling import couple, initial_of, laws_of
+from gode.search.coupling import couple, initial_of, laws_of, share_constants
 from gode.search.explore import Region, explore, make_regions, score_sums
 from gode.search.interrupts import Interrupts
 from gode.search.refine import Search, refine
@@ -104,8 +104,11 @@ class LawSearch:
                 own = self._archive(self._view(len(self.searches)), 1, f"pass {number}, {state}: ")
                 self._search_view(rng, own, 1.0 if number == PASSES else EARLIER)
             couple(self.searches, self.archive, seeds)
+            while not self.archive.leaders() and self.archive.shorten():
+                couple(self.searches, self.archive, seeds)
             seeds = self.archive.leaders()[: self.settings.search.combinations]
-        self.archive.widen()
+        if self.archive.widen():
+            share_constants(self.archive)
 
     def _retrace(self, name: str) -> bool:
         """Smooth the data by the solution of the best law so far; return whether that has one."""
@@ -157,6 +160,8 @@ class LawSearch:
         self.searches.append(Search(regions, archive))
         explore(regions, archive, rng)
         refine(regions, archive)
+        while not archive.leaders() and archive.shorten():
+            refine(regions, archive)
         self.archive.n_fitted = archive.n_fitted
 
     def _archive(self, prepared: Prepared, n_jobs: int, name: str = "") -> Archive:
@@ -191,6 +196,13 @@ class LawSearch:
     def rescue(self) -> None:
         """After an interruption: fit the best by the cheap score until there is an answer."""
         self.archive.settle()
+        while not self._rescued() and self.archive.shorten():
+            pass
+        if self.prepared.chosen and not self.archive.whole:
+            self.archive.widen()  # an answer is for all runs, of which only some were screened
+
+    def _rescued(self) -> bool:
+        """Fit the best by the cheap score until one is solved; return whether there is one."""
         for n in RESCUED:
             if self.archive.leaders():
                 break
@@ -199,8 +211,7 @@ class LawSearch:
                 self.archive.solve([s.equation for s in cheap], Stage.BEST)
             else:
                 self._rescue_law(n)
-        if self.prepared.chosen and not self.archive.whole:
-            self.archive.widen()  # an answer is for all runs, of which only some were screened
+        return bool(self.archive.leaders())
 
     def _rescue_law(self, n: int) -> None:
         """Combine the best equations of all states, by cheap sums of terms where nothing was done yet."""
@@ -213,7 +224,10 @@ class LawSearch:
             search = self.searches[own]
             if not search.regions[0].objective.leaders(1):
                 score_sums(search.regions[0], self.settings)
-            search.archive.solve([s.equation for s in search.regions[0].objective.leaders(n)], Stage.BEST)
+            cheap = [s.equation for s in search.regions[0].objective.leaders(n)]
+            search.archive.solve(cheap, Stage.BEST)
+            while not search.archive.leaders() and search.archive.shorten():
+                search.archive.solve(cheap, Stage.BEST)
             equations.append([c.single for c in search.archive.leaders()])
         if all(equations):
             best = laws_of(self.archive, [e[0] for e in equations], self.searches)

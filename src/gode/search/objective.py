@@ -20,7 +20,7 @@ from gode.equation.terms import linear_terms
 from gode.equation.tree import TIME, by_term, is_other, renumber, symbols, var, variables, walk
 from gode.fitting import ConstantsConfig, Form, Regression, fit_constants
 from gode.fitting.each import fit_each
-from gode.search.assumptions import keeps
+from gode.search.assumptions import LASTING, keeps
 from gode.units import Unit
 
 Rows = tuple[tuple[float, ...], ...]  # values of each run
@@ -82,6 +82,11 @@ class Objective:
         """The number of different skeletons fitted so far."""
         return len(self.seen)
 
+    @property
+    def lasting(self) -> bool:
+        """Whether what is zero stays zero in all laws that are sought."""
+        return LASTING in self.config.assume
+
     def score(self, skeleton: Skeleton | None) -> float:
         """Return the score of `skeleton` on the first problem; inf for one that is not admitted or fails."""
         if skeleton is None:
@@ -109,7 +114,7 @@ class Objective:
         """Tell whether a term has no symbol that is barred, and no unit where that has no meaning."""
         if self.config.barred and symbols(body) & self.config.barred:
             return False
-        if self.config.assume and not keeps(renumber(body), self.config.assume):
+        if self.config.assume and not keeps(renumber(body), self.config.assume, self.config.order):
             return False
         return not self.config.units or keeps_units(renumber(body), self.config.units)
 

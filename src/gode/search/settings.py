@@ -67,6 +67,7 @@ class SearchConfig:
     max_terms: int = 6  # of a neighbour of a good equation; each more doubles the number of sums
     reserve: int = 4  # times the vocabulary of moves, for sums of few terms
     implicit: float = 0.25  # share of the effort for the implicit grammar; few laws need it
+    lasting: float = 0.5  # share of the effort for laws in which what is zero stays zero, where that is usual
     pruned: int = 3  # leaders of which all sums of fewer terms are fitted where residuals are correlated
     whole: int = 12  # equations that go from the first part of a long record to all of it
     completed: int = 6  # leaders whose fit is completed where it is far from the data: exact data need it

@@ -14,14 +14,12 @@ import numpy as np
 
 from gode.arrays import Float
 from gode.equation import Law, Link, Skeleton, System, SystemSkeleton
-from gode.equation.system import renamed
-from gode.equation.tree import Node, const, num, renumber, replace_constants, sorted_tree, unlabelled
+from gode.equation.tree import Node, const, num, renamed, renumber, replace_constants, sorted_tree, unlabelled
 from gode.search.moves import labels
-from gode.selection import Candidate
+from gode.selection import UNUSUAL, Candidate
 
 CERTAIN = 3.0  # standard errors from zero of a constant that may be shared
 LARGEST = 1e100  # difference that can be squared
-UNUSUAL = 4.0  # -2 log of the prior odds of constraints other than one term in two equations
 
 
 @dataclass(frozen=True)

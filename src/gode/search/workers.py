@@ -28,7 +28,7 @@ from gode.fitting.resolved import is_resolved
 from gode.fitting.shooting import ShootConfig
 from gode.fitting.target import Target
 from gode.search.settings import Settings, whole
-from gode.search.zero_starts import may_be_zero, with_zeros
+from gode.search.zero_starts import is_positive, may_be_zero, with_zeros
 from gode.selection import Candidate, judge
 
 _ours: list["Workers"] = []  # in a worker process: what it works on
@@ -136,7 +136,7 @@ class Workers:
         """
         equation, config = start.equation, self.settings.shooting
         if start.patient:
-            config = replace(config, rough=config.tolerance, growing=len(equation.equations) > 1)
+            config = replace(config, rough=config.tolerance, segmented=True)
         target = self.prepared.whole if start.whole else self.prepared.target
         initial = np.array(start.initial) if start.initial else None
         own = start.own
@@ -158,6 +158,8 @@ class Workers:
         orders = found.equation.skeleton.orders
         if orders not in self.doubtful:
             self.doubtful[orders] = may_be_zero(self.prepared, orders, self.settings.search.zero_within)
+            if self.settings.selection.lasting:  # what is zero at the start is never above it
+                self.doubtful[orders] &= ~is_positive(self.prepared, orders)
         rows = [self.prepared.number_of(i, whole=found.whole) for i in range(len(found.initial))]
         doubtful = self.doubtful[orders][rows]
         zero = np.zeros_like(doubtful)

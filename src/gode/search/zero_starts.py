@@ -20,6 +20,13 @@ def may_be_zero(prepared: Prepared, orders: Sequence[int], within: float) -> Boo
     return np.asarray(unknown & (np.abs(first) <= within * error))
 
 
+def is_positive(prepared: Prepared, orders: Sequence[int]) -> Bool:
+    """Tell of which initial values (runs, sum of orders) the state is above zero in all of its readings."""
+    lowest = [[run.observed[3 * s] for s in range(len(orders))] for run in prepared.dataset.runs]
+    above = [[bool(np.nanmin(row, initial=np.inf) > 0) for row in rows] for rows in lowest]
+    return np.repeat(np.array(above), orders, axis=1)
+
+
 def fitted_target(candidate: Candidate, prepared: Prepared) -> Target:
     """Return what the candidate was fitted to."""
     zero = np.zeros(candidate.initial.shape, bool)

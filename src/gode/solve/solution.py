@@ -11,6 +11,7 @@ from gode.arrays import Float, Int
 from gode.data import Interpolation
 from gode.data.numbers import as_numbers
 from gode.equation import Law, LawSkeleton, Node, parse_equation
+from gode.equation.tree import STATE
 from gode.errors import ConfigError, DataError, Failure
 from gode.solve.explicit import BUDGET, DIVERGED, DONE, NO_ROOT, SINGULAR, WORSE, solve_explicit
 from gode.solve.implicit import solve_implicit
@@ -86,6 +87,9 @@ class Solution:
     def __getitem__(self, name: str) -> Float:
         """Return a state by its name, or its derivatives by the name with one or two primes."""
         state = name.rstrip("'")
+        if state == STATE and len(self.states) == 1:  # whatever it is called
+            name = self.states[0] + name[1:]
+            state = self.states[0]
         if state not in self.states or len(name) - len(state) > 2:
             raise DataError(f"no state is called {name!r}; the states are {', '.join(self.states)}")
         return self._row(3 * self.states.index(state) + len(name) - len(state))

@@ -106,7 +106,7 @@ def _experiment(plots: Plots, pair: list[Candidate], experiment: Experiment) -> 
     out = []
     for channel in plots.measured:
         lines = [line_series(n, s.t, s[channel.name]) for n, s in zip(names, solved, strict=True)]
-        title = f"{channel.name} if you {experiment.words}"
+        title = f"{channel.shown} if you {experiment.words}"
         out.append(plot(title, time, axis_label(plots.dataset, channel.name), lines, height=220))
     return out
 
@@ -135,7 +135,10 @@ def _plots(folder: Path) -> Plots:
 
 
 def _changed(folder: Path) -> int:
-    return (folder / RECORD).stat().st_mtime_ns
+    try:
+        return (folder / RECORD).stat().st_mtime_ns
+    except OSError:
+        raise FileError("the record of this run is not there any more; search again") from None
 
 
 @lru_cache(maxsize=4)

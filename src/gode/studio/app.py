@@ -6,28 +6,32 @@ import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from datetime import datetime
 from importlib.resources import files
 from pathlib import Path
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import FormData, UploadFile
+from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from gode.errors import FileError, GodeError
+from gode.files import read_head
 from gode.studio import pages
 from gode.studio.calculator import Calculator
 from gode.studio.fields import edit_of
-from gode.studio.form import command_text
-from gode.studio.guard import SANDBOX, Guard, refused
+from gode.studio.form import command_text, in_words
+from gode.studio.guard import MAX_FORM, SANDBOX, Guard, refused
 from gode.studio.queueing import Queue
-from gode.studio.runs import RECORD, Job, Runs, State
+from gode.studio.runs import MAX_DATA, RECORD, Job, Runs, State
 
 UPLOAD = "/runs"
-MAX_UPLOAD = 200_000_000  # bytes, as `gode discover` reads
+MAX_UPLOAD = MAX_DATA  # bytes of all files together
+MAX_FILES = 50
 OVERHEAD = 1_000_000  # of the form around the files
 MAX_NOTE = 5000
 HEAD = re.compile(rb'^"(equation|verdict)": ("(?:[^"\\]|\\.)*")', re.MULTILINE)  # of a record
@@ -55,7 +59,7 @@ class Studio:
 
     async def upload(self, request: Request) -> Response:
         """A file, a pasted table, or an example becomes a draft."""
-        async with request.form(max_files=50, max_fields=20) as form:
+        async with request.form(max_files=MAX_FILES, max_fields=20, max_part_size=MAX_UPLOAD) as form:
             given = await _given_files(form)
         job = await run_in_threadpool(self.runs.add, given)
         return RedirectResponse(f"/runs/{job.id}", 303)
@@ -79,9 +83,10 @@ class Studio:
             seen = json.loads(await self.reader.ask("look", run=job.id))
         except GodeError as failure:
             return pages.unreadable(job, str(failure))
-        if not job.form:
-            roles = {f"role.{i}": [role] for i, role in enumerate(seen["roles"])}
-            job = self.runs.save(replace(job, form={**roles, "wells": ["on"] if seen["wells"] else []}))
+        if not any(key.startswith(ROLE) for key in job.form):
+            guessed = {f"{ROLE}{i}": [role] for i, role in enumerate(seen["roles"])}
+            wells = {"wells": ["on"] if seen["wells"] else []}
+            job = self.runs.save(replace(job, form={**job.form, **guessed, **wells}))
         checked = json.loads(await self.reader.ask("check", run=job.id))
         return pages.setup(job, seen, checked, error)
 
@@ -89,6 +94,13 @@ class Studio:
         """The choices, kept; what they mean as a command."""
         job = await self._kept(request)
         return Response(await self.reader.ask("check", run=job.id), media_type="application/json")
+
+    async def part(self, request: Request) -> Response:
+        """Another sheet or variable of the file is read: roles are guessed anew, edits are gone."""
+        job = await self._kept(request, merge=True)
+        form = {key: value for key, value in job.form.items() if not key.startswith((ROLE, "wells"))}
+        self.runs.save(replace(job, form=form, edits=()))
+        return RedirectResponse(f"/runs/{job.id}", 303)
 
     async def edit(self, request: Request) -> Response:
         """An edit of the data more, or one less."""
@@ -156,7 +168,7 @@ class Studio:
             each.state is State.RUNNING or (each.state is State.QUEUED and each.since < job.since)
             for each in others
         )
-        return JSONResponse({**values, "state": job.state.value, "ahead": ahead})
+        return JSONResponse({**values, "state": job.state.value, "ahead": ahead, "elapsed": _elapsed(job)})
 
     async def data(self, request: Request) -> Response:
         """The plots of what was read."""
@@ -199,16 +211,17 @@ class Studio:
             raise FileError("this run has no result yet")
         return job
 
-    async def _kept(self, request: Request) -> Job:
-        """Return the draft with what the page sent."""
+    async def _kept(self, request: Request, *, merge: bool = False) -> Job:
+        """Return the draft with what the page sent, in place of all choices or, to merge, of some."""
         job = self._job(request)
         if job.state is not State.DRAFT:
             raise FileError("this search was started already; change its choices from its page")
         sent = await _values(request)
         form = {key: value for key, value in sent.items() if not key.startswith(EDITING)}
-        return self.runs.save(replace(job, form=form))
+        return self.runs.save(replace(job, form={**job.form, **form} if merge else form))
 
 
+ROLE = "role."  # begins the names of the roles of columns
 EDITING = ("edit", "crop.", "drop.", "subtract.", "multiply.", "hold.")  # inputs of the tools
 
 
@@ -226,7 +239,7 @@ def make_app(root: Path, *, token: str, port: int) -> Starlette:
         await asyncio.gather(studio.reader.end(), studio.solver.end())
 
     run = "/runs/{run}"
-    posts = ("form", "start", "stop", "resume", "again", "note", "delete")
+    posts = ("form", "part", "start", "stop", "resume", "again", "note", "delete")
     routes = [
         Route("/", studio.home),
         Route(UPLOAD, studio.upload, methods=["POST"]),
@@ -240,7 +253,7 @@ def make_app(root: Path, *, token: str, port: int) -> Starlette:
         Route("/static/{name}", studio.static),
     ]
     guard = Middleware(Guard, token=token, port=port, max_upload=MAX_UPLOAD + OVERHEAD, upload_path=UPLOAD)
-    handlers = {GodeError: _told, 404: _missing}
+    handlers = {GodeError: _told, HTTPException: _unserved}
     return Starlette(routes=routes, middleware=[guard], exception_handlers=handlers, lifespan=life)
 
 
@@ -251,12 +264,20 @@ async def _told(request: Request, error: Exception) -> Response:
         or "/calculate/" in request.url.path
         or request.url.path.endswith("/form")
     ):
-        return JSONResponse({"problem": str(error)}, 400)
-    return HTMLResponse(pages.shell("A problem", pages.problem(str(error)), pages.BACK), 400)
+        return JSONResponse({"problem": in_words(str(error))}, 400)
+    return HTMLResponse(pages.shell("A problem", pages.problem(in_words(str(error))), pages.BACK), 400)
 
 
-async def _missing(request: Request, error: Exception) -> Response:
-    return HTMLResponse(pages.shell("Nothing here", pages.problem("There is no such page."), pages.BACK), 404)
+async def _unserved(request: Request, error: Exception) -> Response:
+    """Answer what the server itself refuses, in our own words."""
+    status = error.status_code if isinstance(error, HTTPException) else 500
+    sentence = {
+        404: "There is no such page.",
+        405: "This address takes no such request; go back to the runs.",
+    }.get(
+        status, f"What was sent cannot be read. At most {MAX_FILES} files are taken at once; send them again."
+    )
+    return HTMLResponse(pages.shell("A problem", pages.problem(sentence), pages.BACK), status)
 
 
 async def _given_files(form: FormData) -> dict[str, bytes]:
@@ -278,15 +299,23 @@ def _new(name: str, found: dict[str, bytes]) -> str:
 
 
 async def _values(request: Request) -> dict[str, list[str]]:
-    form = await request.form(max_files=0, max_fields=30_000)
+    form = await request.form(max_files=0, max_fields=30_000, max_part_size=MAX_FORM)
     return {key: [v for v in form.getlist(key) if isinstance(v, str)] for key in form}
+
+
+def _elapsed(job: Job) -> float | None:
+    """Return the seconds since the state of a run began; None if that is not known."""
+    try:
+        return max((datetime.now() - datetime.fromisoformat(job.since)).total_seconds(), 0.0)
+    except (ValueError, TypeError, OverflowError):
+        return None
 
 
 def _told_of(folder: Path) -> tuple[str, str]:
     """Return the equation and the verdict in the record of a run, from its first lines."""
     try:
-        with (folder / RECORD).open("rb") as file:
-            found = {key: str(json.loads(text)) for key, text in HEAD.findall(file.read(20_000))}
-    except (OSError, ValueError):
+        head = HEAD.findall(read_head(folder / RECORD, 20_000))
+        found = {key: str(json.loads(text)).encode(errors="replace").decode() for key, text in head}
+    except ValueError:  # there is none, or none that can be read
         found = {}
     return found.get(b"equation", ""), found.get(b"verdict", "")

@@ -127,7 +127,7 @@ def _input(field: Field, form: Form) -> str:
     value, key = first(form, field.key), html(field.key)
     hint = f'<span class="soft" id="{key}-help">{html(field.help)}</span>' if field.help else ""
     described = f' aria-describedby="{key}-help"' if field.help else ""
-    if field.kind == "choice":
+    if field.kind in ("choice", "flag"):
         options = "".join(
             f'<option value="{html(v)}"{" selected" if v == value else ""}>{html(words)}</option>'
             for v, words in field.choices

@@ -30,7 +30,9 @@ class Field:
     label: str
     option: str
     help: str = ""
-    kind: str = "text"  # text, lines (one value a line), words (apart by commas or spaces), choice, checks
+    kind: str = (
+        "text"  # text, lines (one value a line), words (apart by commas or spaces), choice, checks, flag
+    )
     choices: tuple[tuple[str, str], ...] = ()  # value and label, the first is the default; or suggestions
 
     def words(self, form: Form) -> list[str]:
@@ -38,6 +40,8 @@ class Field:
         text = first(form, self.key)
         if not text or (self.kind == "choice" and text == self.choices[0][0]):
             return []
+        if self.kind == "flag":
+            return [self.option]
         values = [text]
         if self.kind == "checks":
             values = list(form[self.key])
@@ -89,6 +93,10 @@ DATA = (
          ("cubic", "smooth curve")),
     ),
     Field(
+        "keep_outliers", "Readings far from all others", "--keep-outliers", "", "flag",
+        (("", "left out, and told"), ("keep", "fitted, too")),
+    ),
+    Field(
         "individual", "Constants that each run has for itself", "--individual",
         "all, auto for those that need it, or names such as K; empty if runs are alike.",
         choices=(("all", "all constants"), ("auto", "those that need it")),
@@ -106,6 +114,26 @@ SEARCH = (
     Field("seed", "Seed", "--seed", "Same seed, same answer."),
 )  # fmt: skip
 FIELDS = (*LAW, *FRAME, *DATA, *SEARCH)
+OPTION = re.compile(r"--[a-z][a-z-]*")
+WORDS = {  # what the page calls the options of the command
+    "--time": "the role “time”",
+    "--u": "the role “state”",
+    "--states": "the role “state”",
+    "--velocity": "the role “velocity of the state”",
+    "--acceleration": "the role “acceleration of the state”",
+    "--force": "the role “known input”",
+    "--run": "the role “run”",
+    "--runs": "the role “run”",
+    "--edit": "“Edit the data”",
+    "--hold": "“Between samples of an input: held until the next”",
+    "--no-hold": "“Between samples of an input: straight lines”",
+    **{field.option: f"“{field.label}”" for field in FIELDS if field.option},
+}
+
+
+def in_words(message: str) -> str:
+    """Return a message of the command with the words of the page in place of its options."""
+    return OPTION.sub(lambda found: WORDS.get(found[0], found[0]), message)
 
 
 def first(form: Form, key: str) -> str:

@@ -1,6 +1,7 @@
 """Who may ask: the own page, with the token, in requests of bounded size; and what answers may do."""
 
 import hmac
+import logging
 from http.cookies import CookieError, SimpleCookie
 from urllib.parse import parse_qs
 
@@ -26,6 +27,19 @@ HEADERS = {
     "Cache-Control": "no-store",
 }
 MAX_FORM = 2_000_000  # bytes of a request that is no upload
+DIGITS = 15  # of the length of a request; more are too many bytes
+logger = logging.getLogger(__name__)
+
+
+NO_TOKEN = (
+    "The token is missing or wrong; use the whole link that gode studio printed. Each start of gode studio "
+    "prints a new one, in its terminal; the runs are all there."
+)
+FAILED = (
+    "This failed in an unexpected way, which is a fault of gode; nothing of your runs is lost. What happened "
+    "stands in the terminal in which gode studio runs."
+)
+BACK = '<p><a href="/">Back to the runs</a></p>'
 
 
 class TooLarge(Exception):
@@ -53,10 +67,22 @@ class Guard:
             await response(scope, receive, _guarded(send))
             return
         most = self.max_upload if scope["path"] == self.upload_path else MAX_FORM
+        begun = False
+
+        async def noted(message: Message) -> None:
+            nonlocal begun
+            begun = True
+            await send(message)
+
         try:
-            await self.app(scope, _limited(receive, most), _guarded(send))
+            await self.app(scope, _limited(receive, most), _guarded(noted))
         except TooLarge:
             await refused(413, _too_large(most))(scope, receive, _guarded(send))
+        except Exception:  # the last resort: whatever it was, the page says so, and the server lives on
+            if begun:
+                raise
+            logger.exception("a request of the page failed")
+            await refused(500, FAILED, BACK)(scope, receive, _guarded(send))
 
     def _refusal(self, scope: Scope) -> Response | None:
         """Return the answer to a request that may not pass; None where it may."""
@@ -65,13 +91,14 @@ class Guard:
             return refused(
                 403, "This page answers under its own address only; use the link that was printed."
             )
-        given = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0]
+        given = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0].strip()
+        given = given.rpartition("token=")[2]  # the whole link may have been pasted
         if scope["method"] == "GET" and given and hmac.compare_digest(given.encode(), self.token.encode()):
-            response = RedirectResponse(scope["path"], 303)
+            response = RedirectResponse(_own(scope["path"]), 303)
             response.set_cookie(self.cookie, self.token, httponly=True, samesite="strict")
             return response
         if not self._has_token(headers.get("cookie", "")):
-            return refused(403, "The token is missing or wrong; use the whole link that gode studio printed.")
+            return refused(403, NO_TOKEN, _way_in(_own(scope["path"]) if scope["method"] == "GET" else "/"))
         if scope["method"] not in ("GET", "HEAD", "POST"):
             return refused(405, "This page only reads and posts.")
         own = {f"http://{host}" for host in self.hosts}
@@ -85,7 +112,7 @@ class Guard:
             return refused(403, "The request came from another page; only the studio itself may send one.")
         most = self.max_upload if scope["path"] == self.upload_path else MAX_FORM
         length = headers.get("content-length", "0")
-        if not length.isdecimal() or int(length) > most:
+        if not length.isdecimal() or len(length) > DIGITS or int(length) > most:
             return refused(413, _too_large(most))
         return None
 
@@ -97,13 +124,27 @@ class Guard:
         return found is not None and hmac.compare_digest(found.value.encode(), self.token.encode())
 
 
-def refused(status: int, sentence: str) -> Response:
-    """Return a page that refuses a request in a sentence."""
+def refused(status: int, sentence: str, more: str = "") -> Response:
+    """Return a page that refuses a request in a sentence, and perhaps HTML with what to do then."""
     title = "gode studio"
     return HTMLResponse(
         f'<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>{title}</title></head>'
-        f"<body><main><h1>{title}</h1><p>{html(sentence)}</p></main></body></html>",
+        f"<body><main><h1>{title}</h1><p>{html(sentence)}</p>{more}</main></body></html>",
         status,
+    )
+
+
+def _own(path: str) -> str:
+    """Return a path that no browser takes for the address of another host, as it would //host."""
+    return "/" + path.lstrip("/\\")
+
+
+def _way_in(path: str) -> str:
+    """Return a form for the link that was printed, which leads back to the same page."""
+    return (
+        f'<form method="get" action="{html(path)}"><p><label for="token">The link, or its token:</label> '
+        '<input id="token" name="token" type="password" autocomplete="off" required> '
+        "<button>Open</button></p></form>"
     )
 
 

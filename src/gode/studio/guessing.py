@@ -4,10 +4,13 @@ import re
 from pathlib import Path
 
 from gode.errors import GodeError
+from gode.files import read_head
 from gode.tables.cells import number
 from gode.tables.excel import sheet_names
 from gode.tables.layout import decode_text, time_unit
-from gode.tables.roles import GUESSES, Roles, assign_columns
+from gode.tables.names import GUESSES
+from gode.tables.read import read_whole
+from gode.tables.roles import Roles, assign_columns
 from gode.tables.table import Table
 
 HEAD = 60_000  # bytes of a file that are looked at again
@@ -26,8 +29,7 @@ WELL = re.compile(r"[A-P]\d{1,2}|(?:well|sample|replicate|rep|tube)[ _-]?\w{1,4}
 
 def how_read(table: Table, path: Path) -> list[str]:
     """Return how the text of a file was read, each with the reason; nothing for files that are no text."""
-    with path.open("rb") as file:
-        head = file.read(HEAD)
+    head = read_head(path, HEAD)
     if head.startswith(ZIP) or b"\0" in head:
         return []
     lines = decode_text(head, path.name).splitlines()
@@ -71,8 +73,7 @@ def _timing(table: Table) -> list[str]:
 
 def sheets(path: Path) -> list[str]:
     """Return the sheets of a workbook; nothing for another file."""
-    data = path.read_bytes()
-    return sheet_names(data) if data.startswith(ZIP) else []
+    return sheet_names(read_whole(str(path))) if read_head(path, len(ZIP)) == ZIP else []
 
 
 def guess(table: Table) -> tuple[list[str], bool, list[str]]:

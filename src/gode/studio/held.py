@@ -36,7 +36,7 @@ def held_back(found: Discovery, job: Job, folder: Path) -> list[Markup]:
         return [paragraph(f"The part that was held back cannot be read: {error}")]
     tests = [_tested(found, dataset, channel) for channel in found.quality.channels]
     rest = np.concatenate([values for _, values in tests])
-    names = [channel.name for channel in found.quality.channels]
+    names = [channel.shown for channel in found.quality.channels]
     misfit = float(np.sqrt(np.mean(rest**2))) if len(rest) else np.nan
     return [paragraph(_words(misfit, len(rest), names)), embedded("held", [spec for spec, _ in tests])]
 
@@ -60,7 +60,7 @@ def _tested(found: Discovery, dataset: Dataset, channel: Channel) -> tuple[Spec,
         drawn.append(marks(names[1], run.t[late], run.observed[place][late], colour=colours[1]))
         drawn.append(line_series(names[2], run.t, solved, colour=colours[2]))
     labels = (axis_label(dataset, name) for name in ("t", channel.name))
-    return plot(f"Held back: {channel.name}", next(labels), next(labels), drawn), np.concatenate(rests)
+    return plot(f"Held back: {channel.shown}", next(labels), next(labels), drawn), np.concatenate(rests)
 
 
 def _words(misfit: float, n: int, names: list[str]) -> str:

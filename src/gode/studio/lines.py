@@ -68,6 +68,7 @@ def _options(data: DataOptions, choices: Mapping[str, object], n_runs: int) -> l
     rows = [parse_values(text, "--initial") for text in data.initial]
     given["initial"] = rows * (n_runs // len(rows)) if rows and n_runs > 1 else rows[:1] and rows[0]
     given["hold"] = data.hold
+    given["keep_outliers"] = data.keep_outliers or None
     given["interpolation"] = data.interpolation if data.interpolation != "auto" else None
     given |= {
         "without": _texts(choices["without"]),

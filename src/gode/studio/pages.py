@@ -147,9 +147,18 @@ def setup(job: Job, seen: Mapping[str, object], checked: Mapping[str, object], e
 
 
 def unreadable(job: Job, sentence: str) -> str:
-    """Return the page about a file that is no table."""
+    """Return the page about a file that is no table, or does not have the part that was chosen."""
+    chosen = first(job.form, "part")
+    other: Markup | str = ""
+    if chosen or _has_parts(job):
+        field = f'<label for="part">Sheet or variable to read</label> {_text_part(chosen)}'
+        other = Markup(
+            f'<form method="post" action="/runs/{job.id}/part"><p class="field">{field}</p>'
+            '<p><button class="main">Read it</button> <span class="soft">Empty for the first with numbers.'
+            "</span></p></form>"
+        )
     return shell(
-        job.title, Markup(f"<h1>{html(job.title)}</h1>"), problem(sentence),
+        job.title, Markup(f"<h1>{html(job.title)}</h1>"), problem(sentence), other,
         Markup('<p><a class="button" href="/">Back, to another file</a></p>'), _delete(job),
     )  # fmt: skip
 
@@ -164,6 +173,7 @@ def _read_words(job: Job, seen: Mapping[str, object]) -> str:
 def _part(form: Form, sheets: Sequence[str], job: Job) -> Markup | str:
     """Return the choice of a sheet, or of a variable of a file that is no text."""
     chosen = first(form, "part")
+    button = f'<button class="small" id="part-go" formaction="/runs/{job.id}/part">Read it</button>'
     if len(sheets) > 1:
         names = ["", *sheets]
         options = "".join(
@@ -172,11 +182,20 @@ def _part(form: Form, sheets: Sequence[str], job: Job) -> Markup | str:
             for name in names
         )
         select = f'<select id="part" name="part">{options}</select>'
-        return Markup(f'<p class="field"><label for="part">Sheet</label>{select}</p>')
-    if not job.files[0].lower().endswith((".mat", ".h5", ".hdf5")):
-        return ""
-    field = f'<label for="part">Its name</label> <input id="part" name="part" value="{html(chosen)}">'
+        return Markup(f'<p class="field"><label for="part">Sheet</label>{select} {button}</p>')
+    if not _has_parts(job):
+        return Markup(f'<input type="hidden" name="part" value="{html(chosen)}">') if chosen else ""
+    field = f'<label for="part">Its name</label> {_text_part(chosen)} {button}'
     return details("Another variable of the file", Markup(field), opened=bool(chosen))
+
+
+def _has_parts(job: Job) -> bool:
+    """Tell whether the first file may have several variables, by its name."""
+    return job.files[0].lower().endswith((".mat", ".h5", ".hdf5"))
+
+
+def _text_part(chosen: str) -> str:
+    return f'<input id="part" name="part" value="{html(chosen)}">'
 
 
 def _shown(name: str, text: str, words: str) -> Markup:
@@ -193,19 +212,21 @@ def search(job: Job, words: str) -> str:
     """Return the page that shows a search while it runs."""
     here = f"/runs/{job.id}"
     live = Markup(
-        f'<div id="live" data-state="{here}/state.json" data-src="{here}/data.json">\n'
+        f'<div id="live" data-state="{here}/state.json" data-src="{here}/data.json" data-was="{job.state}">\n'
         f'<p id="stage" role="status" aria-live="polite">{html(STATES[job.state])}</p>\n'
         '<progress id="done" aria-label="Progress of the search" max="1"></progress>\n'
         '<p class="soft" id="counts"></p>\n<p class="equation-text"><code id="best"></code></p>\n'
         '<div id="plots"></div>\n<div id="front"></div>\n</div>\n'
         "<noscript><p>This is the state when the page was loaded; load it again to see more.</p></noscript>\n"
     )
-    stopping = job.message == STOPPING
-    stop = (
-        paragraph("It is being stopped: the best equation so far is finished, which takes a moment.")
-        if stopping
-        else _button(f"{here}/stop", "Stop and keep the best")
-    )
+    if job.message == STOPPING:
+        stop: Markup = paragraph(
+            "It is being stopped: the best equation so far is finished, which takes a moment."
+        )
+    elif job.state is State.QUEUED:
+        stop = _button(f"{here}/stop", "Take it out of the queue")
+    else:
+        stop = _button(f"{here}/stop", "Stop and keep the best")
     return shell(
         job.title, Markup(f"<h1>{html(job.title)}</h1>"), live, stop,
         paragraph("You may close this page: the search goes on; the list of runs leads back to it.", "soft"),

@@ -14,6 +14,9 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
+from gode.errors import GodeError
+from gode.files import read_bytes
+from gode.studio.form import in_words
 from gode.studio.runs import DATA, LOG, PROGRESS, RECORD, STOPPING, Job, Runs, State
 
 if sys.platform != "win32":
@@ -26,7 +29,7 @@ COMMAND = (  # a shell may have started the studio with Ctrl-C ignored
 NOT_EXPLAINED, INTERRUPTED, TERMINATED = 3, 130, 143
 LOCK = "lock"
 OFTEN = 0.5  # seconds between two looks at an older search
-MAX_MESSAGE = 2000
+MAX_MESSAGE, MAX_LOG = 2000, 50_000_000
 
 
 class Queue:
@@ -61,9 +64,9 @@ class Queue:
         return moved
 
     def stop(self, job: Job) -> None:
-        """Ask a search to end with its best equation so far; one that waits becomes a draft again."""
+        """Ask a search to end with its best equation so far; one that waits becomes what it was before."""
         if job.state is State.QUEUED:
-            self.runs.move(job, State.DRAFT)
+            self.runs.move(job, State.STOPPED if self.runs.has_record(job) else State.DRAFT)
         elif job.state is State.RUNNING and job.pid and _is_held(self.runs.folder(job.id)):
             with suppress(ProcessLookupError, PermissionError):
                 os.kill(job.pid, signal.SIGINT)
@@ -72,13 +75,17 @@ class Queue:
     async def _work(self) -> None:
         for job in self.runs.all():
             if job.state is State.RUNNING:
-                await self._adopt(job)
+                with suppress(OSError, GodeError):  # it was deleted meanwhile
+                    await self._adopt(job)
         while True:
             waiting = sorted(
                 (j for j in self.runs.all() if j.state is State.QUEUED), key=lambda j: (j.since, j.id)
             )
             if waiting:
-                await self._run(waiting[0])
+                try:
+                    await self._run(waiting[0])
+                except (OSError, GodeError) as error:  # the next one may do
+                    self._give_up(waiting[0], str(error))
             else:
                 self.wake.clear()
                 await self.wake.wait()
@@ -108,8 +115,15 @@ class Queue:
             os.close(lock)  # from now on it is the lock of the search
         job = self.runs.move(job, State.RUNNING, pid=self.process.pid)
         code = await self.process.wait()
-        with suppress(OSError):
+        with suppress(OSError, GodeError):  # it was deleted meanwhile
             self._finish(self.runs.load(job.id), code)
+
+    def _give_up(self, job: Job, reason: str) -> None:
+        """Note that a search could not begin; of one that was deleted nothing."""
+        with suppress(OSError, GodeError):
+            self.runs.move(
+                self.runs.load(job.id), State.FAILED, pid=0, message=f"it could not begin: {reason}"
+            )
 
     def _finish(self, job: Job, code: int) -> None:
         """Note how a search ended."""
@@ -125,10 +139,10 @@ def _message(folder: Path, code: int) -> str:
     """Return why a search failed: the sentence with which it ended."""
     if code in (INTERRUPTED, TERMINATED, -signal.SIGINT):
         return "it was stopped before there was a result"
-    lines = (folder / LOG).read_text(encoding="utf-8", errors="replace").strip().splitlines()
+    lines = read_bytes(folder / LOG, MAX_LOG).decode("utf-8", errors="replace").strip().splitlines()
     said = [line.removeprefix("gode: ") for line in lines if line.startswith("gode: ")]
     if said:
-        return said[-1][:MAX_MESSAGE]
+        return in_words(said[-1])[:MAX_MESSAGE]
     if code < 0:
         return f"the search was killed (signal {-code}), perhaps for lack of memory; start it again to go on"
     return (lines[-1] if lines else f"the search ended with code {code}")[:MAX_MESSAGE]
@@ -160,6 +174,6 @@ def _is_held(folder: Path) -> bool:
 def _is_newer(folder: Path, job: Job) -> bool:
     """Tell whether the record was written after the search began."""
     record = folder / RECORD
-    with suppress(OSError, ValueError):
+    with suppress(OSError, ValueError, OverflowError):
         return record.stat().st_mtime >= datetime.fromisoformat(job.since).timestamp() - 1
     return False

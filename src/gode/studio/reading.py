@@ -12,18 +12,19 @@ from gode.cli.asked import asked_data, asked_options
 from gode.cli.discover import discover_command
 from gode.data import Dataset
 from gode.discovery.options import Options
-from gode.errors import GodeError
+from gode.errors import FileError, GodeError
 from gode.measured.asked import parts_of
 from gode.measured.read import dataset_of
 from gode.report.naming import axis_label
 from gode.report.series import line_series, marks, numbers, plot
 from gode.search.assumptions import MEANINGS
-from gode.studio.form import command_text, command_words, data_words, problem_of
+from gode.studio.form import command_text, command_words, data_words, in_words, problem_of
 from gode.studio.guessing import guess, how_read, sheets
 from gode.studio.lines import python_text
 from gode.studio.runs import DATA, Job
+from gode.tables.names import GUESSES
 from gode.tables.read import read_table
-from gode.tables.roles import GUESSES, NONE
+from gode.tables.roles import NONE
 from gode.tables.runs import LINE, Readings
 from gode.tables.table import Table
 
@@ -72,10 +73,10 @@ def check(folder: Path, job: Job) -> dict[str, object]:
         try:
             words = closed(table, words)
             dataset, readings, options, notes = read(folder, job, words)
-            told = [*readings.told, *notes]
+            told = [in_words(sentence) for sentence in (*readings.told, *notes)]
             python = python_text(job.sources, words, dataset, options.order)
         except GodeError as error:
-            problem = in_options(str(error), discover_command).replace(f"{folder / DATA}/", "")
+            problem = in_words(in_options(str(error), discover_command)).replace(f"{folder / DATA}/", "")
     command = command_text(job.sources, words)
     return {"words": words, "problem": problem, "told": told, "command": command, "python": python}
 
@@ -145,7 +146,10 @@ def _tables(folder: Path, job: Job) -> list[Table]:
 
 
 def _source(folder: Path, job: Job, i: int) -> tuple[str, int, str]:
-    changed = (folder / DATA / job.files[i]).stat().st_mtime_ns
+    try:
+        changed = (folder / DATA / job.files[i]).stat().st_mtime_ns
+    except OSError:
+        raise FileError(f"{job.files[i]} is not there any more; send it again as a new run") from None
     return str(folder / DATA / job.sources[i]), changed, job.files[i]
 
 

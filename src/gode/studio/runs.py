@@ -8,22 +8,29 @@ import json
 import re
 import secrets
 import shutil
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path, PurePosixPath, PureWindowsPath
+from typing import Any
 
 from gode.errors import FileError
-from gode.files import make_folder, replacing
+from gode.files import make_folder, read_bytes, read_json, replacing
 
 JOB, RECORD, PROGRESS, LOG, DATA, CHECKPOINT = (
     "job.json", "record.json", "progress.json", "log.txt", "data", "checkpoint.jsonl",
 )  # fmt: skip
+GONE = "there is no such run; go back to the list of runs"
 STOPPING = "stopping"  # message of a search that was asked to end
 ID = re.compile(r"[a-z0-9][a-z0-9-]{0,79}")
-MAX_JOB = 5_000_000  # bytes
-MAX_NAME = 80  # characters
+MAX_JOB = MAX_PROGRESS = 5_000_000  # bytes
+MAX_DATA = 200_000_000  # bytes of a file, as `gode discover` reads
+MAX_NAME, MAX_END = 80, 12  # characters of a file's name and of its ending
+MAX_BYTES = 200  # of a name on the disk
+SAFE = re.compile(r"(?![-. ])[\w.+ -]+(?<![. ])")  # a name that neither a shell nor a folder minds
+HIDDEN = ".deleted-"  # begins the name of a folder that is being deleted
 
 
 class State(StrEnum):
@@ -81,7 +88,7 @@ class Runs:
         """
         folder = self.root / name
         if not ID.fullmatch(name) or not (folder / JOB).is_file():
-            raise FileError("there is no such run; go back to the list of runs")
+            raise FileError(GONE)
         return folder
 
     def load(self, name: str) -> Job:
@@ -91,11 +98,10 @@ class Runs:
             FileError: if there is none, or its file is damaged.
         """
         path = self.folder(name) / JOB
+        values = read_json(path, MAX_JOB)
         try:
-            with path.open("rb") as file:
-                values = json.loads(file.read(MAX_JOB))
             return _job(values, name)
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise FileError(f"{path} is damaged ({type(error).__name__}); delete its folder") from None
 
     def save(self, job: Job) -> Job:
@@ -126,16 +132,42 @@ class Runs:
                 draft.write_bytes(data)
         return self.save(job)
 
+    def data(self, job: Job) -> dict[str, bytes]:
+        """Return the files of a run by their names.
+
+        Raises:
+            FileError: if one is missing, or is no file.
+        """
+        return {name: read_bytes(self.root / job.id / DATA / name, MAX_DATA) for name in job.files}
+
     def copy(self, job: Job) -> Job:
-        """Return a new draft with the same files, choices and edits."""
-        made = self._made(job.title, job.files)
-        for name in job.files:
-            shutil.copyfile(self.root / job.id / DATA / name, self.root / made.id / DATA / name)
+        """Return a new draft with the same files, choices and edits.
+
+        Raises:
+            FileError: if the files are not there any more.
+        """
+        made = self.add(self.data(job), job.title)
         return self.save(replace(made, form=job.form, edits=job.edits, note=job.note))
 
     def remove(self, job: Job) -> None:
-        """Delete a run with everything in its folder."""
-        shutil.rmtree(self.folder(job.id))
+        """Delete a run with everything in its folder; of a link only the link.
+
+        Raises:
+            FileError: if it cannot be deleted.
+        """
+        folder, hidden = self.folder(job.id), self.root / f"{HIDDEN}{secrets.token_hex(8)}"
+        try:
+            folder.rename(hidden)  # in one stroke, so that of two requests one finds nothing
+            if hidden.is_symlink():
+                hidden.unlink()
+            else:
+                shutil.rmtree(hidden)
+        except FileNotFoundError:
+            raise FileError(GONE) from None
+        except OSError as error:
+            raise FileError(
+                f"the folder {folder} cannot be deleted ({error.strerror}); delete it by hand"
+            ) from None
 
     def all(self) -> list[Job]:
         """Return all runs, the newest first; damaged ones are left out."""
@@ -150,8 +182,9 @@ class Runs:
     def progress(self, job: Job) -> dict[str, object]:
         """Return how far the search is; nothing before it told anything."""
         try:
-            values = json.loads((self.root / job.id / PROGRESS).read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+            values = read_json(self.root / job.id / PROGRESS, MAX_PROGRESS)
+            json.dumps(values, allow_nan=False)  # so that it can be sent on
+        except (FileError, ValueError):
             return {}
         return values if isinstance(values, dict) else {}
 
@@ -168,39 +201,61 @@ class Runs:
 
 
 def safe_name(name: str) -> str:
-    """Return the last part of a file name, without characters that a shell or a folder would mind."""
+    """Return the last part of a file name, without characters that a shell or a folder would mind.
+
+    A safe name stays as it is.
+    """
     last = PureWindowsPath(PurePosixPath(name).name).name
-    plain = re.sub(r"[^\w.+ -]+", "_", last).strip(" .")
+    plain = re.sub(r"[^\w.+ -]+", "_", unicodedata.normalize("NFC", last))
+    plain = re.sub(r" *\.[. ]*", ".", plain)
     stem, dot, end = plain.rpartition(".")
-    return (f"{stem[:MAX_NAME]}.{end[:12]}" if dot and stem else plain[:MAX_NAME]).lstrip("-") or "data.txt"
+    if not (dot and 0 < len(end) <= MAX_END and end.isascii() and end.isalnum()):
+        stem, end = plain, ""
+    stem = _cut(stem.lstrip("- ."), MAX_NAME) or "data"
+    return f"{stem}.{end}" if end else "data.txt" if stem == "data" else stem
+
+
+def _cut(stem: str, most: int) -> str:
+    """Return at most so many characters, and of those no more than a folder can hold."""
+    stem = stem[:most]
+    while len(stem.encode()) > MAX_BYTES:
+        stem = stem[:-1]
+    return stem.rstrip(" .")
 
 
 def _unlike(name: str, taken: Mapping[str, object]) -> str:
+    """Return a name that differs from others also where case does not count."""
+    known = {each.casefold() for each in taken}
     stem, dot, end = name.rpartition(".")
     stem, end = (stem, dot + end) if dot else (name, "")
-    number = 2
-    while name in taken:
-        name, number = f"{stem}-{number}{end}", number + 1
-    return name
+    number, new = 2, name
+    while new.casefold() in known:
+        new, number = f"{_cut(stem, MAX_NAME - 6)}-{number}{end}", number + 1
+    return new
 
 
-def _job(values: Mapping[str, object], name: str) -> Job:
+def _job(values: Any, name: str) -> Job:
     """Return the run that a file holds; what is not of the right kind raises."""
 
     def text(key: str) -> str:
-        return str(values[key])
+        return _whole(values[key])
 
     def texts(key: str) -> tuple[str, ...]:
-        return tuple(map(str, values[key]))  # type: ignore[call-overload]
+        return tuple(map(_whole, values[key]))
 
-    form = {str(k): [str(x) for x in v] for k, v in values["form"].items()}  # type: ignore[attr-defined]
+    form = {_whole(k): [_whole(x) for x in v] for k, v in values["form"].items()}
     files = texts("files")
-    if not files or any(safe_name(each) != each for each in files):
+    if not files or not all(SAFE.fullmatch(each) for each in files):
         raise ValueError
     return Job(
         name, text("title"), files, text("made"), State(text("state")), form, texts("edits"), texts("words"),
         text("note"), text("since"), int(text("pid")), text("message"),
     )  # fmt: skip
+
+
+def _whole(value: object) -> str:
+    """Return a value as text that can be written: JSON can hold halves of characters."""
+    return str(value).encode(errors="replace").decode()
 
 
 def _now() -> str:

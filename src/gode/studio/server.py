@@ -6,20 +6,22 @@ import socket
 import sys
 import webbrowser
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import uvicorn
 
-from gode.errors import ConfigError, DataError
-from gode.files import make_folder
+from gode.errors import ConfigError, DataError, FileError
+from gode.files import make_folder, read_bytes, read_text, replacing
 from gode.studio.app import make_app
-from gode.studio.runs import Runs
+from gode.studio.runs import MAX_DATA, Runs
 
 if sys.platform != "win32":
     import fcntl
 
 HOST = "127.0.0.1"
 LOCK = ".studio.lock"
+PORT = ".studio.port"  # which was used last: a tab that is still open finds the next studio there
 
 
 def serve(
@@ -38,8 +40,10 @@ def serve(
     make_folder(root)
     lock = _only_one(root)
     begin = _begin(root, files)
-    with _bound(port) as bound:
+    with _bound(port, root) as bound:
         port = bound.getsockname()[1]
+        with replacing(root / PORT) as draft:
+            draft.write_text(f"{port}\n", encoding="utf-8")
         token = secrets.token_urlsafe(32)
         link = f"http://{HOST}:{port}{begin}?token={token}"
         say(f"The studio is open at\n  {link}\nIts runs are in {root}. Ctrl-C closes it.")
@@ -58,28 +62,30 @@ def _begin(root: Path, files: tuple[str, ...]) -> str:
         return "/"
     contents = {}
     for name in files:
-        try:
-            contents[name] = Path(name).read_bytes()
-        except OSError as error:
-            raise DataError(f"{name} cannot be read ({error.strerror}); check the name") from None
+        contents[name] = read_bytes(name, MAX_DATA, error=DataError)
     return f"/runs/{Runs(root).add(contents).id}"
 
 
-def _bound(port: int) -> socket.socket:
-    """Return a socket on the loopback address.
+def _bound(port: int, root: Path) -> socket.socket:
+    """Return a socket on the loopback address; without a port that of the last time, if it is free.
 
     Raises:
         ConfigError: if the port is in use.
     """
+    if not port:
+        with suppress(ConfigError, FileError, ValueError):
+            return _bound_to(int(read_text(root / PORT, 100)))
+    return _bound_to(port)
+
+
+def _bound_to(port: int) -> socket.socket:
     bound = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         bound.bind((HOST, port))
-    except OSError as error:
+    except (OSError, OverflowError) as error:
         bound.close()
-        raise ConfigError(
-            f"port {port} cannot be used ({error.strerror}); name another with --port"
-        ) from None
+        raise ConfigError(f"port {port} cannot be used ({error}); name another with --port") from None
     return bound
 
 

@@ -9,11 +9,13 @@ from zipfile import ZIP_DEFLATED, ZipFile
 
 from gode.discovery import Discovery
 from gode.errors import EquationError, FileError
+from gode.files import read_bytes
 from gode.report.code import code
 from gode.report.figures import overview, to_svg
-from gode.studio.runs import DATA, Job
+from gode.studio.runs import DATA, MAX_DATA, Job
 
 ALL = "everything.zip"
+MAX_FILE = 500_000_000  # bytes
 PROGRAMS: Mapping[str, tuple[str, str]] = {  # language and words
     "model.py": ("python", "program in Python"),
     "model.c": ("c", "program in C"),
@@ -64,7 +66,7 @@ class Files:
 
     def _content(self, name: str) -> bytes:
         if name in SAVED:
-            return (self.folder / name).read_bytes()
+            return read_bytes(self.folder / name, MAX_FILE)
         if name in PROGRAMS:
             return self._program(name)
         if name == SVG:
@@ -86,7 +88,8 @@ class Files:
             for name in names:
                 archive.writestr(name, self._content(name))
             for name in self.job.files:
-                archive.write(self.folder / DATA / name, f"{DATA}/{name}" if name in names else name)
+                data = read_bytes(self.folder / DATA / name, MAX_DATA)
+                archive.writestr(f"{DATA}/{name}" if name in names else name, data)
         return out.getvalue()
 
     def _notebook(self) -> str:

@@ -23,7 +23,7 @@ def answer_page(plots: Plots, files: Files) -> str:
     """Return the answer as HTML, to stand within a page."""
     found, job = plots.discovery, files.job
     here = f"/runs/{job.id}"
-    failed = " failed" if found.quality.verdict.is_failure else ""
+    failed = " failed" if found.assessment.is_failure else ""
     constants = [*all_constants(found), details("Initial values", *initial_parts(found))]
     parts = {
         "Data and solution": [paragraph(ZOOM, "soft"), embedded("fit", plots.fit()), rival_boxes(plots)],
@@ -47,9 +47,12 @@ def answer_page(plots: Plots, files: Files) -> str:
     shown = {title: [part for part in own if part] for title, own in parts.items()}
     shown = {title: own for title, own in shown.items() if own}
     head = [
-        Markup(f'<h2 class="headline">{html(headline(found))}</h2>'), verdict_box(found), *advice(found, job),
-        formula(found), _contents(shown, here),
-    ]  # fmt: skip
+        Markup(f'<h2 class="headline">{html(found.assessment.headline)}</h2>'),
+        verdict_box(found, titled=False),
+        *advice(found, job),
+        formula(found),
+        _contents(shown, here),
+    ]
     body = [_titled(title, own) for title, own in shown.items()]
     return Markup(f'<div class="answer{failed}">') + "\n".join(map(html, [*head, *body])) + "</div>"
 
@@ -68,19 +71,6 @@ def _titled(title: str, parts: Sequence[object]) -> Markup:
 
 def _place(title: str) -> str:
     return title.lower().replace(" ", "-")
-
-
-def headline(found: Discovery) -> str:
-    """Return the verdict in a few words."""
-    n = len(found.ties)
-    verdict = found.quality.verdict
-    if verdict is Verdict.UNSUPPORTED:
-        return "No equation is supported by these data"
-    if verdict is Verdict.POOR:
-        return "A poor fit: do not rely on this equation"
-    if verdict is Verdict.PATTERN:
-        return "An equation that leaves something unexplained"
-    return "A likely law" if n == 1 else f"One of {n} equations that explain the data about equally well"
 
 
 def advice(found: Discovery, job: Job) -> list[Markup]:
@@ -103,7 +93,7 @@ def advice(found: Discovery, job: Job) -> list[Markup]:
     button = (
         f'<form method="post" action="{again}"><button>Change the choices and search again</button></form>'
     )
-    opened = found.quality.verdict.is_failure
+    opened = found.assessment.is_failure
     return [details("What to try", bullets(tries), Markup(button), opened=opened)]
 
 

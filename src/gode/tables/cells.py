@@ -1,13 +1,24 @@
-"""Parsing the cells of a table: missing values, numbers, times of day and dates."""
+"""Parsing the cells of a table: missing values, numbers, limits, times of day and dates."""
 
 import csv
 import re
 
 MISSING = frozenset({"", "na", "n/a", "#n/a", "nan", "nat", "null", "none", "missing", "-", "--", "?", "."})
+LIMIT = re.compile(r"(?P<side>[<>≤≥]) ?=? ?[+-]?\d+(?:[.,]\d+)?")  # <0.05: below what can be measured
+UNREAD = {  # words, in lower case, that instruments and people write instead of a number, and what they mean
+    **dict.fromkeys(("n.d.", "nd", "n.d", "n. d.", "n.b.", "k.a.", "n.a.", "n.q.", "n.m."), "not determined"),
+    **dict.fromkeys(
+        ("blq", "bql", "bloq", "blod", "bdl", "lod", "loq", "<lod", "<loq", "low", "under"), "below"
+    ),
+    **dict.fromkeys(("ovrflw", "overflow", "over", "overrange", "overload", "ofl", "o.l.", "ol"), "above"),
+    **dict.fromkeys(("sat", "saturated", "alq", "aloq", ">loq", "+over", "+inf", "inf.", "*****"), "above"),
+    **dict.fromkeys(("#value!", "#div/0!", "#num!", "#ref!", "#name?", "#wert!", "#bezug!"), "an error"),
+    **dict.fromkeys(("err", "error", "fail", "failed", "open", "burnout", "bad", "invalid"), "an error"),
+}
 SPACES = " "  # as a delimiter: any run of white space
 CLOCK = re.compile(  # 1:45, 13:45:10.5, 1:45 PM, 100:00:00, 1 days 02:00:00
     r"(?:(?P<days>\d{1,6}) days?,? +)?(?P<first>\d{1,9}):(?P<second>\d{1,2})(?::(?P<third>\d{1,2}))?"
-    r"(?:[.,](?P<fraction>\d+))?(?: ?(?P<half>[AaPp])\.?[Mm]\.?)?"
+    r"(?:(?:[.,]|:(?=\d{3}(?!\d)))(?P<fraction>\d+))?(?: ?(?P<half>[AaPp])\.?[Mm]\.?)?"
 )
 DAY = (  # 2024-12-31, 31.12.2024, 12/31/24, 31-Dec-2024, Dec 31, 2024
     r"\d{1,4}(?P<sign>[-./])\d{1,2}(?P=sign)\d{1,4}\.?"
@@ -44,7 +55,7 @@ def number(cell: str, decimal: str, *, grouped: bool = False) -> float | None:
     table that is known to have them (`grouped`).
     """
     cell = APART.sub("", cell.strip().strip('"').strip())
-    if cell.lower() in MISSING:
+    if cell.lower() in MISSING or LIMIT.fullmatch(cell):
         return float("nan")
     other = "," if decimal == "." else "."
     if other in cell:
@@ -63,3 +74,23 @@ def is_time(cell: str) -> bool:
     """Tell whether a cell is a time of day, a duration or a date."""
     cell = cell.strip().strip('"').strip()
     return bool(CLOCK.fullmatch(cell) or DATE.fullmatch(cell) or ISO.fullmatch(cell))
+
+
+def is_value(cell: str, decimal: str) -> bool:
+    """Tell whether a cell is a number or a time, or missing; beside decimal commas 1.234 is a number."""
+    return number(cell, decimal, grouped=decimal == ",") is not None or is_time(cell)
+
+
+def is_filled(cell: str, decimal: str) -> bool:
+    """Tell whether a cell holds a number or a time: no text, and not missing."""
+    value = number(cell, decimal, grouped=decimal == ",")
+    return is_time(cell) if value is None else value == value
+
+
+def meaning(cell: str) -> str:
+    """Return what a cell that holds no number says of the reading; empty for other text."""
+    cell = cell.strip().strip('"').strip()
+    found = LIMIT.fullmatch(cell)
+    if found:
+        return "below" if found["side"] in "<≤" else "above"
+    return UNREAD.get(cell.lower(), "")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from zipfile import ZipFile
 
 from gode.errors import DataError
+from gode.tables.layout import GUESSED, Reading
 from gode.tables.packed import check_unpacked, unpacking
 from gode.tables.table import Table, listed
 from gode.tables.text import text_table
@@ -26,7 +27,7 @@ FIRST_DATE = datetime(1900, 3, 1)
 Rows = list[list[object]]
 
 
-def read_excel(data: bytes, source: str, sheet: str) -> Table:
+def read_excel(data: bytes, source: str, sheet: str, reading: Reading = GUESSED) -> Table:
     """Return the table in a sheet; without a name the first one that holds numbers.
 
     Raises:
@@ -40,7 +41,7 @@ def read_excel(data: bytes, source: str, sheet: str) -> Table:
         name, rows = next(((n, r) for n, r in sheets if sheet or _n_values(r) >= ENOUGH), ("", []))
     if not name:
         raise DataError(f"{source} has no sheet with numbers; save the columns of time and signal in one")
-    table = text_table(_text(rows), source, CHOICES)
+    table = text_table(_text(rows), source, CHOICES, reading)
     return replace(table, notes=(f"sheet {name!r}", *table.notes[1:]))  # without the note on the delimiter
 
 

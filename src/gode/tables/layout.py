@@ -2,16 +2,16 @@
 
 import codecs
 import re
-from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from gode.arrays import Int
 from gode.errors import DataError
-from gode.tables.cells import SPACES, is_time, number, split
-from gode.tables.signs import settle_signs
+from gode.tables.cells import SPACES, is_filled, is_value, number, split
+from gode.tables.heading import below_table, find_heading, heading_at, is_time_word
+from gode.tables.signs import Signs, settle_signs
 
 COMMENTS = ("#", "%", "//")
 CHOICES = (  # delimiter and decimal sign; of several that fit, the first
@@ -21,8 +21,9 @@ CHOICES = (  # delimiter and decimal sign; of several that fit, the first
     (SPACES, ","),
 )
 Choices = Sequence[tuple[str, str]]
+LONGEST_UNIT = 16  # characters; longer remarks in brackets are none
 SAMPLE = 120  # lines examined at the start, and as many of the rest
-MAX_PREAMBLE = 60  # lines of text before the table
+SPACED = 0.9  # by how much rows apart by spaces count less: words of a text are, too
 BOMS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -30,6 +31,17 @@ BOMS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
+ARROW = re.compile(
+    r"\s*(\d{1,2}:\d{2}:\d{2}\.\d{3}) -> "
+)  # the time that a serial monitor puts before each line
+LONE_UNITS = {  # names that are units of time
+    **dict.fromkeys(("millis", "millisecond", "milliseconds"), "ms"),
+    **dict.fromkeys(("micros", "microseconds"), "µs"),
+    **dict.fromkeys(("seconds", "secs"), "s"),
+    **dict.fromkeys(("minutes", "mins"), "min"),
+    **dict.fromkeys(("hours", "hrs"), "h"),
+    "days": "d",
+}
 TIME = re.compile(  # time_h, t_ms, elapsed min: a name of time and its unit
     r"(?P<word>t|times?|zeit|temps|tiempo|tempo|elapsed(?:[ _]time)?|timestamp)[ _.,/-]+(?:in[ _])?"
     r"(?P<unit>[mµun]?s|secs?|seconds?|mins?|minutes?|h|hrs?|hours?|d|days?|weeks?|months?|a|yrs?|years?)",
@@ -38,18 +50,36 @@ TIME = re.compile(  # time_h, t_ms, elapsed min: a name of time and its unit
 UNIT = re.compile(r"^(?P<name>.*?[^\s\[(])\s*[\[(]\s*(?P<unit>[^\[\]()]*?)\s*[\])]$")
 
 
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """What is said about how a file is written; by default it is found out."""
+
+    header: int | None = None  # the line of the names, from 1; 0 if there is none
+    skip: int = 0  # lines at the start that do not belong to the table
+    decimal: str = ""  # the decimal sign
+    missing: tuple[str, ...] = ()  # what stands in cells that hold no reading; "text" for any text
+
+    def __post_init__(self) -> None:
+        if self.decimal not in ("", ".", ","):
+            raise DataError(f"--decimal must be a point or a comma, got {self.decimal!r}")
+
+
+GUESSED = Reading()
+
+
 @dataclass(frozen=True)
 class Layout:
     """The lines that hold rows, their numbers in the file, and how to split them."""
 
     delimiter: str
-    decimal: str
-    grouped: bool  # whether the other sign separates thousands
+    signs: Signs
     names: tuple[str, ...]
     units: tuple[str, ...]
     rows: Sequence[str]  # the lines of the table below its header
     lines: Int  # the number of each in the file, from 1
     n_skipped: int  # lines of text above the header
+    n_below: int = 0  # and below the table
+    turned: bool = False  # whether the rows of the file became columns
 
     @property
     def width(self) -> int:
@@ -71,31 +101,56 @@ def decode_text(data: bytes, source: str) -> str:
         return _checked_text(data.decode("latin-1"), source)
 
 
-def find_layout(text: str, source: str, choices: Choices = CHOICES) -> Layout:
+def find_layout(text: str, source: str, choices: Choices = CHOICES, reading: Reading = GUESSED) -> Layout:
     """Return how the table in `text` is laid out, by one of the `choices` of delimiter and decimal sign.
 
     Raises:
-        DataError: if there is no table of numbers.
+        DataError: if there is no table of numbers, or none in the lines that `reading` names.
     """
-    body, lines, comments = _body(text)
+    body, lines, comments = _body(text, reading)
+    if reading.decimal:
+        choices = [choice for choice in choices if choice[1] == reading.decimal]
     if not body:
-        raise DataError(f"{source} is empty: it holds no row of numbers; name a file with columns t and u")
-    delimiter, decimal, width = _splitting(body, choices)
-    first = _first_row(body, delimiter, decimal, width)
-    head = [split(line, delimiter) for line in body[first : first + 1]]
-    numeric = _numeric_columns(body[first + 1 :] or body[first:], delimiter, decimal, width)
-    if not _is_header(head[0], numeric, decimal):
-        names, start = _commented_header(comments, lines[first], delimiter, width), first
-        units: Sequence[str] = ()
+        after = f" after line {lines[0] if len(lines) else reading.skip}" if reading.skip else ""
+        raise DataError(
+            f"{source} is empty: it holds no row of numbers{after}; name a file with columns t and u"
+        )
+    given = _given_header(lines, reading, source)
+    delimiter, decimal, width = _splitting(body[1:] if given and len(body) > 1 else body, choices)
+    filled = _filled_columns(body, delimiter, decimal, width)
+    if given:
+        heading = heading_at(body, 0, delimiter, decimal, width, filled)
     else:
-        names, start = head[0], first + 1
-        units, start = _units_row(body, start, delimiter, decimal, width)
-    if len(names) == width - 1:  # the first column holds row names
-        names = ["", *names]
-    labels, found = _labelled(names, units, width)
-    rows, at = body[start:], lines[start:]
-    decimal, grouped = settle_signs(rows, delimiter, decimal, lambda i: f"{source}, line {at[i]}")
-    return Layout(delimiter, decimal, grouped, labels, found, rows, at, first)
+        heading = find_heading(body, delimiter, decimal, width, filled)
+    if reading.header == 0:
+        heading = replace(heading, names=[], units=[], at=None)
+    names: Sequence[str] = heading.names
+    if heading.at is None and reading.header is None:
+        names = _commented_header(comments, int(lines[heading.start]), delimiter, width)
+    rows, at = body[heading.start :], lines[heading.start :]
+    n_below = below_table(rows, delimiter, decimal, filled)
+    rows, at = rows[: len(rows) - n_below], at[: len(rows) - n_below]
+    turned = [] if names or reading.header is not None else _turned(rows, delimiter, decimal, width)
+    if turned:
+        names, rows = split(turned[0], delimiter), turned[1:]
+        at, width, filled = np.arange(2, len(rows) + 2), len(names), list(range(len(names)))
+    labels, found = _labelled(names, heading.units, max(width, len(names)))
+    signs = settle_signs(rows, delimiter, decimal, lambda i: f"{source}, line {at[i]}", reading.decimal)
+    n_skipped = heading.start if heading.at is None else heading.at
+    return Layout(delimiter, signs, labels, found, rows, at, n_skipped, n_below, bool(turned))
+
+
+def _given_header(lines: Int, reading: Reading, source: str) -> bool:
+    """Tell whether a line of names is given, which is then the first of the body.
+
+    Raises:
+        DataError: if it is empty, or behind the end of the file.
+    """
+    if not reading.header:
+        return False
+    if not len(lines) or lines[0] != reading.header:
+        raise DataError(f"{source} has no text in line {reading.header}, which --header names; name another")
+    return True
 
 
 def _checked_text(text: str, source: str) -> str:
@@ -104,13 +159,21 @@ def _checked_text(text: str, source: str) -> str:
     return text
 
 
-def _body(text: str) -> tuple[list[str], Int, dict[int, str]]:
+def _body(text: str, reading: Reading) -> tuple[list[str], Int, dict[int, str]]:
     """Return the lines that are no comment, their numbers, and the comments by number."""
     rows = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    if reading.header:
+        rows[: reading.header - 1] = [""] * len(rows[: reading.header - 1])
+        if reading.header <= len(rows):
+            rows[reading.header - 1] = rows[reading.header - 1].lstrip("#%/ ")
+    rows[: reading.skip] = [""] * len(rows[: reading.skip])
     bare = (row.strip() for row in rows)
     kept = np.fromiter((bool(row) and not row.startswith(COMMENTS) for row in bare), np.bool_, len(rows))
     comments = {int(i) + 1: rows[i].strip() for i in np.flatnonzero(~kept) if rows[i].strip()}
     body = [row for row, keep in zip(rows, kept.tolist(), strict=True) if keep]
+    if body and 2 * sum(bool(ARROW.match(row)) for row in _sample(body)) > len(_sample(body)):
+        sign = next((sign for sign in "\t;," if sign in body[-1]), "\t")
+        body = [ARROW.sub(rf"\1{sign}", row) for row in body]
     return body, np.flatnonzero(kept) + 1, comments
 
 
@@ -124,46 +187,42 @@ def _splitting(body: Sequence[str], choices: Choices) -> tuple[str, str, int]:
     sample = _sample(body)
     scored = []
     for place, (delimiter, decimal) in enumerate(choices):
-        rows = [split(line, delimiter) for line in sample]
-        counts = Counter(map(len, rows))
-        width = max(counts, key=lambda w: (counts[w], w))
-        cells = [cell for row in rows if len(row) == width for cell in row]
-        share = sum(_is_value(cell, decimal) for cell in cells) / len(cells) if cells else 0.0
-        same = counts[width] / len(rows)
-        scored.append((round(same * share, 9), same * (width > 1), width, -place, delimiter, decimal))
+        shares: dict[int, list[float]] = {}
+        for line in sample:
+            cells = split(line, delimiter)
+            known = [is_value(cell, decimal) for cell in cells]
+            numbers = any(cell and right for cell, right in zip(cells, known, strict=True))
+            shares.setdefault(len(cells), []).append(sum(known) / len(known) if known and numbers else 0.0)
+        sums = {width: sum(share**4 for share in each) for width, each in shares.items()}
+        width = max(sums, key=lambda w: (sums[w], len(shares[w]), w))
+        rows = [share for share in shares[width] if share > 0.5] or shares[width]
+        quality = sum(rows) / len(sample) * (SPACED if delimiter == SPACES or width == 1 else 1.0)
+        scored.append(
+            (round(quality, 9), len(shares[width]) * (width > 1), width, -place, delimiter, decimal)
+        )
     _, _, width, _, delimiter, decimal = max(scored)
     return delimiter, decimal, width
 
 
-def _is_value(cell: str, decimal: str) -> bool:
-    return number(cell, decimal) is not None or is_time(cell)
-
-
-def _first_row(body: Sequence[str], delimiter: str, decimal: str, width: int) -> int:
-    """Return where the table starts, header included: below lines of text of another width."""
-    for i, line in enumerate(body[:MAX_PREAMBLE]):
-        cells = split(line, delimiter)
-        known = [number(cell, decimal) is not None for cell in cells]
-        if len(cells) == width or all(known):
-            return i
-        if len(cells) == width - 1 and not any(known):  # names above all columns but that of row names
-            below = split(body[i + 1], delimiter) if i + 1 < len(body) else []
-            if any(number(cell, decimal) is not None for cell in below):
-                return i
-    return 0
-
-
-def _numeric_columns(lines: Sequence[str], delimiter: str, decimal: str, width: int) -> list[int]:
-    """Return the columns that hold numbers in most of the rows."""
+def _filled_columns(lines: Sequence[str], delimiter: str, decimal: str, width: int) -> list[int]:
+    """Return the columns that hold numbers or times in most of the rows that have some."""
     rows = [row for row in (split(line, delimiter) for line in _sample(lines)) if len(row) == width]
-    counts = [sum(number(row[i], decimal) is not None for row in rows) for i in range(width)]
-    return [i for i, count in enumerate(counts) if 2 * count > len(rows)]
+    held = [[is_filled(cell, decimal) for cell in row] for row in rows]
+    held = [row for row in held if any(row)]
+    return [i for i in range(width) if 2 * sum(row[i] for row in held) > len(held)]
 
 
-def _is_header(cells: Sequence[str], numeric: Sequence[int], decimal: str) -> bool:
-    """Tell whether most cells above columns of numbers are words."""
-    shown = [cells[i] for i in numeric if i < len(cells)] or list(cells)
-    return 2 * sum(number(cell, decimal) is None for cell in shown) > len(shown)
+def _turned(rows: Sequence[str], delimiter: str, decimal: str, width: int) -> list[str]:
+    """Return the columns of a table as lines, if a row of it holds the times and its name; else nothing."""
+    cells = [row for row in (split(line, delimiter) for line in rows) if len(row) == width]
+    if width < 4 or len(cells) < 2 or any(number(row[0], decimal) is not None for row in cells):
+        return []
+    named = [row for row in cells if is_time_word(row[0]) and row[0]]
+    if not named or any(delimiter in cell for row in cells for cell in row):
+        return []
+    if not all(is_filled(cell, decimal) for cell in named[0][1:]):
+        return []
+    return [delimiter.join(column) for column in zip(*cells, strict=True)]
 
 
 def _commented_header(comments: dict[int, str], line: int, delimiter: str, width: int) -> list[str]:
@@ -171,20 +230,6 @@ def _commented_header(comments: dict[int, str], line: int, delimiter: str, width
     words = comments.get(line - 1, "").lstrip("#%/ \t")
     cells = split(words, delimiter)
     return cells if len(cells) == width and not any(number(c, ".") is not None for c in cells) else []
-
-
-def _units_row(
-    body: Sequence[str], start: int, delimiter: str, decimal: str, width: int
-) -> tuple[Sequence[str], int]:
-    """Return the units of a second header line, if there is one, and where the rows start."""
-    if start + 1 >= len(body):
-        return (), start
-    cells = split(body[start], delimiter)
-    words = [cell for cell in cells if cell]
-    if len(cells) != width or not words or any(number(word, decimal) is not None for word in words):
-        return (), start
-    numeric = _numeric_columns(body[start + 1 :], delimiter, decimal, width)
-    return ([cell.strip("[]()") for cell in cells], start + 1) if numeric else ((), start)
 
 
 def _labelled(
@@ -195,6 +240,7 @@ def _labelled(
     found: list[str] = []
     for i in range(width):
         name, unit = parted(names[i] if i < len(names) else "")
+        unit = "" if len(unit) > LONGEST_UNIT else unit
         name = name or f"column {i + 1}"
         while name in out:
             name += "_2"
@@ -215,4 +261,6 @@ def parted(header: str) -> tuple[str, str]:
 def time_unit(name: str) -> tuple[str, str]:
     """Return word and unit of a name of time such as `time_h`; of another the name and no unit."""
     found = TIME.fullmatch(name.strip())
-    return (found["word"], found["unit"]) if found else (name, "")
+    if found is None:
+        return name, LONE_UNITS.get(name.strip().lower(), "")
+    return found["word"], found["unit"]

@@ -1,36 +1,16 @@
 """The role of each column of a table: given by name, or guessed."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from itertools import chain
 
-import numpy as np
-
-from gode.arrays import Int
 from gode.errors import DataError
-from gode.tables.cells import number
-from gode.tables.layout import time_unit
+from gode.tables.clocking import Clocking, find_clocking
+from gode.tables.guess import COUNTS, Signals, guess_signals
+from gode.tables.names import SLOPES, is_known, named
 from gode.tables.table import Table, listed
 
 NONE = "none"  # asks for no column in a role
 ALL = "all"  # asks for every column of numbers that has no other role, each as a run
-GUESSES = {  # column names in lower case; of several that fit, the first
-    "time": "t time times zeit temps tiempo tempo timestamp datetime date seconds sec elapsed "
-    "hours hour hrs hr minutes minute min years year days day weeks week months month",
-    "u": "u x y q z position displacement angle theta phi height value signal output concentration "
-    "population temperature voltage",
-    "velocity": "velocity du u' du/dt dudt udot speed x' dx/dt dxdt v",
-    "acceleration": "acceleration acc accel d2u u'' ddu d2u/dt2 d2udt2 uddot x'' a",
-    "force": "force forcing excitation input f",
-    "run": "run runs trial experiment series",
-}
-SHORT = {"v", "a", "f"}  # ambiguous, unless there is also a column u or x
-
-
-SLOPES = {  # of a state, in lower case, by the primes behind its name
-    "'": ("{}'", "d{}/dt", "d{}dt", "{}dot"),
-    "''": ("{}''", "d2{}/dt2", "d2{}dt2", "{}ddot"),
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,7 +53,11 @@ def assign_columns(table: Table, asked: Roles) -> list[Roles]:
         raise DataError("--u names several columns, each a run of u alone; leave out the other signals")
     others = _given(table, replace(asked, u=NONE, velocity=NONE, acceleration=NONE))
     if asked.u == ALL:
-        names = [n for n in table.names if n not in others.values() and table.is_numeric(n)]
+        if asked.force is None and not is_known(others.get("force", ""), "force"):
+            others.pop("force", None)
+        left = [n for n in table.names if n not in others.values() and table.is_numeric(n)]
+        against = reasons_against(table, _of_signal(others))
+        names = [name for name in left if against.get(name) != COUNTS] or left
     else:
         names = [table.find(word.strip()) for word in str(asked.u).split(",") if word.strip()]
     if not names:
@@ -98,8 +82,34 @@ def assign_roles(table: Table, asked: Roles) -> Roles:
                 f"{table.source}: --u none leaves nothing observed; name a column with --velocity or "
                 "--acceleration"
             )
-        chosen["u"] = _first_left(table, set(chosen.values()))
+        raise DataError(_nothing_observed(table, set(chosen.values())))
     return _of_signal(chosen)
+
+
+def guess_system(table: Table, asked: Roles, *, single: bool = False) -> Signals:
+    """Return the states and inputs among the columns that have no role yet.
+
+    Args:
+        single: whether there is one state.
+
+    Raises:
+        DataError: if there is no time.
+    """
+    chosen, barred, clocking = _clocked(table, asked)
+    taken = {name for role, name in chosen.items() if role not in ("time", "run")}
+    known = bool({"u", "velocity", "acceleration"} & chosen.keys()) or bool(asked.channels)
+    slopes = bool({"velocity", "acceleration"} & chosen.keys())
+    return guess_signals(
+        table, clocking, taken, barred, single=single or known, slopes=slopes, by_behaviour=not known
+    )
+
+
+def reasons_against(table: Table, taken: Roles) -> Mapping[str, str]:
+    """Return why columns of numbers without a role are no signals: constant, counting rows, and the like."""
+    asked = replace(taken, channels={}, inputs={}, u=None, velocity=None, acceleration=None, force=None)
+    clocking = _clocked(table, asked)[2]
+    named_ones = {name for _, name in taken.items()}
+    return guess_signals(table, clocking, named_ones, by_behaviour=False).against
 
 
 def _of_signal(chosen: Mapping[str, str]) -> Roles:
@@ -121,11 +131,11 @@ def _assign_states(table: Table, asked: Roles) -> Roles:
         DataError: if one column has two roles, or there is no time.
     """
     barred = {role for role, name in asked.items() if name == NONE}
-    named = asked.inputs or "force" in asked.channels  # a state may be called so
-    closed = {"u", "velocity", "acceleration", *(["force"] if named else [])}
-    usual = _named(table, GUESSES["time"].split(), set())
+    inputs_asked = asked.inputs or "force" in asked.channels  # a state may be called so
+    closed = {"u", "velocity", "acceleration", *(["force"] if inputs_asked else [])}
+    usual = find_clocking(table, None, None).time if asked.time is None else None
     for key, word in asked.channels.items():
-        if asked.time is None and usual is not None and word == usual:
+        if word == usual and not _has_other_time(table, asked):
             raise DataError(
                 f"{table.source}: column {word!r} cannot be both time and the state {key}; "
                 "drop it from --states, or name the times with --time"
@@ -136,9 +146,9 @@ def _assign_states(table: Table, asked: Roles) -> Roles:
             slope = key + primes
             if "'" not in key and slope not in chosen and slope not in barred:
                 words = [form.format(w) for w in (key.lower(), asked.channels[key].lower()) for form in forms]
-                name = _named(table, words, set(chosen.values()))
+                name = named(table, words, set(chosen.values()))
                 chosen |= {} if name is None else {slope: name}
-    force = None if named else chosen.pop("force", None)
+    force = None if inputs_asked else chosen.pop("force", None)
     inputs = {} if force is None else {force if force.isidentifier() else "F": force}
     inputs |= {name: chosen[name] for name in asked.inputs if name in chosen}
     rest = {role: chosen.pop(role, None) for role in ("time", "run")}
@@ -146,12 +156,18 @@ def _assign_states(table: Table, asked: Roles) -> Roles:
     return Roles(**rest, channels=channels, inputs=inputs)
 
 
-def _given(table: Table, asked: Roles, closed: Collection[str] = ()) -> dict[str, str]:
-    """Return the columns that are asked for or have a known name, and that of the time.
+def _has_other_time(table: Table, asked: Roles) -> bool:
+    try:
+        find_clocking(table, None, None, set(asked.channels.values()))
+    except DataError:
+        return False
+    return True
 
-    Args:
-        closed: the roles that are not guessed.
-    """
+
+def _clocked(
+    table: Table, asked: Roles, closed: Collection[str] = ()
+) -> tuple[dict[str, str], set[str], Clocking]:
+    """Return the columns that are asked for with those of time and run, and the roles that none may have."""
     chosen = {role: table.find(name) for role, name in asked.items() if name != NONE}
     barred = {*closed, *(role for role, name in asked.items() if name == NONE)}
     _check_once(table, chosen)
@@ -159,15 +175,36 @@ def _given(table: Table, asked: Roles, closed: Collection[str] = ()) -> dict[str
         raise DataError(
             f"{table.source}: the times are needed; name their column with --time instead of none"
         )
-    for role, words in GUESSES.items():
-        if role not in chosen and role not in barred:
-            sure = _plain(chosen.get("u", "")) in ("u", "x")
-            known = [word for word in words.split() if sure or word not in SHORT]
-            name = _named(table, known, set(chosen.values()))
-            if name is not None and (role != "run" or _repeats(table, name)):
-                chosen[role] = name
-    if "time" not in chosen:
-        chosen["time"] = _increasing(table, set(chosen.values()), chosen.get("run"))
+    taken = {name for role, name in chosen.items() if role not in ("time", "run")}
+    clocking = find_clocking(
+        table, chosen.get("time"), chosen.get("run"), taken, runs="run" not in barred
+    )  # fmt: skip
+    chosen["time"] = clocking.time
+    if clocking.run is not None:
+        chosen["run"] = clocking.run
+    return chosen, barred, clocking
+
+
+def _given(table: Table, asked: Roles, closed: Collection[str] = ()) -> dict[str, str]:
+    """Return the columns that are asked for, and the guesses for the other roles.
+
+    Args:
+        closed: the roles that are not guessed.
+    """
+    chosen, barred, clocking = _clocked(table, asked, closed)
+    taken = {name for role, name in chosen.items() if role not in ("time", "run")}
+    known = {"u", "velocity", "acceleration"} & chosen.keys() or bool(asked.channels)
+    slopes = bool({"velocity", "acceleration"} & chosen.keys())
+    found = guess_signals(table, clocking, taken, barred, single=True, slopes=slopes, by_behaviour=not known)
+    guessed = {
+        "u": next(iter(found.states), None),
+        "velocity": found.velocity,
+        "acceleration": found.acceleration,
+        "force": next(iter(found.inputs), None),
+    }
+    for role, name in guessed.items():
+        if name is not None and role not in chosen and role not in barred:
+            chosen[role] = name
     return chosen
 
 
@@ -189,55 +226,7 @@ def _check_once(table: Table, chosen: Mapping[str, str]) -> None:
         seen[name] = role
 
 
-def _named(table: Table, words: Sequence[str], taken: set[str]) -> str | None:
-    names = {_plain(name): name for name in reversed(table.names) if name not in taken}
-    return next((names[word] for word in words if word in names), None)
-
-
-def _plain(name: str) -> str:
-    """Return a name in the form of GUESSES: lower case, u(t) as u, time_h as time."""
-    return time_unit(name)[0].lower().replace(" ", "").removesuffix("(t)")
-
-
-def _repeats(table: Table, name: str) -> bool:
-    words = table.words(name)
-    return 1 <= len(set(words)) < len(words)
-
-
-def _increasing(table: Table, taken: set[str], run: str | None) -> str:
-    """Return the first column of dates or times of day, else the first that increases in every run."""
-    left = [name for name in table.names if name not in taken]
-    groups = list(run_rows(table, run).values())
-    for name in chain(filter(table.is_timed, left), filter(table.is_numeric, left)):
-        if table.is_timed(name):
-            return name
-        values = table.numbers(name)
-        parts = [values[rows][np.isfinite(values[rows])] for rows in groups]
-        if any(len(part) > 1 for part in parts) and all(np.all(np.diff(part) > 0) for part in parts):
-            return name
-    raise DataError(
-        f"{table.source} has no column that looks like time: none is called t or time, and none increases; "
-        f"name it with --time (columns: {listed(table.names)})"
-    )
-
-
-def _first_left(table: Table, taken: set[str]) -> str:
-    for name in table.names:
-        if name not in taken and table.is_numeric(name):
-            return name
+def _nothing_observed(table: Table, taken: set[str]) -> str:
     left = [name for name in table.names if name not in taken]
     what = f"{listed(left)} holds no numbers" if left else "there is no other column"
-    raise DataError(f"{table.source} has nothing observed besides the time: {what}; name a column with --u")
-
-
-def run_rows(table: Table, run: str | None) -> dict[str, Int]:
-    """Return the rows of each run, by its name."""
-    if run is None:
-        return {"": np.arange(table.n_rows)}
-    words = np.array(table.words(run), dtype=object)
-    return {_called(run, word): np.flatnonzero(words == word) for word in dict.fromkeys(words.tolist())}
-
-
-def _called(column: str, word: str) -> str:
-    """Return the name of a run: the word in its column, after the column's name if it is a number."""
-    return word if word and number(word, ".") is None else f"{column} {word}".strip()
+    return f"{table.source} has nothing observed besides the time: {what}; name a column with --u"

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from gode.arrays import Float, Int
 from gode.data.dates import as_seconds
 from gode.errors import DataError
-from gode.tables.roles import GUESSES
+from gode.tables.names import GUESSES
 from gode.tables.table import frame_table, listed
 
 Label = tuple[str, Int]  # the name of a run, and its rows

@@ -3,7 +3,7 @@
 import shlex
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, count
 from pathlib import Path
 
@@ -11,13 +11,21 @@ import numpy as np
 
 from gode.arrays import Float, Int
 from gode.errors import DataError
-from gode.tables.roles import Roles, assign_columns, run_rows
+from gode.tables.clocking import run_rows
+from gode.tables.roles import Roles, assign_columns, reasons_against
 from gode.tables.table import Table, listed
 from gode.tables.times import Times, joined, unrolled
 
 APART = ("time", "run")  # roles that are no signal
 LINE = "#line"  # key of the number of each row in its file; no state can have that name
 OTHER, MAX_OTHERS = "other: ", 5  # columns without a role that are kept as possible inputs
+MINUTE, HOUR, DAY = 60.0, 3600.0, 86400.0
+NATURAL = (  # unit, its seconds, and up to which length of a run it is used
+    ("s", 1.0, 10 * MINUTE), ("min", MINUTE, 3 * HOUR), ("h", HOUR, 4 * DAY), ("d", DAY, np.inf)
+)  # fmt: skip
+WORDS = {"s": "seconds", "min": "minutes", "h": "hours", "d": "days"}
+MAX_UNUSED = 12  # columns without a role that are named
+MAX_WORDS = 4  # that are told of those that stand instead of readings
 
 
 @dataclass(frozen=True)
@@ -36,27 +44,34 @@ class Readings:
         return [run[role] for run in self.runs] if role in self.runs[0] else None
 
 
-def runs_of_tables(tables: Sequence[Table], asked: Roles) -> Readings:
-    """Return the runs in some tables, which must have columns for the same roles."""
-    runs: dict[str, Mapping[str, Float]] = {}
-    told: list[str] = []
+def runs_of_tables(tables: Sequence[Table], asked: Roles, *, natural: bool = False) -> Readings:
+    """Return the runs in some tables, which must have columns for the same roles.
+
+    Args:
+        natural: whether times of day and dates count minutes, hours or days where the runs are that long.
+    """
     taken: list[list[Roles]] = []
+    clocks: list[tuple[Times, str]] = []
     for table in tables:
-        before = len(runs)
         taken.append(assign_columns(table, asked))
         _check_alike(table, taken[-1][0], tables[0], taken[0][0])
+        clocks.append(_times(table, taken[-1]))
+    if natural:
+        tables = _with_natural_units(tables, taken, [times for times, _ in clocks])
+    runs: dict[str, Mapping[str, Float]] = {}
+    told: list[str] = []
+    for table, roles_of_table, (times, beside) in zip(tables, taken, clocks, strict=True):
+        before = len(runs)
         stem = Path(table.source).stem if len(tables) > 1 else ""
-        times, beside = _times(table, taken[-1])
-        others = [name for name in _unassigned(table, taken[-1], beside) if table.is_numeric(name)][
-            :MAX_OTHERS
-        ]
+        left = _unassigned(table, roles_of_table, beside)
+        others = [name for name in left if table.is_numeric(name)][:MAX_OTHERS]
         turns = 0
-        for roles in taken[-1]:
-            well = str(roles.u) if len(taken[-1]) > 1 else ""
+        for roles in roles_of_table:
+            well = str(roles.u) if len(roles_of_table) > 1 else ""
             for name, run, turned in _split(table, roles, times, others):
                 runs[_unique(", ".join(filter(None, (stem, well, name))), runs)] = run
                 turns = max(turns, turned)
-        told.append(_sentence(table, taken[-1], times, beside, turns, len(runs) - before))
+        told += _sentences(table, roles_of_table, times, beside, turns, len(runs) - before)
     names = tuple(runs) if len(runs) > 1 else ()
     rows = tuple(runs.values())
     free = {key: [run[key] for run in rows] for key in rows[0] if all(key in run for run in rows)}
@@ -64,6 +79,24 @@ def runs_of_tables(tables: Sequence[Table], asked: Roles) -> Readings:
     return Readings(
         rows, names, _labels(tables[0], taken[0]), tuple(told), columns, tuple(taken[0][0].inputs)
     )
+
+
+def _with_natural_units(
+    tables: Sequence[Table], taken: Sequence[Sequence[Roles]], clocks: Sequence[Times]
+) -> list[Table]:
+    """Return the tables with the unit of times of day and dates that suits the longest run."""
+    longest = 0.0
+    for table, roles, times in zip(tables, taken, clocks, strict=True):
+        for rows in run_rows(table, roles[0].run).values() if times.form else ():
+            t, _ = unrolled(times.seconds[rows], times.period)
+            seen = t[np.isfinite(t)]
+            longest = max(longest, float(np.ptp(seen)) if len(seen) else 0.0)
+    unit, seconds = next((name, size) for name, size, most in NATURAL if longest < most)
+    timed = [str(roles[0].time) for roles in taken]
+    return [
+        replace(table, spans={name: (1 / seconds, unit), **table.spans}) if times.form else table
+        for table, name, times in zip(tables, timed, clocks, strict=True)
+    ]
 
 
 def _times(table: Table, taken: Sequence[Roles]) -> tuple[Times, str]:
@@ -137,10 +170,10 @@ def _check_time(table: Table, t: Float, rows: Int, roles: Roles) -> None:
     )
 
 
-def _sentence(
+def _sentences(
     table: Table, taken: Sequence[Roles], times: Times, beside: str, turns: int, n_runs: int
-) -> str:
-    """Return a sentence on what was read from a table."""
+) -> list[str]:
+    """Return what was read from a table, and what is not sure about it or was left out."""
     roles = taken[0]
     apart = {"run", *(["u"] if roles.u is not None else [])}
     parts = [f"{role} from {table.label(name)!r}" for role, name in roles.items() if role not in apart]
@@ -148,7 +181,7 @@ def _sentence(
         parts[0] = f"time from {roles.time!r}" + (f" and {beside!r}" if beside else "")
         again = {86400.0: ", past midnight", 3600.0: ", past the hour"}.get(times.period, "") if turns else ""
         unit = table.unit(str(roles.time))
-        parts[0] += f" ({times.form}{again}, in {'seconds' if unit == 's' else unit})"
+        parts[0] += f" ({times.form}{again}, in {WORDS.get(unit, unit)})"
     if roles.u is not None:
         columns = [str(each.u) for each in taken]
         parts.insert(1, f"u from {listed([table.label(name) for name in columns])}")
@@ -156,29 +189,67 @@ def _sentence(
     by += ["by column"] if len(taken) > 1 else []
     runs = f", {n_runs} runs {' and '.join(by)}" if by else ""
     notes = "".join(f", {note}" for note in table.notes)
-    return (
-        f"{table.source}: {table.n_rows} rows{runs}{notes}; {', '.join(parts)}{_unused(table, taken, beside)}"
-    )
+    read = f"{table.n_rows} rows{runs}{notes}; {', '.join(parts)}{_unused(table, taken, beside)}"
+    return [f"{table.source}: {read}", *table.asks, *_left_out(table, taken)]
+
+
+def _left_out(table: Table, taken: Sequence[Roles]) -> list[str]:
+    """Return which cells hold no reading although they are not empty, and which rows hold none at all."""
+    names = dict.fromkeys(name for roles in taken for role, name in roles.items() if role not in APART)
+    out = []
+    for name in names:
+        words = table.left_out(name)
+        shown = [f"{_times_word(count)} {word[:20]!r}" for word, count in [*words.items()][:MAX_WORDS]]
+        shown += [f"{sum([*words.values()][MAX_WORDS:])} other cells"] if len(words) > MAX_WORDS else []
+        if shown:
+            out.append(f"left out of {name!r}, as no reading: {', '.join(shown)}")
+    signals = {name for roles in taken for name in _signals(roles)}
+    empty = np.all([~np.isfinite(table.numbers(name)) for name in signals], axis=0)
+    if signals and empty.any():
+        lines = [str(line) for line in table.lines[np.flatnonzero(empty)][:5]]
+        more = ", ..." if np.sum(empty) > 5 else ""
+        n = int(np.sum(empty))
+        rows = "1 row holds no reading: line" if n == 1 else f"{n} rows hold no reading: lines"
+        out.append(f"{rows} {', '.join(lines)}{more}")
+    return out
+
+
+def _times_word(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"
+
+
+def _signals(roles: Roles) -> list[str]:
+    """Return the columns of what was observed."""
+    seen = (roles.u, roles.velocity, roles.acceleration, *roles.channels.values())
+    return [name for name in seen if name is not None]
 
 
 def _unused(table: Table, taken: Sequence[Roles], beside: str) -> str:
-    """Return which columns were not used, and how to use them."""
+    """Return which columns were not used, and why, or how to use them."""
     left = _unassigned(table, taken, beside)
     if not left:
         return ""
-    numeric = [name for name in left if table.is_numeric(name)]
+    why = reasons_against(table, taken[0])
+    shown = [f"{name!r} ({why[name]})" if name in why else repr(name) for name in left[:MAX_UNUSED]]
+    more = f" and {len(left) - MAX_UNUSED} more" if len(left) > MAX_UNUSED else ""
+    numeric = [name for name in left if table.is_numeric(name) and name not in why]
+    hint = f" ({', '.join(_hints(numeric, taken))})" if numeric and _hints(numeric, taken) else ""
+    return f"; not used: {', '.join(shown)}{more}{hint}"
+
+
+def _hints(numeric: Sequence[str], taken: Sequence[Roles]) -> list[str]:
+    """Return how columns of numbers that are left could be used."""
     roles, hints = taken[0], []
-    if numeric and roles.force is None and not roles.inputs:
+    if roles.force is None and not roles.inputs:
         name = numeric[0] if len(numeric) == 1 else "NAME"
         hints.append(f"pass it as --force {shlex.quote(name)} if it drives the system")
     if len(numeric) > 1 and not roles.channels:
         hints.append("--u all if each is a run")
-    if numeric and roles.u is not None and len(taken) == 1:
+    if roles.u is not None and len(taken) == 1:
         names = [f'"{name}"' if "," in name else name for name in (roles.u, *numeric)]
         shown = ",".join(names[:2]) + (",..." if len(names) > 2 else "")
         hints.append(f"--states {shlex.quote(shown)} if they are states of one system")
-    hint = f" ({', '.join(hints)})" if hints else ""
-    return f"; not used: {listed(left)}{hint}"
+    return hints
 
 
 def _unassigned(table: Table, taken: Sequence[Roles], beside: str) -> list[str]:

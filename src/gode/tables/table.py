@@ -1,5 +1,7 @@
 """A table of named columns, whose error messages name line and column."""
 
+import shlex
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -9,8 +11,10 @@ import pandas as pd
 
 from gode.arrays import Float, Int
 from gode.errors import DataError
-from gode.tables.cells import MISSING, is_time, number
+from gode.tables.cells import MISSING, is_time, meaning, number
 from gode.tables.times import Times, read_times
+
+TEXT = "text"  # asks for any cell that holds no number to be left out
 
 
 @dataclass(frozen=True)
@@ -28,6 +32,8 @@ class Table:
     spans: Mapping[str, tuple[float, str]] = field(
         default_factory=dict
     )  # factor and unit of columns of times
+    asks: tuple[str, ...] = ()  # what is not sure about how it was read, with the option that says otherwise
+    missing: frozenset[str] = frozenset()  # words, in lower case, for cells without a reading; or "text"
 
     @property
     def n_rows(self) -> int:
@@ -76,8 +82,31 @@ class Table:
         column = self._column(name)
         if pd.api.types.is_numeric_dtype(column):
             return bool(column.notna().any())
-        words = self._sample(column)
+        words = [word for word in self._sample(column) if not self.is_left_out(word)]
         return 2 * sum(self._number(word) is not None for word in words) > len(words)
+
+    def text_share(self, name: str) -> float:
+        """Return the share of cells with text among those that are not empty."""
+        words = [word for word in self.words(name) if word.lower() not in MISSING]
+        words = [word for word in words if not self.is_left_out(word)]
+        return sum(self._number(word) is None for word in words) / max(len(words), 1)
+
+    def is_left_out(self, word: str) -> bool:
+        """Tell whether a word says that there is no reading: <0.05, n.d., OVRFLW, or as it was asked for."""
+        return word.lower() in self.missing or bool(meaning(word))
+
+    def left_out(self, name: str) -> dict[str, int]:
+        """Return the words in a column of numbers that are no reading, and how many cells hold each."""
+        column = self._column(name)
+        if pd.api.types.is_numeric_dtype(column) or self.is_timed(name):
+            return {}
+        words = Counter(word for word in self.words(name) if word.lower() not in MISSING)
+        anything = TEXT in self.missing
+        return {
+            word: count
+            for word, count in words.items()
+            if self.is_left_out(word) or (anything and self._number(word) is None)
+        }
 
     def is_timed(self, name: str) -> bool:
         """Tell whether a column holds times of day, durations or dates."""
@@ -142,10 +171,13 @@ class Table:
         out = np.empty(len(column))
         for row, cell in enumerate(column.tolist()):
             value = np.nan if cell is None or cell != cell else self._number(str(cell))
+            if value is None and (TEXT in self.missing or self.is_left_out(str(cell).strip())):
+                value = np.nan
             if value is None:
+                word = str(cell).strip()[:40]
                 raise DataError(
-                    f"{self.place(row, name)}: expected a number, got {str(cell)[:40]!r}; "
-                    "correct it, or leave the cell empty if nothing was observed"
+                    f"{self.place(row, name)}: expected a number, got {word!r}; correct it, or leave such "
+                    f"cells out with --missing {shlex.quote(word)}"
                 )
             out[row] = value
         return out

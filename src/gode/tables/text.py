@@ -7,21 +7,21 @@ import pandas as pd
 
 from gode.errors import DataError
 from gode.tables.cells import MISSING, SPACES, split
-from gode.tables.layout import CHOICES, Choices, Layout, decode_text, find_layout
+from gode.tables.layout import CHOICES, GUESSED, Choices, Layout, Reading, decode_text, find_layout
 from gode.tables.table import Table
 
 NA = sorted({v for word in MISSING for v in (word, word.upper(), word.capitalize(), "NaN", "NaT", "N/A")})
 MAX_COLUMNS = 10_000
 
 
-def parse_table(data: bytes, source: str) -> Table:
+def parse_table(data: bytes, source: str, reading: Reading = GUESSED) -> Table:
     """Return the table in the bytes of a text file; `source` names it in messages."""
-    return text_table(decode_text(data, source), source)
+    return text_table(decode_text(data, source), source, CHOICES, reading)
 
 
-def text_table(text: str, source: str, choices: Choices = CHOICES) -> Table:
+def text_table(text: str, source: str, choices: Choices = CHOICES, reading: Reading = GUESSED) -> Table:
     """Return the table in a text; `choices` are the delimiters and decimal signs that it may have."""
-    layout = find_layout(text, source, choices)
+    layout = find_layout(text, source, choices, reading)
     if not layout.rows:
         raise DataError(f"{source} holds a header but no rows; add the measurements below it")
     if layout.width > MAX_COLUMNS:
@@ -31,7 +31,11 @@ def text_table(text: str, source: str, choices: Choices = CHOICES) -> Table:
     used = [i for i in range(layout.width) if frame[i].notna().any() or layout.names[i] != f"column {i + 1}"]
     names, units = (tuple(part[i] for i in used) for part in (layout.names, layout.units))
     frame = frame[used].set_axis(range(len(used)), axis=1)
-    return Table(source, names, units, frame, layout.lines, layout.decimal, layout.grouped, _notes(layout))
+    decimal, grouped, asks = layout.signs
+    return Table(
+        source, names, units, frame, layout.lines, decimal, grouped, _notes(layout),
+        asks=(asks,) if asks else (), missing=frozenset(word.lower() for word in reading.missing),
+    )  # fmt: skip
 
 
 def _check_widths(layout: Layout, source: str) -> None:
@@ -58,7 +62,7 @@ def _parsed(layout: Layout) -> pd.DataFrame:
     frame: pd.DataFrame = pd.read_csv(  # type: ignore[call-overload]
         io.BytesIO("\n".join([*rows, ""]).encode()),
         sep=layout.delimiter,
-        decimal=layout.decimal,
+        decimal=layout.signs.decimal,
         header=None,
         names=list(range(layout.width)),
         index_col=False,
@@ -82,10 +86,19 @@ def _split_by_hand(layout: Layout) -> pd.DataFrame:
 def _notes(layout: Layout) -> tuple[str, ...]:
     names = {"\t": "tabs", ";": "semicolons", "|": "bars", SPACES: "spaces"}
     notes = [f"separated by {names[layout.delimiter]}"] if layout.delimiter in names else []
-    if layout.decimal == ",":
+    decimal, grouped, _ = layout.signs
+    if decimal == "," and not layout.signs.asks:
         notes.append("with decimal commas")
-    if layout.grouped:
-        notes.append(f"{'commas' if layout.decimal == '.' else 'points'} taken as thousands separators")
+    if grouped:
+        notes.append(f"{'commas' if decimal == '.' else 'points'} taken as thousands separators")
+    if layout.turned:
+        notes.append("a column of the table for each row of the file")
     if layout.n_skipped:
-        notes.append(f"below {layout.n_skipped} lines of text")
+        notes.append(f"below {_lines(layout.n_skipped)} of text")
+    if layout.n_below:
+        notes.append(f"without {_lines(layout.n_below)} of text at the end")
     return tuple(notes)
+
+
+def _lines(n: int) -> str:
+    return "1 line" if n == 1 else f"{n} lines"

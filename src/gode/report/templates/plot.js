@@ -1,8 +1,8 @@
 // Plots on a canvas: zoom, hover, series that can be switched off; for the report and the studio.
 "use strict";
 (() => {
-  const COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7B5EA7", "#8A6D3B"];
-  const PALE = ["#5CB8F5", "#FF8F4A", "#35CFA0", "#EDA5CE", "#F2C14E", "#A5DBFF", "#BBA2EC", "#CFAE78"];  // on dark pages
+  const COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7B5EA7", "#8A6D3B", "#B0003A", "#5A5A5A"];
+  const PALE = ["#5CB8F5", "#FF8F4A", "#35CFA0", "#EDA5CE", "#F2C14E", "#A5DBFF", "#BBA2EC", "#CFAE78", "#FF7FA0", "#C8C8C8"];  // on dark pages
   const dark = window.matchMedia("(prefers-color-scheme: dark)");
   const PAD = { left: 64, right: 14, top: 10, bottom: 42 };
   const plots = [];
@@ -137,7 +137,8 @@
         made.type = "button";
         made.setAttribute("aria-pressed", String(s.shown));
         const mark = element("span", `plot-mark ${s.kind}`);
-        mark.style.background = s.paint;
+        mark.style.background = s.dash && s.dash.length
+          ? `repeating-linear-gradient(to right, ${s.paint} 0 .3rem, transparent .3rem .45rem)` : s.paint;
         made.append(mark, element("span", "", s.name));
         made.addEventListener("click", () => {
           if (s.group) window.gode.show(s.group, !s.shown);

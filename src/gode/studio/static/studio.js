@@ -5,7 +5,17 @@
   const post = (url, body) => fetch(url, { method: "POST", body, credentials: "same-origin" });
   const MOST = 200e6;
 
-  const GONE = "The studio does not answer. If it was closed, start it again with gode studio: nothing is lost.";
+  const GONE = "The studio does not answer. If it was closed, start it again with gode studio and open the link that it prints: nothing is lost.";
+  const ANEW = "The studio was started again: load this page again, and it asks for the new link that gode studio printed. Nothing is lost.";
+
+  async function asked(url, body) {  // what a script of the page asks for; what went wrong is a sentence, too
+    try {
+      const answer = body ? await post(url, body) : await fetch(url, { credentials: "same-origin" });
+      if (answer.status === 403) return { problem: ANEW, closed: true };
+      const kind = answer.headers.get("content-type") || "";
+      return kind.startsWith("application/json") ? await answer.json() : { problem: "This failed in an unexpected way; load the page again." };
+    } catch { return { problem: GONE, gone: true }; }
+  }
 
   function made(tag, text, kind) {
     const element = document.createElement(tag);
@@ -59,8 +69,7 @@
 
   // --- plots that are fetched --------------------------------------------------------------------
   async function drawAll(place, options = {}) {
-    const answer = await fetch(place.dataset.src || options.src, { credentials: "same-origin" });
-    const values = await answer.json();
+    const values = await asked(place.dataset.src || options.src);
     if (values.problem) { place.replaceChildren(); return []; }
     const kept = [...place.children].map((own) => own.plot).filter(Boolean);
     const same = kept.length === values.plots.length && kept.every((p, i) => p.spec.title === values.plots[i].title);
@@ -116,8 +125,7 @@
     let turn = 0, timer = 0;
     const keep = async () => {
       const mine = ++turn;
-      let values;
-      try { values = await (await post(setup.dataset.save, new FormData(setup))).json(); } catch { values = { problem: GONE }; }
+      const values = await asked(setup.dataset.save, new FormData(setup));
       if (mine !== turn) return;
       if (values.problem) complain(byId("problem"), values.problem); else byId("problem").replaceChildren();
       if (values.command) byId("copy-command").textContent = values.command;
@@ -136,13 +144,15 @@
     setup.addEventListener("change", async (e) => {
       if (isTool(e.target.name)) return;
       clearTimeout(timer);
+      if (e.target.name === "part") { byId("part-go").click(); return; }
       await keep();
-      if (e.target.name === "part") location.reload();
-      else if (/^(role\.|wells$)/.test(e.target.name)) await draw();
+      if (/^(role\.|wells$)/.test(e.target.name)) await draw();
     });
-    setup.addEventListener("keydown", (e) => {  // Enter in a field of a tool uses that tool
-      const tool = e.target.closest && e.target.closest(".tool");
-      if (e.key === "Enter" && tool && e.target.tagName === "INPUT") { e.preventDefault(); tool.querySelector("button").click(); }
+    setup.addEventListener("keydown", (e) => {  // Enter in a field of a tool uses that tool; elsewhere it keeps the choice
+      if (e.key !== "Enter" || e.target.tagName !== "INPUT") return;
+      const tool = e.target.closest(".tool"), button = e.target.name === "part" ? byId("part-go") : tool && tool.querySelector("button");
+      e.preventDefault();
+      if (button) button.click();
     });
     draw();
   }
@@ -150,26 +160,37 @@
   // --- a search as it goes -----------------------------------------------------------------------
   const live = byId("live");
   if (live) {
-    let plots = null, front = null, bestSeen = "";
+    let plots = null, front = null, bestSeen = "", last = null, begun = null;
     const words = (seconds) => seconds < 90 ? `${Math.round(seconds)} s` : `${Math.round(seconds / 60)} min`;
     const COLOUR = 1;
+    const tick = () => {  // the clock goes on whatever the search does
+      if (!last || last.state !== "running" || begun === null) return;
+      const seconds = (performance.now() - begun) / 1000;
+      const left = last.left === null || last.left === undefined ? "" : last.left > 0.5 ? `, about ${words(last.left)} left` : ", longer than planned";
+      const known = last.known ? ` (${last.known} more are known from before)` : "";
+      byId("counts").textContent = last.n_fitted === undefined ? words(seconds) :
+        `${last.n_fitted} equations tried, ${last.n_solved} solved along the data${known}, ${words(seconds)}${left}`;
+      if (left) byId("done").value = seconds / (seconds + last.left + 1e-9);
+    };
+    setInterval(tick, 1000);
     const look = async () => {
-      const state = await (await fetch(live.dataset.state, { credentials: "same-origin" })).json();
-      if (!["queued", "running"].includes(state.state)) {
-        byId("stage").textContent = state.state === "failed" ? "It ended." : "Done. The answer is being prepared.";
+      const state = await asked(live.dataset.state);
+      if (state.gone) throw new Error(GONE);
+      if (state.state !== live.dataset.was) {  // also where the studio was started again: the page then says how to get in
+        if (!state.problem) byId("stage").textContent = state.state === "running" ? "It begins." : state.state === "failed" ? "It ended." : "Done. The answer is being prepared.";
         location.reload();
         return;
       }
+      last = state;
+      const since = state.elapsed === null ? null : performance.now() - 1000 * state.elapsed;
+      if (begun === null || since === null || Math.abs(since - begun) > 2000) begun = since;
       if (state.state === "queued") {
         byId("stage").textContent = state.ahead ? `Waiting for ${state.ahead} other search${state.ahead > 1 ? "es" : ""}.` : "About to begin.";
       } else {
-        const stage = state.words || "Starting the engine; the first search compiles it, which takes a minute";
+        const stage = state.words || "Starting the engine";
         const text = stage[0].toUpperCase() + stage.slice(1) + ".";
         if (byId("stage").textContent !== text) byId("stage").textContent = text;
-        const left = state.left === null || state.left === undefined ? "" : state.left > 0.5 ? `, about ${words(state.left)} left` : ", longer than planned";
-        byId("counts").textContent = state.seconds === undefined ? "" :
-          `${state.n_fitted} equations tried, ${state.n_solved} solved along the data, ${words(state.seconds)}${left}`;
-        if (state.left !== null && state.left !== undefined) byId("done").value = state.seconds / (state.seconds + state.left + 1e-9);
+        tick();
         byId("best").textContent = state.best || "";
         await show(state);
       }
@@ -214,7 +235,7 @@
       const body = new FormData();
       body.set("number", "0");
       body.set("constants", all.map((each) => each.value).join(" "));
-      const values = await (await post(sliders.dataset.url, body)).json();
+      const values = await asked(sliders.dataset.url, body);
       for (const plot of window.gode.plots) {
         const curves = values.curves && values.curves[plot.spec.channel];
         if (!curves) continue;
@@ -236,7 +257,7 @@
     const body = new FormData();
     for (const key of ["one", "other"]) body.set(key, byId(key).value);
     byId("experiment").textContent = "Simulating experiments …";
-    const values = await (await post(compare.dataset.url, body)).json();
+    const values = await asked(compare.dataset.url, body);
     if (values.problem) { byId("experiment").textContent = values.problem; return; }
     byId("sides").replaceChildren(...values.sides.map((side) => {
       const card = document.createElement("div");

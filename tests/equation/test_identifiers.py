@@ -1,6 +1,6 @@
 import pytest
 
-from gode.tables.identifiers import identifiers
+from gode.equation.identifiers import identifiers
 
 
 @pytest.mark.parametrize(
@@ -9,7 +9,8 @@ from gode.tables.identifiers import identifiers
         (["prey", "predator"], ["prey", "predator"]),
         (["Temp °C", "flow (l/h)"], ["Temp_C", "flow_l_h"]),
         (["2nd floor", "höhe"], ["x_2nd_floor", "hohe"]),
-        (["°", "µ"], ["x1", "x2"]),
+        (["°", "%"], ["x1", "x2"]),
+        (["θ", "Δφ 2", "µ"], ["theta", "Deltaphi_2", "mu"]),
         (["a b", "a-b"], ["a_b", "a_b_2"]),
         (["t", "sin"], ["x_t", "x_sin"]),
     ],

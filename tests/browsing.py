@@ -1,0 +1,29 @@
+"""What tests of the studio do in a browser."""
+
+import re
+from importlib.resources import files
+
+GROWTH = (files("gode.data.examples") / "growth.csv").read_bytes()
+
+
+def choose(page, name: str, content: bytes) -> None:
+    """Choose a file and read it."""
+    page.set_input_files("#file", files=[{"name": name, "mimeType": "text/csv", "buffer": content}])
+    page.get_by_role("button", name="Read it").click()
+    page.wait_for_selector("#setup")
+
+
+def search(page, *, seconds: int = 3) -> None:
+    """Start a quick search and wait for its answer."""
+    page.select_option("#effort", "quick")
+    page.fill("#max_seconds", str(seconds))
+    page.get_by_role("button", name="Find the equation").click()
+    page.wait_for_selector(".headline", timeout=600_000)
+
+
+def downloaded(page, name: str, folder):
+    """Take a file away, and return it."""
+    with page.expect_download() as waiting:
+        page.locator(".takeaway a", has_text=re.compile(f"^{re.escape(name)}$")).click()
+    waiting.value.save_as(folder / name)
+    return folder / name
