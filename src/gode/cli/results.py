@@ -23,7 +23,6 @@ from gode.discovery.quality import Verdict
 from gode.discovery.shared import conserved, shared_constants
 from gode.files import make_folder, replacing
 from gode.fitting.noise import noise_words
-from gode.report.fitted import fit_table
 
 RECORD, REPORT, PICTURE, FIT = "record.json", "report.html", "overview.png", "fit.csv"
 RUNS = "runs.csv"  # the constants of each run, where these have their own
@@ -217,6 +216,7 @@ def save_results(found: Discovery, out: Path) -> list[Path]:
     """Write record, picture, report and fit into the folder `out`; each file is complete or unchanged."""
     from gode.report import save  # slow to import
     from gode.report.figures import overview
+    from gode.report.fitted import fit_table
     from gode.report.page import write_page
 
     make_folder(out)

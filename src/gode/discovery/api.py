@@ -35,7 +35,6 @@ from gode.errors import DataError, GodeError
 from gode.fitting.prepare import prepare
 from gode.fitting.views import inputs_seen
 from gode.model import LatentSpace, Listing, load_model
-from gode.paper import discover_by_paper
 from gode.search.archive import Step
 from gode.search.explore import spaces_of
 from gode.search.interrupts import Interrupts
@@ -261,6 +260,8 @@ def _by_paper(
     interrupts: Interrupts,
     on_step: Callable[[Step], None] | None,
 ) -> Discovery:
+    from gode.paper import discover_by_paper  # another method, which few ask for
+
     found = discover_by_paper(dataset, space, settings, interrupts, on_step)
     if not found.candidates:
         raise DataError(UNSOLVED)

@@ -15,7 +15,6 @@ from gode.equation import parse_skeleton
 from gode.equation.frame import order_of
 from gode.errors import ConfigError
 from gode.fitting.views import is_plain
-from gode.paper import paper_grammar
 from gode.search.assumptions import checked_assumptions
 from gode.search.known import Known
 from gode.search.settings import AUTO, GRAMMARS, SYSTEMS, Settings, whole
@@ -102,6 +101,8 @@ class Options:
             raise ConfigError("the paper's method knows one state and one input; use preset='default'")
         usual = GRAMMARS.get(whole(order), "") if alone else SYSTEMS
         if by_paper:
+            from gode.paper import paper_grammar  # another method, which few ask for
+
             usual = paper_grammar(order, forced=bool(dataset.inputs))
         return Settings(
             order=order,

@@ -161,11 +161,10 @@ def _parts(table: Table, id: str, places: Mapping[Hashable, Any], columns: DataO
     column = table.names.index(table.find(id))
     kept = [i for i in range(len(table.names)) if i != column]
     names, units = (tuple(each[i] for i in kept) for each in (table.names, table.units))
-    frame = table.frame[kept].set_axis(range(len(kept)), axis=1)
     for name, rows in places.items():
-        part = frame.iloc[rows].reset_index(drop=True)
+        part = tuple(table.columns[i][rows] for i in kept)
         source = f"{table.source}, {id} {name}"
-        own = replace(table, source=source, names=names, units=units, frame=part, lines=table.lines[rows])
+        own = replace(table, source=source, names=names, units=units, columns=part, lines=table.lines[rows])
         try:
             data: Any = dataset_of([own], columns)[0]
         except DataError as error:

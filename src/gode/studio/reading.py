@@ -198,7 +198,7 @@ def _read(path: str, changed: int, name: str, reading: Reading) -> Table:
 
 
 def _cell(table: Table, row: int, column: int) -> str:
-    value = table.frame[column].iloc[row]
+    value = table.columns[column][row]
     if value is None or value != value:
         return ""
     return f"{value:.8g}" if isinstance(value, float | np.floating) else str(value)[:60]

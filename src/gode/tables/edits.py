@@ -18,11 +18,11 @@ from functools import partial
 
 import numpy as np
 
-from gode.arrays import Bool, Float
+from gode.arrays import Bool, Float, Int
 from gode.errors import DataError, shortened
 from gode.tables.cells import split_list
 from gode.tables.runs import Readings
-from gode.tables.table import Table
+from gode.tables.table import Column, Table
 
 FORMS = (
     "drop COLUMN lines 14,17-19; subtract COLUMN from COLUMNS; multiply COLUMNS by NUMBER as UNIT; "
@@ -101,11 +101,15 @@ def _drop(table: Table, found: re.Match[str]) -> Table:
         missing = sorted({*lines} - {*table.lines[rows].tolist()})[0]
         raise DataError(f"{table.source} has no row of numbers in line {missing}; {found[0][:60]!r} drops it")
     columns = table.names if found["columns"] is None else _columns(table, found["columns"])
-    frame = table.frame.copy()
-    for name in columns:
-        place = table.names.index(name)
-        frame[place] = frame[place].mask(np.isin(np.arange(table.n_rows), rows))
-    return replace(table, frame=frame)
+    return table.with_columns({name: _emptied(table.column(name), rows) for name in columns})
+
+
+def _emptied(column: Column, rows: Int) -> Column:
+    """Return a column with some cells empty."""
+    kind = column.dtype.kind
+    made = column.copy() if kind in "mMfO" else column.astype(np.float64 if kind in "iu" else object)
+    made[rows] = None if kind in "Ob" else np.array("NaT", column.dtype) if kind in "mM" else np.nan
+    return made
 
 
 def _subtract(table: Table, found: re.Match[str]) -> Table:
@@ -163,12 +167,8 @@ CHANGES: tuple[tuple[re.Pattern[str], Callable[[Table, re.Match[str]], Table]], 
 
 
 def _changed(table: Table, columns: Sequence[str], change: Callable[[Float], Float]) -> Table:
-    frame = table.frame.copy()
-    for name in columns:
-        with np.errstate(over="ignore", invalid="ignore"):
-            values = change(table.numbers(name))
-        frame[table.names.index(name)] = values
-    return replace(table, frame=frame)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return table.with_columns({name: change(table.numbers(name)) for name in columns})
 
 
 def _columns(table: Table, text: str) -> list[str]:

@@ -5,7 +5,6 @@ import zlib
 from collections.abc import Mapping
 
 import numpy as np
-import pandas as pd
 
 from gode.arrays import Float
 from gode.errors import DataError
@@ -117,8 +116,7 @@ def _table(variables: Variables, source: str, part: str) -> Table:
         columns = _columns(values)
         if columns:
             notes = (f"struct {place!r}",) if place in structs else ()
-            frame = pd.DataFrame(dict(enumerate(columns.values())))
-            return columns_table(source, list(columns), frame, notes)
+            return columns_table(source, list(columns), list(columns.values()), notes)
     raise DataError(
         f"{source} holds no two vectors of numbers of the same length, in no struct either "
         f"(variables: {listed(list(variables)) or 'none'}); save them with save('data.mat', 't', 'u')"

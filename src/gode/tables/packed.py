@@ -7,11 +7,10 @@ from contextlib import contextmanager
 from zipfile import BadZipFile
 
 import numpy as np
-import pandas as pd
 
 from gode.errors import DataError
 from gode.tables.layout import parted, time_unit
-from gode.tables.table import Table
+from gode.tables.table import Column, Table
 
 MAX_UNPACKED = 1_000_000_000  # bytes
 LARGE, TIGHTEST = 50_000_000, 200  # bytes from which a packed file may be no more than this much smaller
@@ -62,14 +61,16 @@ def check_unpacked(size: int, n_values: int, source: str, *, packed: int = 0) ->
         )
 
 
-def columns_table(source: str, names: Sequence[str], frame: pd.DataFrame, notes: tuple[str, ...]) -> Table:
+def columns_table(
+    source: str, names: Sequence[str], columns: Sequence[Column], notes: tuple[str, ...]
+) -> Table:
     """Return the table of columns that have names, perhaps with a unit as in ``u [m]``; rows count from 1."""
-    if not len(frame) or not len(names):
+    if not len(names) or not len(columns[0]):
         raise DataError(f"{source} holds no rows; save the columns of time and signal in it")
     split = [parted(name) for name in names]
     plain = [name for name, _ in split]
     if len(set(plain)) < len(plain):
         plain, split = list(names), [(name, "") for name in names]
     units = tuple(unit or time_unit(name)[1] for name, unit in split)
-    frame = frame.set_axis(range(len(plain)), axis=1)
-    return Table(source, tuple(plain), units, frame, np.arange(1, len(frame) + 1), notes=notes)
+    lines = np.arange(1, len(columns[0]) + 1)
+    return Table(source, tuple(plain), units, tuple(columns), lines, notes=notes)

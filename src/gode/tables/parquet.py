@@ -2,7 +2,7 @@
 
 from gode.errors import DataError
 from gode.tables.packed import check_unpacked, columns_table, unpacking
-from gode.tables.table import Table
+from gode.tables.table import Table, columns_of
 
 
 def read_parquet(data: bytes, source: str, part: str) -> Table:
@@ -27,4 +27,4 @@ def read_parquet(data: bytes, source: str, part: str) -> Table:
         # text stays dictionary-encoded: long strings that repeat would fill the memory
         file = parquet.ParquetFile(pa.BufferReader(data), read_dictionary=words)
         frame = file.read(columns=plain).to_pandas(ignore_metadata=True)
-        return columns_table(source, [str(name) for name in frame.columns], frame, ())
+        return columns_table(source, [str(name) for name in frame.columns], columns_of(frame), ())

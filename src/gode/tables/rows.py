@@ -92,7 +92,7 @@ def _rows_of_frame(frame: pd.DataFrame, origin: object) -> Rows:
     if len(left) > 1:
         raise DataError(f"X must have columns t and perhaps force, but has {listed(names)}; drop the others")
     values = None if force is None else table.numbers(force)
-    dated = as_seconds(table.frame[names.index(time)], origin)
+    dated = as_seconds(table.column(time), origin)
     t, origin = (table.numbers(time), None) if dated is None else dated
     return Rows(t, values, (time,) if force is None else (time, force), origin)
 

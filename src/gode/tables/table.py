@@ -3,17 +3,24 @@
 import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from gode.arrays import Float, Int
+from gode.data.dates import as_seconds
 from gode.errors import DataError, shortened
 from gode.tables.cells import MISSING, is_time, meaning, number
 from gode.tables.times import Times, read_times
 
+if TYPE_CHECKING:
+    import pandas as pd
+
+# Numbers, dates, durations, or objects: text, None where empty.
+Column = np.ndarray[tuple[int, ...], np.dtype[Any]]
+NUMBERS = "biuf"  # kinds of columns of numbers
 DIGITS, LONGEST = 12, 200  # of the number of a column, and of a name that is compared with others
 TEXT = "text"  # asks for any cell that holds no number to be left out
 
@@ -25,7 +32,7 @@ class Table:
     source: str
     names: tuple[str, ...]
     units: tuple[str, ...]
-    frame: pd.DataFrame  # columns numbered from 0
+    columns: tuple[Column, ...]
     lines: Int  # the line of each row in the file, from 1; of a DataFrame the row, from 0
     decimal: str = "."
     grouped: bool = False  # whether the other sign separates thousands
@@ -39,7 +46,7 @@ class Table:
     @property
     def n_rows(self) -> int:
         """The number of rows."""
-        return len(self.frame)
+        return len(self.lines)
 
     def find(self, name: str) -> str:
         """Return the column that `name` means: its name, with or without unit or case, or its number.
@@ -81,9 +88,9 @@ class Table:
 
     def is_numeric(self, name: str) -> bool:
         """Tell whether most cells of a column are numbers and some are given."""
-        column = self._column(name)
-        if pd.api.types.is_numeric_dtype(column):
-            return bool(column.notna().any())
+        column = self.column(name)
+        if column.dtype.kind in NUMBERS:
+            return bool((column == column).any())
         words = [word for word in self._sample(column) if not self.is_left_out(word)]
         return 2 * sum(self._number(word) is not None for word in words) > len(words)
 
@@ -99,8 +106,8 @@ class Table:
 
     def left_out(self, name: str) -> dict[str, int]:
         """Return the words in a column of numbers that are no reading, and how many cells hold each."""
-        column = self._column(name)
-        if pd.api.types.is_numeric_dtype(column) or self.is_timed(name):
+        column = self.column(name)
+        if column.dtype.kind in NUMBERS or self.is_timed(name):
             return {}
         words = Counter(word for word in self.words(name) if word.lower() not in MISSING)
         anything = TEXT in self.missing
@@ -112,10 +119,10 @@ class Table:
 
     def is_timed(self, name: str) -> bool:
         """Tell whether a column holds times of day, durations or dates."""
-        column = self._column(name)
+        column = self.column(name)
         if column.dtype.kind in "mM":
             return True
-        words = [] if pd.api.types.is_numeric_dtype(column) else self._sample(column)
+        words = [] if column.dtype.kind in NUMBERS else self._sample(column)
         return 2 * sum(map(is_time, words)) > len(words)
 
     def numbers(self, name: str) -> Float:
@@ -124,11 +131,9 @@ class Table:
         Raises:
             DataError: for text or an infinite number, with its line.
         """
-        column = self._column(name)
-        if pd.api.types.is_numeric_dtype(column):
-            values = np.asarray(column.to_numpy(np.float64, na_value=np.nan), np.float64)
-        else:
-            values = self._converted(column, name)
+        column = self.column(name)
+        known = column.dtype.kind in NUMBERS
+        values = column.astype(np.float64) if known else self._converted(column, name)
         if np.isinf(values).any():
             row = int(np.argmax(np.isinf(values)))
             raise DataError(
@@ -145,31 +150,36 @@ class Table:
         """
         if not self.is_timed(name):
             return Times(self.numbers(name), "")
-        column = self._column(name)
-        if column.dtype.kind == "m":
-            spans = pd.TimedeltaIndex(column)
-            return Times(np.asarray(spans.total_seconds(), np.float64), "durations")
-        dates = pd.to_datetime(column, errors="coerce", utc=True, format="ISO8601")
-        if dates.isna().equals(column.isna()):
-            return Times(np.asarray((dates - dates.min()) / pd.Timedelta(seconds=1), np.float64), "dates")
+        column = self.column(name)
+        given = as_seconds(column, np.timedelta64(0, "ns") if column.dtype.kind == "m" else None)
+        if column.dtype.kind in "mM" and given is not None:
+            return Times(given[0], "durations" if column.dtype.kind == "m" else "dates")
+        dates = _dates(column)
+        if dates is not None:
+            return Times(dates, "dates")
         unit = self.units[self.names.index(name)] or unit
         return read_times(self.words(name), unit, lambda row: self.place(row, name))
 
     def words(self, name: str) -> list[str]:
         """Return a column as text, such as the names of runs."""
-        return ["" if v is None or v != v else str(v).strip() for v in self._column(name).tolist()]
+        return _words(self.column(name))
 
-    def _column(self, name: str) -> "pd.Series[float]":
-        return self.frame[self.names.index(name)]
+    def with_columns(self, changed: Mapping[str, Column]) -> "Table":
+        """Return the table with other values in some columns."""
+        pairs = zip(self.names, self.columns, strict=True)
+        return replace(self, columns=tuple(changed.get(name, column) for name, column in pairs))
 
-    def _sample(self, column: "pd.Series[float]") -> list[str]:
-        words = [str(v).strip() for v in column[:: self.n_rows // 100 + 1].dropna()]
-        return [word for word in words if word.lower() not in MISSING]
+    def column(self, name: str) -> Column:
+        """Return a column as it was read."""
+        return self.columns[self.names.index(name)]
+
+    def _sample(self, column: Column) -> list[str]:
+        return [word for word in _words(column[:: self.n_rows // 100 + 1]) if word.lower() not in MISSING]
 
     def _number(self, word: str) -> float | None:
         return number(word, self.decimal, grouped=self.grouped)
 
-    def _converted(self, column: "pd.Series[float]", name: str) -> Float:
+    def _converted(self, column: Column, name: str) -> Float:
         out = np.empty(len(column))
         for row, cell in enumerate(column.tolist()):
             value = np.nan if cell is None or cell != cell else self._number(str(cell))
@@ -185,7 +195,7 @@ class Table:
         return out
 
 
-def frame_table(frame: pd.DataFrame, source: str = "the DataFrame") -> Table:
+def frame_table(frame: "pd.DataFrame", source: str = "the DataFrame") -> Table:
     """Return a DataFrame as a table; a named index is a column too."""
     if any(name is not None for name in frame.index.names):
         frame = frame.reset_index()
@@ -194,8 +204,36 @@ def frame_table(frame: pd.DataFrame, source: str = "the DataFrame") -> Table:
     names = [str(name) for name in frame.columns]
     if len(set(names)) < len(names):
         raise DataError(f"{source} has two columns of the same name; rename one")
-    plain = frame.set_axis(range(len(names)), axis=1).reset_index(drop=True)
-    return Table(source, tuple(names), ("",) * len(names), plain, np.arange(len(plain)))
+    columns = columns_of(frame)
+    return Table(source, tuple(names), ("",) * len(names), columns, np.arange(len(frame)))
+
+
+def columns_of(frame: "pd.DataFrame") -> tuple[Column, ...]:
+    """Return the columns of a DataFrame; numbers that may be missing become NaN there."""
+    out: list[Column] = []
+    for place in range(frame.shape[1]):
+        column = frame.iloc[:, place]
+        numeric = column.dtype.kind in NUMBERS and column.isna().any()
+        out.append(column.to_numpy(np.float64, na_value=np.nan) if numeric else column.to_numpy())
+    return tuple(out)
+
+
+def _words(column: Column) -> list[str]:
+    """Return cells as text, an empty one where something is missing."""
+    if column.dtype.kind in "mM":
+        column = column.astype(f"{column.dtype.kind}8[us]")  # which Python knows, unlike nanoseconds
+    return ["" if v is None or v != v else str(v).strip() for v in column.tolist()]
+
+
+def _dates(column: Column) -> Float | None:
+    """Return dates as people write them down first the year, in seconds; None if some cells are none."""
+    import pandas as pd  # slow to import, and few files hold dates
+
+    cells = pd.Series(column)
+    dates = pd.to_datetime(cells, errors="coerce", utc=True, format="ISO8601")
+    if not dates.isna().equals(cells.isna()):
+        return None
+    return np.asarray((dates - dates.min()) / pd.Timedelta(seconds=1), np.float64)
 
 
 def listed(names: Sequence[str]) -> str:

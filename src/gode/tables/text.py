@@ -1,17 +1,17 @@
 """Text files to tables of named columns, whatever their delimiter, decimal sign, encoding and header."""
 
-import csv
-import io
+from collections.abc import Sequence
 
-import pandas as pd
+import numpy as np
 
 from gode.errors import DataError
 from gode.tables.cells import MISSING, SPACES, split
 from gode.tables.layout import CHOICES, GUESSED, Choices, Layout, Reading, decode_text, find_layout
-from gode.tables.table import Table
+from gode.tables.table import Column, Table
 
-NA = sorted({v for word in MISSING for v in (word, word.upper(), word.capitalize(), "NaN", "NaT", "N/A")})
+TRUTH = {"true": True, "false": False}
 MAX_COLUMNS = 10_000
+EXACT = 2.0**53  # below, a number holds every integer
 
 
 def parse_table(data: bytes, source: str, reading: Reading = GUESSED) -> Table:
@@ -27,13 +27,13 @@ def text_table(text: str, source: str, choices: Choices = CHOICES, reading: Read
     if layout.width > MAX_COLUMNS:
         raise DataError(f"{source} has {layout.width} columns; the limit is {MAX_COLUMNS}")
     _check_widths(layout, source)
-    frame = _parsed(layout)
-    used = [i for i in range(layout.width) if frame[i].notna().any() or layout.names[i] != f"column {i + 1}"]
+    parsed = _parsed(layout)
+    used = [i for i, name in enumerate(layout.names) if name != f"column {i + 1}" or _holds(parsed[i])]
     names, units = (tuple(part[i] for i in used) for part in (layout.names, layout.units))
-    frame = frame[used].set_axis(range(len(used)), axis=1)
+    columns = tuple(parsed[i] for i in used)
     decimal, grouped, asks = layout.signs
     return Table(
-        source, names, units, frame, layout.lines, decimal, grouped, _notes(layout),
+        source, names, units, columns, layout.lines, decimal, grouped, _notes(layout),
         asks=(asks,) if asks else (), missing=frozenset(word.lower() for word in reading.missing),
     )  # fmt: skip
 
@@ -53,34 +53,31 @@ def _check_widths(layout: Layout, source: str) -> None:
             )
 
 
-def _parsed(layout: Layout) -> pd.DataFrame:
-    if any('"' in row for row in layout.rows):  # rare, and the quotes of pandas and csv differ
-        return _split_by_hand(layout)
-    options = {} if pd.__version__ >= "3.1" else {"float_precision": "round_trip"}  # newer ones are exact
-    spaced = layout.delimiter == SPACES
-    rows = [" ".join(row.split()) for row in layout.rows] if spaced else layout.rows
-    frame: pd.DataFrame = pd.read_csv(  # type: ignore[call-overload]
-        io.BytesIO("\n".join([*rows, ""]).encode()),
-        sep=layout.delimiter,
-        decimal=layout.signs.decimal,
-        header=None,
-        names=list(range(layout.width)),
-        index_col=False,
-        skipinitialspace=True,
-        skip_blank_lines=False,
-        keep_default_na=False,
-        na_values=NA,
-        quoting=csv.QUOTE_NONE,
-        low_memory=False,
-        **options,
-    )
-    return frame
-
-
-def _split_by_hand(layout: Layout) -> pd.DataFrame:
+def _parsed(layout: Layout) -> tuple[Column, ...]:
+    quoted = any('"' in row for row in layout.rows)  # rare; what is in quotes is kept as it is
     rows = [split(row, layout.delimiter) for row in layout.rows]
-    cells = [[*row, *[""] * (layout.width - len(row))] for row in rows]
-    return pd.DataFrame([[None if c.lower() in MISSING else c for c in row] for row in cells], dtype=object)
+    whole = [[*row, *[""] * (layout.width - len(row))] for row in rows]
+    return tuple(_column(cells, "" if quoted else layout.signs.decimal) for cells in zip(*whole, strict=True))
+
+
+def _holds(column: Column) -> bool:
+    """Tell whether some cell is given."""
+    return any(v is not None and v == v for v in column.tolist())
+
+
+def _column(cells: Sequence[str], decimal: str) -> Column:
+    """Return the cells of a column: numbers, if all are that, else objects; None where one is empty."""
+    given = [None if cell.lower() in MISSING else cell for cell in cells]
+    filled = [cell for cell in given if cell is not None]
+    if not decimal or any("_" in cell or (decimal == "," and "." in cell) for cell in filled):
+        return np.array(given, object)
+    try:
+        values = np.array([np.nan if cell is None else float(cell.replace(decimal, ".")) for cell in given])
+    except ValueError:
+        truths = [TRUTH.get(cell.lower()) for cell in cells]
+        return np.array(given, object) if None in truths else np.array(truths, np.bool_)
+    whole = len(filled) == len(given) and all(cell.lstrip("+-").isdecimal() for cell in filled)
+    return values.astype(np.int64) if whole and np.all(np.abs(values) < EXACT) else values
 
 
 def _notes(layout: Layout) -> tuple[str, ...]:
