@@ -1,15 +1,20 @@
 """Measured records: which law is named, and how well does it forecast what was held back?
 
     python benchmarks/measured.py [--data DIR] [--out FILE.csv] [NAME ...]
+    python benchmarks/measured.py --answers FILE.md --data DIR [--seconds 60] [NAME ...]
 
 Each record is searched whole for the law that is named, and on its first 60 % for the forecast of the rest,
 beside the forms that textbooks give. DIR holds further records that are not part of this project.
+
+With --answers, every record of DIR, systems and several runs among them, goes through a quick `gode.discover`
+and through `gode.fit` of its textbook law, and FILE.md tells what came: an answer or a sentence.
 """
 
 import argparse
 import csv
 import time
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -87,12 +92,90 @@ RECORDS = (
 )
 
 
+@dataclass(frozen=True)
+class Measured:
+    """A file of the folder, which columns are what, and the law that a textbook gives."""
+
+    name: str
+    order: int
+    law: str | tuple[str, ...]
+    states: tuple[str, ...] = ("u",)
+    force: str | None = None
+    time: str = "t"
+    subjects: str | None = None  # the column that tells the runs apart
+    apart: bool = False  # whether the columns are runs of one state
+    rows: int | None = None
+
+    @property
+    def laws(self) -> list[str]:
+        """The law, an equation for each state."""
+        return [self.law] if isinstance(self.law, str) else list(self.law)
+
+
+DRIVEN = "u'' = C*u' + C*u + C*F + C"
+SLIDE = "u'' = C*F + C*u' + C*sign(u') + C"
+SERUM = tuple(f"s{i}" for i in range(1, 7))
+MEASURED = (
+    Measured("yeast_growth", 1, "u' = C*u + C*u^2"),
+    Measured("falling_ball", 2, "u'' = C + C*u'^2"),
+    Measured("influenza_1978", 2, "u*u'' = u'^2 + C*u^2*u' + C*u^3"),
+    Measured("lynx_hare", 1, "u' = C*u + C*u*F", force="force"),
+    Measured("lynx_hare", 1, ("u' = C*u + C*u*force", "force' = C*force + C*u*force"), ("u", "force")),
+    Measured("pendulum_free", 2, "u'' = C*sin(u) + C*u' + C*u'*abs(u')", rows=1000),
+    Measured("silverbox_train", 2, "u'' = C*u' + C*u + C*u^3 + C*F + C", force="force", rows=1501),
+    Measured(
+        "coupled_oscillators",
+        2,
+        ("x1'' = C*x1 + C*x2 + C*x1' + C", "x2'' = C*x1 + C*x2 + C*x2' + C"),
+        ("x1", "x2"),
+    ),
+    Measured("cascaded_tanks_est", 2, DRIVEN, force="force"),
+    Measured("cascaded_tanks_val", 2, DRIVEN, force="force"),
+    Measured("emps_train", 2, SLIDE, force="force", rows=1500),
+    Measured("emps_pulses", 2, SLIDE, force="force", rows=1500),
+    Measured("coupled_drives_1", 2, DRIVEN, ("speed",), force="voltage"),
+    Measured("gas_furnace", 1, "u' = C*u + C*F + C", ("co2",), force="gas"),
+    Measured("theophylline", 1, "u' = C*u + C*exp(C*t)", ("conc",), time="Time", subjects="Subject"),
+    Measured("cefamandole", 2, "u'' = C*u' + C*u", SERUM, apart=True),
+    Measured("eyam_plague", 1, ("S' = C*S*I", "I' = C*S*I + C*I"), ("S", "I")),
+    Measured(
+        "gause_paramecium_mix",
+        1,
+        (
+            "aurelia' = C*aurelia + C*aurelia^2 + C*aurelia*caudatum",
+            "caudatum' = C*caudatum + C*caudatum^2 + C*aurelia*caudatum",
+        ),
+        ("aurelia", "caudatum"),
+    ),
+    Measured(
+        "herbicide_commerce",
+        1,
+        ("T245' = C*T245", "phenol' = C*T245 + C*phenol", "anisole' = C*phenol + C*anisole"),
+        ("T245", "phenol", "anisole"),
+    ),
+    Measured(
+        "veilleux_didinium",
+        1,
+        (
+            "paramecium' = r*paramecium*(1 - paramecium/K) - a*paramecium*didinium/(h + paramecium)",
+            "didinium' = b*paramecium*didinium/(h + paramecium) - m*didinium",
+        ),
+        ("paramecium", "didinium"),
+    ),
+)
+
+
 def main() -> None:
     options = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     options.add_argument("names", nargs="*")
     options.add_argument("--data", type=Path, default=HERE)
     options.add_argument("--out", type=Path)
+    options.add_argument("--answers", type=Path)
+    options.add_argument("--seconds", type=float, default=60.0)
     given = options.parse_args()
+    if given.answers:
+        write_answers(given.answers, given.data, given.seconds, given.names)
+        return
     rows = []
     for record in RECORDS:
         path = next((p for d in (given.data, HERE) if (p := d / f"{record.name}.csv").exists()), None)
@@ -110,6 +193,72 @@ def main() -> None:
     inside = [float(r[5]) for r in rows if r[5] != "-"]
     widths = [float(r[6]) for r in rows if r[6] != "-"]
     print(f"inside the band: {np.mean(inside):.2f}; median half width / spread: {np.median(widths):.2f}")
+
+
+def write_answers(out: Path, folder: Path, seconds: float, names: list[str]) -> None:
+    """Write what comes of every record of a folder as a table in Markdown, row by row."""
+    lines = [
+        "# Measured records",
+        "",
+        "Records that others measured go through a quick search and through a fit of the law of a textbook.",
+        f"Written by `python benchmarks/measured.py --answers`, each search with `max_seconds={seconds:g}`.",
+        "Times are those of the processor.",
+        "",
+        "| record | values | law named | verdict | s | verdict of the textbook law | s |",
+        "| --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    for record in MEASURED:
+        path = folder / f"{record.name}.csv"
+        if not path.exists() or (names and record.name not in names):
+            continue
+        t, data, force = channels(record, path)
+        values = sum(len(each) for each in t) * len(data if isinstance(data, dict) else [1])
+        found, spent = answered(
+            gode.discover, t, data, force, order=record.order, effort="quick", max_seconds=seconds
+        )
+        fitted, own = answered(lambda *a, **k: gode.fit(textbook_of(record), *a, **k), t, data, force)
+        cells = [record.name, str(values), *found, f"{spent:.1f}", fitted[1], f"{own:.1f}"]
+        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+        print(lines[-1], flush=True)
+        out.write_text("\n".join([*lines, ""]))
+
+
+def answered(call: Callable[..., gode.Discovery], t: list, data: object, force: object, **options: object):
+    """Return the law and the verdict of a call, or the sentence that came instead, and the processor time."""
+    start = time.process_time()
+    several = len(t) > 1
+    if force is not None:
+        options["force"] = force if several else force[0]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            found = call(t if several else t[0], data, **options)
+            cells = ["; ".join(f"`{line}`" for line in found.equation.lines()), found.quality.verdict.value]
+        except gode.GodeError as error:
+            cells = ["–", str(error).partition(";")[0]]
+    return cells, time.process_time() - start
+
+
+def textbook_of(record: Measured) -> str | list[str]:
+    return record.laws if len(record.laws) > 1 else record.laws[0]
+
+
+def channels(record: Measured, path: Path) -> tuple[list, object, list | None]:
+    """Return the times and inputs of each run, and what was measured as `discover` takes it."""
+    read = read_table(path)
+    table = read.frame.set_axis(list(read.names), axis=1).iloc[: record.rows]
+    parts = (
+        [table] if record.subjects is None else [own for _, own in table.groupby(record.subjects, sort=False)]
+    )
+    if record.apart:
+        parts = [table[[record.time, state]].rename(columns={state: "u"}).dropna() for state in record.states]
+    times = [part[record.time].to_numpy(float) for part in parts]
+    force = None if record.force is None else [part[record.force].to_numpy(float) for part in parts]
+    if len(record.states) > 1 and not record.apart:
+        return times, {state: parts[0][state].to_numpy(float) for state in record.states}, force
+    state = "u" if record.apart else record.states[0]
+    signals = [part[state].to_numpy(float) for part in parts]
+    return times, signals if len(signals) > 1 else signals[0], force
 
 
 def row(record: Record, path: Path) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -33,9 +34,14 @@ def main(given: list[str]) -> int:
     with TemporaryDirectory(prefix="gode-wheel-") as folder:
         build(Path(folder))
         (wheel,) = Path(folder).glob("*.whl")
-        for version, interpreter in chosen.items():
-            print(f"The demonstration from {wheel.name} with Python {version} ...", flush=True)
-            try_with(interpreter, wheel, Path(folder) / version)
+        print(f"The demonstration from {wheel.name} with Python {', '.join(chosen)} ...", flush=True)
+        with ThreadPoolExecutor() as pool:  # most of the time goes into compiling, once for each
+            tried = [
+                pool.submit(try_with, interpreter, wheel, Path(folder) / version)
+                for version, interpreter in chosen.items()
+            ]
+        for each in tried:
+            each.result()  # raises what ended it
     print(f"the wheel works with Python {', '.join(chosen)}")
     return 0
 

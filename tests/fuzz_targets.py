@@ -1,4 +1,4 @@
-"""What a fuzzer throws bytes at: the four readers of what people write. Only our own errors may come out."""
+"""What a fuzzer throws bytes at: the readers of what people write. Only our own errors may come out."""
 
 import json
 import math
@@ -7,11 +7,15 @@ from contextlib import suppress
 
 import numpy as np
 
+from gode.cli.known import bounds_of, fixed_values, units_of
+from gode.data.labels import with_units
 from gode.discovery.arguments import make_dataset
+from gode.discovery.framing import frame_of
 from gode.equation import parse_equation, parse_skeleton
 from gode.errors import GodeError
 from gode.grammar import Grammar, generate, sample
 from gode.report.record import discovery_of
+from gode.search.known import make_known
 from gode.tables.roles import Roles
 from gode.tables.runs import runs_of_tables
 from gode.tables.text import parse_table
@@ -70,9 +74,24 @@ def record(data: bytes) -> None:
     found.simulate()
 
 
+def known(data: bytes) -> None:
+    """Read what is known of a law: a frame, values, bounds, units and assumptions, apart by a bar."""
+    words = data.decode("utf-8", "replace").split("|")
+    frame, fixed, bounds, units, assumed = (*words, "", "", "", "", "")[:5]
+    lists = [tuple(each.split("\n")) if each else () for each in (fixed, bounds, units, assumed)]
+    t = np.linspace(0.0, 1.0, 12)
+    try:
+        found = make_known(frame, fixed_values(lists[0]), bounds_of(lists[1]), units_of(lists[2]), lists[3])
+        dataset = with_units(make_dataset(t, np.c_[t, t**2], names=["x", "y"]), dict(found.units))
+        frame_of(found, dataset)
+    except GodeError:
+        return
+
+
 TARGETS: dict[str, Callable[[bytes], None]] = {
     "expression": expression,
     "grammar": grammar,
     "table": table,
     "record": record,
+    "known": known,
 }

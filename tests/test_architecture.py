@@ -21,6 +21,7 @@ LAYERS = (
         "errors": set(),
         "arrays": set(),
         "choices": set(),
+        "identifiers": set(),
         "compiling": set(),
         "markup": set(),
         "__version__": set(),

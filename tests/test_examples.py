@@ -62,6 +62,7 @@ def test_unknown_example_is_named():
         load_example("pendulums")
 
 
+@pytest.mark.slow
 def test_growth():
     text = printed("growth")
     assert re.match(r"found: u' = 0\.\d+\*u - 0\.0\d+\*u\^2", line(text, "found"))

@@ -19,8 +19,8 @@ from gode.discovery.quality import Quality
 from gode.discovery.simulate import Start
 from gode.discovery.states import TAKEN
 from gode.equation.fixing import Bounds
-from gode.equation.identifiers import identifiers
 from gode.errors import ConfigError, DataError, NotFittedError
+from gode.identifiers import identifiers
 from gode.search.settings import INPUT
 from gode.tables.rows import Rows, by_run, explained, rows_of, target_names, target_of
 

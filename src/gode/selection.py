@@ -39,7 +39,9 @@ class SelectionConfig:
 
     temperature: float = 2.0  # by which the criterion is divided for probabilities; see docs/calibration.md
     level: float = 0.9  # posterior probability that the set of near ties holds
-    support: float = 10.0  # least gain over a constant, a line, a random walk: 2 log of the Bayes factor
+    support: float = (
+        10.0  # least gain of each state over a constant, a line, a random walk: 2 log of Bayes factors
+    )
     chance: float = 3.0  # standard deviations of what constants of each run explain by chance
     floor: float = 1e-5  # residuals below this share of the signal are rounding
     lasting: float = (
@@ -294,14 +296,16 @@ def front(candidates: Sequence[Candidate]) -> list[Candidate]:
 
 def _is_supported(best: Candidate, pool: Pool, m: float, config: SelectionConfig) -> bool:
     """Tell whether the best equation explains the data better than a constant, a line and a random walk."""
-    if pool.series and _gain_over_walk(best, pool.series, config) < config.support:
+    least = config.support * len(best.equation.skeleton.parts)
+    if pool.series and _gain_over_walk(best, pool.series, config) < least:
         return False
+    plain = best.criterion + _lasting(best.equation, config)
     polynomial = all(variables(p.key) == {p.highest} for p in best.equation.skeleton.parts)
     for squares, k in pool.polynomials:
         if polynomial and k >= best.n_free:
             continue  # a constant rate is a line itself
         left = [Residuals(x, state.share) for x, state in zip(squares, best.states, strict=True)]
-        if _evidence(left, m, k, pool.floor, config, wide=True) < best.criterion + config.support:
+        if _evidence(left, m, k, pool.floor, config, wide=True) < plain + least:
             return False
     return True
 
@@ -309,10 +313,13 @@ def _is_supported(best: Candidate, pool: Pool, m: float, config: SelectionConfig
 def _gain_over_walk(best: Candidate, series: Sequence[tuple[Float, Float]], config: SelectionConfig) -> float:
     """Return the gain of the equation with correlated noise about it over that noise about a level alone.
 
-    The noise is an ARMA(1, 1) process, which can be a random walk; its two numbers are fitted to both.
+    The noise is an ARMA(1, 1) process, which can be a random walk; its two numbers are fitted to both. What
+    is fitted makes the innovations smaller by chance, too, which is taken back.
     """
     alone = fit_arma([observed for observed, _ in series], levels=True)
     with_it = fit_arma([residual for _, residual in series], levels=False)
     cost = (best.n_free - len(series)) * np.log(float(alone.n)) - _saved(best, float(alone.n), config)
-    cost += best.unusual
+    cost += best.unusual + _lasting(best.equation, config)  # a preference among laws is none for a law
+    n = float(alone.n)
+    cost += n * np.log(max(n - len(series), 1.0) / max(n - best.n_free, 0.5))
     return float(alone.deviance - with_it.deviance - cost)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from gode.errors import ConfigError, pointed
+from gode.errors import ConfigError, pointed, shortened
 
 PURE = {"1", "-", "–", "—", "rad", ""}  # pure numbers
 DERIVED = {
@@ -23,6 +23,7 @@ RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
 TOKEN = re.compile(
     r"\s*(?:(?P<symbol>[^\W\d_][^\W\d]*|°\w*|%|1(?![\d.]))|(?P<sign>\*\*|[*·/^()])|(?P<power>-?\d+(?:\.\d+)?))"
 )
+LONGEST = 100  # characters of a unit
 SMALLEST = 1e-9  # power that is not zero
 
 
@@ -105,10 +106,14 @@ class _Reader:
         self.text = text
         self.plain = re.sub(r"([⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+)", lambda m: m[0].translate(RAISED), text)
         self.place = 0
+        if len(text) > LONGEST:
+            raise self.fail(f"more than {LONGEST} characters")
 
     def fail(self, reason: str) -> ConfigError:
         return ConfigError(
-            pointed(f"{reason} in the unit {self.text!r}; write it as m/s^2", self.text, self.place)
+            pointed(
+                f"{reason} in the unit {shortened(self.text)!r}; write it as m/s^2", self.text, self.place
+            )
         )
 
     def next(self) -> "re.Match[str] | None":

@@ -297,6 +297,7 @@ def test_several_files_and_a_column_of_runs_are_several_runs(tmp_path):
     assert "2 runs by 'run'" in again["data"][0]
 
 
+@pytest.mark.slow
 def test_where_the_first_order_fails_the_second_is_named(tmp_path):
     t = np.linspace(0.0, 12.0, 60)
     u = np.exp(-0.1 * t) * np.cos(2 * t) + 0.02 * np.random.default_rng(0).standard_normal(60)

@@ -11,6 +11,7 @@ import gode
 from gode.discovery.arguments import make_dataset
 from gode.discovery.called import by_columns, called, column_of, shown
 from gode.discovery.framing import called_in, in_columns, read_frame
+from gode.discovery.remedies import with_term
 from gode.equation import parse_equation
 from gode.equation.system import with_names
 from gode.report.fitted import fit_table
@@ -131,3 +132,11 @@ def test_records_keep_u_inside_and_names_outside(tank):
 def test_the_number_of_solved_equations_survives_a_record(tank):
     many = replace(tank, solved=90)
     assert discovery_of(json.loads(json.dumps(record_of(many)))).n_solved == 90
+
+
+def test_what_is_tried_for_a_poor_fit_is_tried_whatever_columns_are_called():
+    law = parse_equation("2*u' + 3*u = F")
+    named = with_names(law, {"u": "level", "F": "pump"})
+    tried, other = (with_term(each, 0, "sign(u')") for each in (named, law))
+    assert tried == other
+    assert tried is not None

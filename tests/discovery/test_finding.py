@@ -72,7 +72,7 @@ def test_shared_constants_are_named_with_their_error_bars(tied):
     assert tied.named_lines() == [
         "prey' = prey - a*prey*pred",
         "pred' = -2*pred + a*pred*prey",
-        "a = 0.5 ± 0.01 (one constant in two equations)",
+        "a = 0.5 ± 0.02 at 95 % (one constant in two equations)",
     ]
 
 

@@ -35,7 +35,7 @@ def epidemic():
 def test_shared_constants_are_named(epidemic):
     assert named_lines(epidemic) == ["S' = -a*S*I", "I' = -b*I + a*I*S", "R' = b*I"]
     first, second = shared_constants(epidemic)
-    assert first.told(0.0123) == "a = 0.52 ± 0.012 (one constant in two equations)"
+    assert first.told(0.0123) == "a = 0.52 ± 0.024 at 95 % (one constant in two equations)"
     assert second.equations == ("I", "R")
 
 

@@ -194,3 +194,9 @@ def test_mathml_of_sums_fractions_and_powers():
         f"{minus}<mrow><mo>(</mo>{lone}<mo>)</mo></mrow>{space}<mi>t</mi>"
         f"{minus}<mfrac><mrow><mi>t</mi></mrow><mrow>{lone}</mrow></mfrac></mrow></math>"
     )
+
+
+def test_a_long_factor_that_divides_by_a_short_number_is_written_so():
+    tree = parse_tree("-3*(F/70)^2*u")
+    assert to_text(parse_tree("u*(F/70)^u")) == "u*(F/70)^u"
+    assert parse_tree(to_text(tree)) == tree

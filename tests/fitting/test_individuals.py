@@ -51,3 +51,10 @@ def test_runs_with_different_noise_keep_some_of_it(rng):
     variances, freedom = moderated(noise * rng.chisquare(5, 200), np.full(200, 5.0))
     assert np.median(variances[100:]) > 5 * np.median(variances[:100])
     assert freedom < 20
+
+
+def test_a_population_of_runs_that_determine_nothing_has_a_mean():
+    values = 1.0 + 1e-13 * np.array([[0.0, 0.0, 0.0], [1.0, -1.0, 1.0], [0.0, 1.0, 1.0]])
+    found = population_of(values, np.ones((3, 3, 3)))
+    np.testing.assert_allclose(found.mean, 1.0)
+    assert np.isfinite(found.covariance).all()

@@ -68,9 +68,17 @@ def test_starts_are_told_in_the_units_of_the_data(growth):
     found = replace(growth, prepared=replace(growth.prepared, dataset=dataset))
     words = [e.words for e in _experiments(found)]
     assert "measure 2 times as long, to t = 28 h" in words
-    starts = [text for text in words if text.startswith("start from u")]
+    starts = [text for text in words if text.startswith("start from mass")]
     assert starts
     assert all(text.endswith(" g") for text in starts)
+
+
+def test_what_is_never_negative_starts_at_rest_or_growing():
+    t = np.linspace(0.0, 6.0, 60)
+    found = fit("u'' = C*u' + C*u", t, t * np.exp(-t))
+    starts = [e.scenario.initial for e in _experiments(found) if e.scenario.initial is not None]
+    assert starts
+    assert all(v >= 0 for _, v in starts)
 
 
 def test_nothing_is_said_where_nothing_is_undecided(pendulum):

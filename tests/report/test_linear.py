@@ -111,3 +111,9 @@ def test_without_python_control_it_says_how_to_get_it(mass, monkeypatch):
     monkeypatch.setitem(sys.modules, "control", None)
     with pytest.raises(ConfigError, match=r"gode-engine\[control\]"):
         mass.linearise().control()
+
+
+def test_a_kink_at_the_equilibrium_is_told_with_both_sides():
+    spring = fitted("u'' = -40*u - 10*abs(u) - 0.3*u'", "u'' = C*u' + C*u + C*abs(u)", [1.0, 0.0], force=None)
+    with pytest.raises(EquationError, match=r"has a kink at its equilibrium u = 0.*5\.475j.*7\.069j"):
+        spring.linearise()

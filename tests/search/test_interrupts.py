@@ -67,7 +67,9 @@ def test_a_limit_of_time_counts_once_there_is_enough():
     with pytest.raises(KeyboardInterrupt):
         interrupts.check()
     assert interrupts.timed_out
-    interrupts.check()  # what is left to do is done
+    with pytest.raises(KeyboardInterrupt):
+        interrupts.check()  # what was left to do took too long as well
+    interrupts.check()  # what is needed for an answer is done
     interrupts.limit(None)
     interrupts.enough()
     interrupts.check()

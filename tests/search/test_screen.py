@@ -3,7 +3,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from gode.data import columns_of_run
+from gode.data import columns_of_run, join_runs
 from gode.equation import parse_equation, parse_tree
 from gode.equation.sums import to_sum
 from gode.fitting import ConstantsConfig, fit_constants, integral_problem, residual_problem
@@ -126,3 +126,12 @@ def test_only_the_sixteen_commonest_terms_form_sums_with_each_other(columns):
     assert max(len(sum_) for sum_ in found) == 4
     assert max(len(sum_ & rare) for sum_ in found) == 1
     assert set().union(*found) == set(many.bodies)
+
+
+def test_a_run_whose_signal_is_zero_says_nothing_about_sums():
+    t = np.linspace(0.0, 3.0, 60)
+    runs = [columns_of_run(t, np.exp(-t), -np.exp(-t)), columns_of_run(t, 0.0 * t + 1.0, 0.0 * t)]
+    rates = Vocabulary(bodies("1", "u", "u^2", "t"), "{sentence} = u'")
+    each = [residual_problem(run) for run in runs]
+    found = best_sums(rates, residual_problem(join_runs(runs)), 5, ConstantsConfig(), "u'", each)
+    assert found == best_sums(rates, each[0], 5, ConstantsConfig(), "u'", each[:1])

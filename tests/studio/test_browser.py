@@ -51,7 +51,7 @@ def test_times_of_a_clock_become_hours(page):
     rows = "".join(f"{i // 3:02}:{20 * (i % 3):02}:00;{i / 10:.1f}\n".replace(".", ",") for i in range(30))
     choose(page, "plate.csv", f"Zeit;OD\n{rows}".encode())
     expect(page.locator("main")).to_contain_text("decimal commas, as in 0,0")
-    expect(page.locator("main")).to_contain_text("read as h:mm:ss, in seconds")
+    expect(page.locator("main")).to_contain_text("read as h:mm:ss")
     page.locator("summary", has_text="Edit the data").click()
     page.select_option("select[name='multiply.column']", "Zeit")
     page.select_option("select[name='multiply.kind']", label="seconds to hours")
@@ -346,3 +346,12 @@ def test_a_search_is_stopped_keeps_its_best_and_goes_on(page):
     page.wait_for_selector("#live")
     page.wait_for_selector(".headline", timeout=600_000)
     assert page.get_by_role("button", name="Go on with the search").count() == 0
+
+
+def test_the_key_of_a_dashed_curve_is_dashed(page, studio, answered):
+    page.goto(f"{studio.address}/runs/{answered}")
+    page.check("input[data-group='c1']")
+    keys = page.locator(".plot-key:has(.plot-mark.line) .plot-mark")
+    shown = keys.evaluate_all("all => all.map((mark) => getComputedStyle(mark).backgroundImage)")
+    assert shown[0] == "none"
+    assert any(text.startswith("repeating-linear-gradient") for text in shown)

@@ -17,7 +17,7 @@ CASES = {
 def test_roles_are_guessed(tmp_path, name):
     text, roles, wells = CASES[name]
     (tmp_path / name).write_text(text)
-    found, many, why = guess(read_table(tmp_path / name))
+    found, many, why, _ = guess(read_table(tmp_path / name))
     assert (found, many) == (roles, wells)
     assert all(why)
 
@@ -30,7 +30,7 @@ def test_what_was_guessed_about_the_text_comes_with_what_shows_it(tmp_path):
     assert "decimal commas, as in 37,0" in said
     assert "the numbers begin in line 2" in said
     assert "Temp in °C" in said
-    assert "Zeit holds times and is counted in seconds" in said
+    assert "Zeit holds times and is counted from its start" in said
     path.write_text("0,1\n1,2\n2,4\n")
     assert "no header: the numbers begin in line 1" in " ".join(how_read(read_table(path), path))
 

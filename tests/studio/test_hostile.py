@@ -274,6 +274,10 @@ def test_a_waiting_run_offers_to_be_taken_back(tmp_path):
     [
         ("--initial was given 2 times for 1 runs", "“Known initial values” was given 2 times for 1 runs"),
         ("name the times with --time", "name the times with the role “time”"),
+        (
+            "give each its own (--individual all, or individual=True)",
+            "give each its own (“Constants that each run has for itself” all)",
+        ),
         ("one --other and a-- b", "one --other and a-- b"),
     ],
 )

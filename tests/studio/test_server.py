@@ -23,7 +23,7 @@ def run(*words: str, missing: tuple[str, ...] = ()) -> subprocess.CompletedProce
     )
 
 
-@pytest.mark.parametrize("missing", ["starlette", "uvicorn"])
+@pytest.mark.parametrize("missing", ["starlette", "uvicorn", "python_multipart"])
 def test_without_the_extra_the_command_says_what_to_install(missing, tmp_path):
     done = run("studio", "--no-browser", "--folder", str(tmp_path / "runs"), missing=(missing,))
     assert done.returncode == 2

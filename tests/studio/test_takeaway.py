@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from gode import load
+from gode.studio.answering import file
 from gode.studio.runs import Runs
 from gode.studio.takeaway import Files
 
@@ -27,6 +28,12 @@ def test_the_archive_holds_every_file_and_the_data(files):
         assert archive.read("growth.csv") == (files.folder / "data" / "growth.csv").read_bytes()
     assert {*names} == {*files.listed(), "growth.csv"} - {"everything.zip"}
     assert {"report.html", "record.json", "overview.png", "model.c", "model.mo", "notebook.ipynb"} <= {*names}
+
+
+def test_the_report_has_the_headline_and_the_name_of_the_file(files):
+    report = file(files.folder, files.job, "report.html").decode()
+    assert "<h1>Equation found by gode in growth.csv</h1>" in report
+    assert files.found.assessment.headline in report
 
 
 def test_the_notebook_runs_beside_the_record(files, monkeypatch, capsys):

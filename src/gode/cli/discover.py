@@ -3,7 +3,6 @@
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -170,7 +169,7 @@ def fit_command(
     """
     texts, files = split_equations(equation, files)
     options = DataOptions(**data)  # type: ignore[arg-type]
-    options = named_by_equations(options, texts) if len(texts) > 1 else replace(options, single=True)
+    options = named_by_equations(options, texts)
     dataset, readings = read_dataset(files, options)
     from gode.data.labels import with_units  # after the files were read: they are slow to import
     from gode.discovery.given import fit_in, law_known

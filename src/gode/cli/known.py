@@ -24,7 +24,8 @@ assume_option = click.option(
     "--assume",
     metavar="NAME",
     multiple=True,
-    help="What the law keeps: odd, energy, autonomous, rest-at-zero, rest-at=2.5, nonnegative; repeatable.",
+    help="What the law keeps: odd, energy, autonomous, rest-at-zero, rest-at=2.5, nonnegative, "
+    "no-spontaneous (what is zero stays zero); repeatable.",
 )
 
 

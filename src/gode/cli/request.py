@@ -2,10 +2,12 @@
 
 import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gode.cli.known import bounds_of, fixed_values, units_of
+from gode.errors import EquationError
 from gode.measured.asked import parts_of
 from gode.measured.read import DataOptions, check_initial
 
@@ -33,10 +35,8 @@ def asked_search(
     Raises:
         ConfigError, DataError, EquationError: if they do not go together.
     """
-    if frame is not None and ";" in frame:
+    if frame is not None:
         data = named_by_equations(data, [text for text in frame.split(";") if text.strip()])
-    elif frame is not None:
-        data = replace(data, single=True)
     dataset, readings = read(data)
     from gode.discovery.framing import frame_of  # after the files were read: they are slow to import
     from gode.discovery.options import Options
@@ -51,6 +51,18 @@ def asked_search(
     own = individuals_of(individual, dataset)
     options = replace(given, order="auto" if order == "auto" else int(order), known=known, individual=own)
     return dataset, readings, options, check_initial(dataset, order)
+
+
+def _named_by_equation(options: DataOptions, text: str) -> DataOptions:
+    """Return the options; an equation of a state that is not called u names its column, if no option does."""
+    from gode.equation.parse_system import written_states
+
+    if any(name is not None for name in (options.u, options.states, options.velocity, options.acceleration)):
+        return options
+    with suppress(EquationError):  # it is read again where its place can be told
+        (state,) = written_states([text])
+        return options if state == "u" else replace(options, states=state)
+    return options
 
 
 def individuals_of(option: str | None, dataset: "Dataset") -> tuple[str, ...]:
@@ -68,6 +80,8 @@ def named_by_equations(options: DataOptions, texts: Sequence[str]) -> DataOption
     """Return the options with the states called as in some equations, and a single input F if it is there."""
     from gode.equation.parse_system import written_states
 
+    if len(texts) == 1:
+        return _named_by_equation(replace(options, single=True), texts[0])
     called = written_states(texts)
     force = options.force
     if force is not None and len(parts_of(force)) == 1 and any(re.search(r"\bF\b", text) for text in texts):

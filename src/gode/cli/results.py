@@ -57,6 +57,7 @@ def print_discovery(found: Discovery, *, seconds: float | None) -> None:
         say(f"  {cause}.")
     if len(found.candidates) > 1:
         _print_front(found)
+    if found.assessment.sure:
         _print_ties(found)
 
 

@@ -1,11 +1,14 @@
 """gode studio: a page on this machine to drop a file on, watch the search, and take the result away."""
 
+from importlib.util import find_spec
 from pathlib import Path
 
 import click
 
 from gode.cli.app import OutPath, main, say
 from gode.errors import ConfigError
+
+NEEDED = ("starlette", "uvicorn", "python_multipart")  # of the extra; the last is asked for by an upload only
 
 
 @main.command("studio")
@@ -30,12 +33,11 @@ def studio_command(files: tuple[str, ...], folder: Path, port: int, browser: boo
       gode studio
       gode studio growth.csv --folder plates
     """
-    try:
-        from gode.studio.server import serve
-    except ModuleNotFoundError as error:
-        if (error.name or "").startswith("gode"):
-            raise
+    missing = [name for name in NEEDED if find_spec(name) is None]
+    if missing:
         raise ConfigError(
-            f"the studio needs {error.name}, which is not installed: pip install 'gode-engine[studio]'"
-        ) from None
+            f"the studio needs {missing[0]}, which is not installed: pip install 'gode-engine[studio]'"
+        )
+    from gode.studio.server import serve
+
     serve(folder, files, port=port, browser=browser, say=say)

@@ -4,7 +4,7 @@ The number of cycles decides, not that of points: a slow signal that is sampled 
 neighbouring points, and only a signal with many cycles is cut into blocks.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -17,6 +17,7 @@ from gode.data.noise import FLOOR, MIXED, SURE, curve_sizes, is_noisy, noise_pro
 from gode.data.runs import Run, cycles, lowest_channel
 from gode.data.smoothed import Smooth
 
+Memo = dict[tuple[int, tuple[bytes, ...]], list[Smooth]]  # by state and what was observed in each run
 MAX_POINTS = 450  # of one process, whose cost is cubic in them
 MAX_CYCLES = 12  # of one process, whose hyperparameters are tuned on 160 points
 PER_CYCLE = 64  # points per cycle that averaging keeps: fewer would flatten the peaks
@@ -32,26 +33,39 @@ def smooth(run: Run, *, known: Float | None = None) -> Smooth:
     return Smooth.of_states([_smooth_state(run.state(s), exact[s]) for s in range(run.n_states)])
 
 
-def smooth_runs(runs: Sequence[Run], known: Sequence[Float]) -> tuple[Smooth, ...]:
-    """Return runs smoothed with the kind of noise that each state shows; `known` as in `smooth`."""
-    states = []
+def smooth_runs(
+    runs: Sequence[Run],
+    known: Sequence[Float],
+    memo: Memo | None = None,
+    hurried: Callable[[], bool] = lambda: False,
+) -> tuple[Smooth, ...]:
+    """Return runs smoothed with the kind of noise that each state shows; `known` as in `smooth`.
+
+    Args:
+        memo: what was smoothed before, of the same times; it is filled. States that did not change are there.
+        hurried: tells whether this has taken so long that the rest is to be smoothed less carefully.
+    """
+    states, memo = [], {} if memo is None else memo
     for s in range(runs[0].n_states):
         parts = [(run.state(s), exact[2 * s : 2 * s + 2]) for run, exact in zip(runs, known, strict=True)]
-        states.append(_smooth_by_noise(parts))
+        key = s, tuple(run.observed.tobytes() for run, _ in parts)
+        if key not in memo:
+            memo[key] = _smooth_by_noise(parts, hurried)
+        states.append(memo[key])
     return tuple(map(Smooth.of_states, zip(*states, strict=True)))
 
 
-def _smooth_by_noise(parts: Sequence[tuple[Run, Float]]) -> list[Smooth]:
+def _smooth_by_noise(parts: Sequence[tuple[Run, Float]], hurried: Callable[[], bool]) -> list[Smooth]:
     """Return one state of all runs, smoothed again if its noise is not constant; a few runs decide that."""
-    plain = _smooth_all(parts, [None] * len(parts), CAREFUL)
+    plain = _smooth_all(parts, [None] * len(parts), CAREFUL, hurried)
     sizes, seen = curve_sizes(plain), np.any([np.isfinite(f.noise) for f in plain], axis=0)
-    if not is_noisy(plain[:DECIDING]) or not np.all(sizes[seen] > 0):
+    if hurried() or not is_noisy(plain[:DECIDING]) or not np.all(sizes[seen] > 0):
         return plain
     sizes = np.where(sizes > 0, sizes, 1.0)
 
     def again(ratio: float, n: int, tuning: Tuning) -> list[Smooth]:
         profiles = [noise_profile(f.values, sizes, ratio) for f in plain[:n]]
-        return _smooth_all(parts[:n], profiles, tuning)
+        return _smooth_all(parts[:n], profiles, tuning, hurried)
 
     count = sum(int(np.isfinite(run.observed).sum()) for run, _ in parts[:DECIDING])
     gains = {}
@@ -68,12 +82,18 @@ def _smooth_by_noise(parts: Sequence[tuple[Run, Float]]) -> list[Smooth]:
 
 
 def _smooth_all(
-    parts: Sequence[tuple[Run, Float]], profiles: Sequence[Float | None], tuning: Tuning
+    parts: Sequence[tuple[Run, Float]],
+    profiles: Sequence[Float | None],
+    tuning: Tuning,
+    hurried: Callable[[], bool],
 ) -> list[Smooth]:
     """Return runs smoothed: of many, some by themselves and the others with what these have in common."""
     n = len(parts)
     few = {*range(DECIDING), *evenly(n, LENDERS)} if n > MANY else {*range(n)}
-    own = {i: _smooth_state(parts[i][0], parts[i][1], profiles[i], tuning) for i in sorted(few)}
+    own: dict[int, Smooth] = {}
+    for i in sorted(few):
+        how = BRIEF if hurried() else tuning
+        own[i] = _smooth_state(parts[i][0], parts[i][1], profiles[i], how)
     found = dict.fromkeys(tuple(smooth.hyperparameters.tolist()) for smooth in own.values())
     lent = LENT._replace(known=tuple(found))
     rest = {i: _smooth_state(parts[i][0], parts[i][1], profiles[i], lent) for i in range(n) if i not in own}

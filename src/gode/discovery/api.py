@@ -113,8 +113,9 @@ def discover(
         units: of time, states and inputs, such as {"t": "h", "u": "m"}. Constants are told with theirs, and
             laws that add metres to seconds are not looked at.
         assume: what the law keeps: odd (u -> -u), energy (second order), autonomous (no explicit time),
-            rest-at-zero, rest-at=2.5 or rest-at=x:1,y:2 (a known equilibrium), nonnegative; the remarks tell
-            what each costs in the criterion.
+            rest-at-zero, rest-at=2.5 or rest-at=x:1,y:2 (a known equilibrium), nonnegative, no-spontaneous
+            (a state that is zero stays zero); the remarks tell what each costs in the criterion. Of several
+            states that are never negative, laws that are no-spontaneous are preferred, which is told.
         n_jobs: processes to fit trajectories with, at most one for each core; the answer does not
             depend on it.
         max_seconds: end with the best equation so far after this time. What was found then depends on the
@@ -220,7 +221,9 @@ def _search(
     rng = np.random.default_rng(settings.seed)
     settings = expecting(replace(settings, listed=len(spaces[0].skeletons)), dataset)
     floor, own = settings.selection.floor, bool(settings.individual)
-    prepared = with_held_input(prepare(dataset, settings.order, floor, individual=own), settings)
+    prepared = prepare(dataset, settings.order, floor, individual=own, hurried=lambda: interrupts.hurried)
+    if not interrupts.hurried:
+        prepared = with_held_input(prepared, settings)
     interrupted = False
     n_jobs = processes(n_jobs, dataset)
     frame = frame_of(settings.known, dataset) if settings.known.frame else None

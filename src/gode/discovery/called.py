@@ -9,9 +9,9 @@ from dataclasses import replace
 from gode.data import Dataset
 from gode.data.labels import key_of, plain_label
 from gode.discovery.states import TAKEN
-from gode.equation.identifiers import identifiers
 from gode.equation.skeleton import shown_name
 from gode.equation.system import with_names
+from gode.identifiers import identifiers
 from gode.search.archive import Step
 from gode.search.settings import INPUT
 from gode.selection import Candidate

@@ -16,6 +16,7 @@ from gode.arrays import Float
 from gode.data import Interpolation, Run, Samples
 from gode.data.labels import unit_of
 from gode.data.smoothing import evenly
+from gode.discovery.called import shown
 from gode.discovery.remedies import (
     KINKS,
     SHARES,
@@ -24,6 +25,7 @@ from gode.discovery.remedies import (
     dead_zone,
     growth_rate,
     in_pieces,
+    is_linear,
     later,
     limits,
     with_term,
@@ -42,14 +44,17 @@ from gode.search.settings import Settings
 from gode.selection import Candidate
 
 LEFT = 1.2  # times the noise: residuals beyond it have a cause
+BETTER = 0.9  # share of what another law leaves, which has as many numbers, and
 CLEARLY = 0.7  # share of the misfit that a remedy may leave, of what there is and of what others leave
 MAX_RUNS = 20  # that are fitted
 LAGS = (-8, -5, -3, -2, -1, 1, 2, 3, 5, 8, 13, 21, 34, 55)  # samples by which an input may be late
 FINEST = 0.5  # samples: how finely a delay is sought
 PIECES = (10, 40)  # into which a record is cut to see whether it is sensitive to its start
 SHORTEST = 12  # points of such a piece
+BOTH = 0.1  # share of its range that a speed has on each side of zero
 SENSITIVE = 30.0  # times by which small changes of the start grow along a record that is called sensitive
 FITS = tuple(ConstantsConfig(max_constants=60, n_skipped=i, n_refined=1) for i in range(4))  # cheap ones
+MOST_NEW = 3  # numbers that a new term brings
 FULL = 2  # of the laws with a new term that are fitted fully
 ROUGHLY = 8  # iterations of a fit that only says which change is worth a full one
 PLAIN = {1: "u' = C*u + C", 2: "u'' = C*u' + C*u + C"}  # of a system that is linear but for the change
@@ -88,10 +93,21 @@ def likely_causes(
     return told(tried(best, prepared, settings, misfit, may_go_on)) if misfit > LEFT else []
 
 
-def told(remedies: Sequence[Remedy]) -> list[str]:
-    """Return those of the remedies that help, without what another one explains much better."""
-    helpful = sorted((r for r in remedies if r.left < CLEARLY), key=lambda r: r.left)
+def told(remedies: Sequence[Remedy], rival: float = 1.0) -> list[str]:
+    """Return those of the remedies that help, without what another one explains much better.
+
+    Args:
+        rival: the share of the misfit that another law leaves with a few numbers more and no remedy at all.
+    """
+    helpful = sorted((r for r in remedies if r.left < min(CLEARLY, BETTER * rival)), key=lambda r: r.left)
     return [f"{r.words}; that {r.share}" for r in helpful if helpful[0].left > CLEARLY * r.left]
+
+
+def best_rival(candidates: Sequence[Candidate]) -> float:
+    """Return the share of the misfit of the first that others leave with as many numbers as a remedy has."""
+    first = candidates[0]
+    alike = [c for c in candidates if c.n_free <= first.n_free + MOST_NEW and c.whole == first.whole]
+    return min((c.rms / first.rms for c in alike), default=1.0) if first.rms > 0 else 1.0
 
 
 def nothing_helps(remedies: Sequence[Remedy]) -> str:
@@ -191,7 +207,8 @@ class Refits:
             target = replace(target, dataset=replace(target.dataset, runs=tuple(runs)))
         config = self.settings.shooting
         config = replace(config, max_iterations=ROUGHLY, segments=1) if roughly else config
-        constants, own = np.array(law.constants), ()
+        constants = np.array(law.constants)
+        own: tuple[int, ...] = ()
         if self.best.own is not None:
             if law is self.best.equation:
                 own = self.best.own.places
@@ -212,7 +229,7 @@ class Refits:
         """Return the root mean square residual of such a fit, for its degrees of freedom."""
         return size_of(self.shot(law, runs, target, roughly=roughly))
 
-    def changed(self, changes: Mapping[float, Sequence[Run]]) -> dict[float, float]:
+    def changed(self, changes: Mapping[float, list[Run]]) -> dict[float, float]:
         """Return the least residual of the laws with each of these changes of the runs, by a rough fit."""
         return {x: min(self.rms(law, runs, roughly=True) for law in self.laws) for x, runs in changes.items()}
 
@@ -222,7 +239,11 @@ class Refits:
 
     def name_of(self, signal: str) -> str:
         """Return an input in words."""
-        return "the input" if len(self.prepared.dataset.inputs) == 1 else f"the input {signal}"
+        return (
+            "the input"
+            if len(self.prepared.dataset.inputs) == 1
+            else f"the input {shown(self.prepared.dataset, signal)}"
+        )
 
 
 def _cheap_fits(skeleton: Skeleton, prepared: Prepared) -> list[Equation]:
@@ -282,7 +303,7 @@ def _late_input(refit: Refits) -> Iterator[Remedy]:
         found |= refit.changed({x: [later(run, x * step) for run in refit.runs] for x in new})
         gap = max((known[j + 1] - known[j] for j in (i - 1, i) if 0 <= j < len(known) - 1), default=0.0) / 2
     lag = min(found, key=lambda x: found[x])
-    if lag == 0:
+    if abs(lag) <= FINEST:
         yield Remedy("an input that acts later or earlier")
         return
     runs = [later(run, lag * step) for run in refit.runs]
@@ -308,7 +329,7 @@ def _limited_input(refit: Refits) -> Iterator[Remedy]:
         if np.ptp(values) == 0:
             continue
         what = refit.name_of(name)
-        options = {i: pair for i, pair in enumerate(limits(values))}
+        options = {float(i): pair for i, pair in enumerate(limits(values))}
         changes = {i: [confined(run, name, *pair) for run in refit.runs] for i, pair in options.items()}
         found = refit.changed(changes)
         low, high = options[min(found, key=lambda i: found[i])]
@@ -359,11 +380,18 @@ def _finest(
 
 
 def _friction(refit: Refits) -> Iterator[Remedy]:
-    """Try a friction of constant size against the motion of each state, in which it can stick."""
-    terms = ["sign(u')" if order == 2 else "sign(u)" for order in refit.best.equation.skeleton.orders]
+    """Try a friction of constant size against the motion of each state, in which it can stick.
+
+    A state of first order may be a speed where it takes both signs.
+    """
+    terms = {}
+    for s, order in enumerate(refit.best.equation.skeleton.orders):
+        values = np.concatenate([guide[3 * s] for guide in refit.target.guides])
+        if order == 2 or min(-values.min(), values.max()) > BOTH * np.ptp(values):
+            terms[s] = ("sign(u')" if order == 2 else "sign(u)",)
     yield from _terms(
         refit,
-        {s: (term,) for s, term in enumerate(terms)},
+        terms,
         "dry friction",
         "dry friction seems to act on {state}: add C*sign({speed}), in which it can stick, to its equation",
     )
@@ -394,7 +422,7 @@ def _terms(refit: Refits, options: Mapping[int, Sequence[str]], name: str, words
         return
     first = sorted(found, key=lambda row: row[0])[:FULL]
     shot, s = min(((refit.shot(law), s) for _, s, law in first), key=lambda pair: size_of(pair[0]))
-    state = refit.best.equation.states[s]
+    state = refit.best.equation.skeleton.shown_states[s]
     told = words.format(
         state=state,
         speed=state + "'" * (refit.best.equation.skeleton.orders[s] - 1),
@@ -414,8 +442,9 @@ def _place_of(shot: Shot, state: int) -> str:
 
 def _pieces(refit: Refits) -> Iterator[Remedy]:
     """Cut the record into pieces with starts of their own, and see how fast small changes of these grow."""
-    if refit.best.own is not None or sum(refit.best.equation.skeleton.orders) < 2:
-        return
+    law = refit.best.equation
+    if refit.best.own is not None or sum(law.skeleton.orders) < 2 or is_linear(law):
+        return  # what is linear does not stay within bounds and depends sensitively on its start
     longest = max(run.n_points for run in refit.runs)
     name = "a record in pieces, as where small changes of the start grow"
     best = Remedy(name)
@@ -423,7 +452,7 @@ def _pieces(refit: Refits) -> Iterator[Remedy]:
         if longest < 3 * SHORTEST:
             break
         target, owners = in_pieces(refit.target, min(n, longest // SHORTEST), SHORTEST)
-        shot = refit.shot(refit.best.equation, target=target)
+        shot = refit.shot(law, target=target)
         if shot.equation is None:
             continue
         rate = growth_rate(shot, target, owners)
@@ -487,9 +516,11 @@ def delayed_state(prepared: Prepared) -> Iterator[str]:
         share[int(lag)] = _left(np.array([p[seen] for p in both]), du[seen]) / max(now, 1e-300)
     lag = min(share, key=lambda k: share[k])
     if share[lag] < GAIN:
+        name = shown(prepared.dataset, "u")
         size = f"{t[lag] - t[0]:.3g} {unit_of(prepared.dataset, 't')}".rstrip()
+        name = shown(prepared.dataset, "u")
         yield (
-            f"u' follows from u and from what u was about {size} earlier: a delay, or another "
+            f"{name}' follows from {name} and from what {name} was about {size} earlier: a delay, or another "
             "quantity that was not measured; one equation without delay cannot say that"
         )
 

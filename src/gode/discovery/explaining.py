@@ -11,6 +11,7 @@ from gode.discovery.causes import (
     CLEARLY,
     LEFT,
     UNMEASURED,
+    best_rival,
     delayed_state,
     helpful_columns,
     nothing_helps,
@@ -28,6 +29,8 @@ from gode.search.settings import Settings
 from gode.search.zero_starts import fitted_target
 from gode.selection import Candidate, front, ties
 
+FOLLOWED = 0.95  # share of a run above which it counts as all of it: averages end before it
+
 
 def with_causes(
     found: Discovery,
@@ -43,7 +46,7 @@ def with_causes(
     if _is_cut_short(found) or not _asks_for_causes(found.quality):
         return found
     remedies = tried(found.candidates[0], found.prepared, found.settings, found.quality.misfit, may_go_on)
-    causes = told(remedies)
+    causes = told(remedies, best_rival(found.candidates))
     if not causes:
         other = second_order(found.settings) if second_order and may_go_on() else None
         if other is not None and _is_better(other.quality, found.quality):
@@ -83,7 +86,7 @@ def part_followed(candidate: Candidate, prepared: Prepared) -> list[str]:
     """Return a sentence on the part of the records to which a law was fitted, where it is not all of them."""
     pairs = zip(prepared.target.dataset.runs, prepared.whole.dataset.runs, strict=False)
     shares = [np.ptp(part.t) / np.ptp(run.t) for part, run in pairs]
-    if candidate.whole or not shares or min(shares) >= 1:
+    if candidate.whole or not shares or min(shares) > FOLLOWED:
         return []
     part, whole = prepared.target.dataset.runs[0], prepared.whole.dataset.runs[0]
     where = f"its first part, up to t = {part.t[-1]:.4g} of {whole.t[-1]:.4g}"

@@ -17,7 +17,7 @@ from gode.data.labels import with_units
 from gode.data.smoothing import evenly
 from gode.discovery.arguments import Force, Signals, make_dataset
 from gode.discovery.called import called
-from gode.discovery.explaining import with_causes, with_error_bars
+from gode.discovery.explaining import part_followed, with_causes, with_error_bars
 from gode.discovery.framing import frame_of, read_frame
 from gode.discovery.individual import Individual, check_enough, individuals_asked
 from gode.discovery.inputs import with_held_input
@@ -37,6 +37,7 @@ from gode.equation.system import shown_as
 from gode.errors import DataError, EquationError
 from gode.fitting import ConstantsConfig, fit_constants
 from gode.fitting.individuals import CHOSEN
+from gode.fitting.long_records import shorter
 from gode.fitting.prepare import Prepared, prepare
 from gode.fitting.resolved import is_resolved
 from gode.fitting.shooting import start_error
@@ -190,14 +191,20 @@ def _best_fit(dataset: Dataset, skeleton: LawSkeleton, settings: Settings) -> Di
     if prepared.each and isinstance(skeleton, Skeleton):
         begins = [_start_of_each(skeleton, prepared, settings), *begins[:1]]
     best = _fitted(workers, begins)
+    while not (best or prepared.chosen) and (part := shorter(prepared.target)) is not None:
+        prepared = replace(prepared, target=part)
+        workers = Workers(prepared, settings)
+        best = _fitted(workers, begins)
     if prepared.target is not prepared.whole:
-        best = _fitted(workers, [Start(c.equation, whole=True, patient=True) for c in best])
+        all_along = _fitted(workers, [Start(c.equation, whole=True, patient=True) for c in best])
+        best = all_along if all_along or prepared.chosen else best  # an answer is for all runs
     if best and settings.individual == CHOSEN:
         fit = partial(workers.fit, strict=False)
         best = [with_common(best[0], fit, prepared.floor, settings.selection)]
     if not best:
         raise DataError(f"{skeleton} cannot be fitted to these data: its solution diverges")
-    return with_causes(Discovery(with_error_bars(best, prepared, settings), prepared, settings, 1))
+    bars, told = with_error_bars(best, prepared, settings), tuple(part_followed(best[0], prepared))
+    return with_causes(Discovery(bars, prepared, settings, 1, remarks=told))
 
 
 def _starts(skeleton: Skeleton, prepared: Prepared, settings: Settings) -> list[Equation]:

@@ -3,7 +3,8 @@
 Several states that are never negative, and that nothing from outside feeds, may be species that grow from
 what there is of them, or substances that are made of each other. Both are looked for. A law in which what is
 zero stays zero has a gain in the criterion, as it is usual among species, and no state that is above zero in
-all of its readings is taken to begin at zero.
+all of its readings is taken to begin at zero. Where a first reading is zero and others are not, something did
+arise from nothing, and nothing is preferred.
 """
 
 import re
@@ -12,6 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from gode.arrays import Float
 from gode.data import Dataset
 from gode.data.labels import plain_label, unit_of
 from gode.fitting.lasting import law_lasts
@@ -62,8 +64,13 @@ def are_populations(dataset: Dataset) -> bool:
         return False
     if any(_is_other(dataset, state) for state in dataset.states):
         return False
-    lowest = [row for run in dataset.runs for row in run.observed[::3]]
-    return all(np.isfinite(row).any() and np.nanmin(row) >= 0 for row in lowest)
+    rows = [row[np.isfinite(row)] for run in dataset.runs for row in run.observed[::3]]
+    return all(len(row) > 0 and row.min() >= 0 and not _arises(row) for row in rows)
+
+
+def _arises(row: Float) -> bool:
+    """Tell whether there is something of a state of which there was nothing at the start."""
+    return bool(row[0] == 0 and row.max() > 0)
 
 
 def _is_other(dataset: Dataset, state: str) -> bool:

@@ -106,7 +106,7 @@ class Quality:
         """Return what is left in the channel that decides the verdict, as large as the verdict takes it."""
         found = [c for c in self.channels if not c.negligible] or list(self.channels)
         decisive = max(found, key=lambda c: (_is_far(c), c.misfit > FAR, not c.white, c.misfit))
-        where = f" of {decisive.name}" if len(self.channels) > 1 else ""
+        where = f" of {decisive.shown}" if len(self.channels) > 1 else ""
         share = decisive.rms / decisive.spread if decisive.spread > 0 else np.inf
         size = f"the residuals{where} are {100 * share:.2g} % of the spread of the data"
         if decisive.misfit > SLIGHT:

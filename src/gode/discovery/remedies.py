@@ -8,6 +8,8 @@ import numpy as np
 from gode.arrays import Float
 from gode.data import Interpolation, Run, Samples
 from gode.equation import Law, System, SystemSkeleton, parse_equation
+from gode.equation.system import input_seen, with_names
+from gode.equation.tree import TIME, variables
 from gode.errors import EquationError
 from gode.fitting.prepare import input_values
 from gode.fitting.shooting import Shot
@@ -75,10 +77,11 @@ def _with_input(run: Run, name: str, values: Float) -> Run:
 
 def with_term(law: Law, state: int, term: str) -> Law | None:
     """Return the law with a new term of small size in one equation, None if it cannot have it."""
+    law = with_names(law, {})  # in u, F, v1, ..., whatever the user calls them
     equations = list(law.equations)
     old = equations[state]
     size = SMALL * max(1.0, *map(abs, old.constants)) if old.constants else SMALL
-    text = old.text(None)
+    text = old.text(None, {})  # in u and F, whatever they are called when shown
     if term in text:
         return None
     try:
@@ -89,6 +92,17 @@ def with_term(law: Law, state: int, term: str) -> Law | None:
         return equations[0]
     skeleton = SystemSkeleton(law.states, tuple(e.skeleton for e in equations), law.skeleton.inputs)
     return System(skeleton, tuple(c for e in equations for c in e.constants))
+
+
+def is_linear(law: Law) -> bool:
+    """Tell whether all states enter all equations linearly, with factors that do not depend on them."""
+    for equation in law.equations:
+        inputs = {input_seen(i, len(law.states)) for i in range(len(law.skeleton.inputs))}
+        for term in equation.skeleton.terms:
+            names = variables(term.body) - inputs - {TIME}
+            if names and term.body.op != "var":
+                return False
+    return True
 
 
 def in_pieces(target: Target, n: int, shortest: int) -> tuple[Target, list[int]]:

@@ -215,6 +215,11 @@ class Channel:
             f"runs test p = {self.runs:.2g}"
         )
         failed = [p < DOUBT for p in (self.whiteness, self.runs)]
+        if self.white and self._follows_less_than_smoothing():
+            return (
+                f"Neighbouring residuals are not alike ({figures}), yet a smooth curve comes much closer to "
+                "the data: the samples are too coarse to show what the equation misses."
+            )
         if self.white:
             return f"The residuals look like white noise ({figures}): the equation leaves no pattern behind."
         strength = "are correlated" if all(failed) else "may be correlated"

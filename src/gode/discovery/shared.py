@@ -27,9 +27,9 @@ class Named(NamedTuple):
     equations: tuple[str, ...]
 
     def told(self, error: float) -> str:
-        """Return its value with its error bar, and how often it stands."""
+        """Return its value with its 95 % error bar, and how often it stands."""
         n = len(self.equations)
-        bar = f" ± {error:.2g}" if np.isfinite(error) and error > 0 else ""
+        bar = f" ± {1.96 * error:.2g} at 95 %" if np.isfinite(error) and error > 0 else ""
         return f"{self.name} = {self.value:.4g}{bar} (one constant in {COUNTS.get(n, n)} equations)"
 
 

@@ -9,9 +9,10 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from gode.equation.operators import FUNCTIONS, Function
-from gode.equation.tree import ONE, Node, complexity, derivative_order, num, number, power, walk
+from gode.equation.tree import MINUS_ONE, ONE, Node, complexity, derivative_order, num, number, power, walk
 
 Format = Callable[[float], str]
+LONG = 12  # characters of a number that may be written as a fraction
 NO_NAMES: Mapping[str, str] = MappingProxyType({})
 
 
@@ -91,7 +92,17 @@ def _product(node: Node, dialect: Dialect) -> tuple[bool, str]:
         over[0] = num(-number(over[0]))
     if len(over) > 1 and over[0].op == "num" and dialect.style(number(over[0])) == dialect.style(1.0):
         over = over[1:]
+    if len(over) > 1 and (low := _divisor(over[0], dialect)) is not None:
+        over, under = over[1:], [low, *under]
     return negative, _fraction(over or [ONE], under, dialect) if under else _factors(over, dialect)
+
+
+def _divisor(node: Node, dialect: Dialect) -> Node | None:
+    """Return the short number by which a long factor divides: 70 for 0.014285714285714285."""
+    if node.op != "num" or dialect.code or dialect.style is not exact or len(exact(number(node))) < LONG:
+        return None
+    low = num(float(f"{1 / number(node):.6g}"))
+    return low if power(low, MINUS_ONE) == node else None
 
 
 def _is_inverse(node: Node) -> bool:

@@ -18,7 +18,7 @@ from gode.fitting.correlated import HUGE, correlation, inverse, longer, sandwich
 from gode.fitting.evidence import Residuals, residuals_of
 from gode.fitting.individuals import NORMAL, Individuals
 from gode.fitting.moderated import moderated
-from gode.fitting.shooting import Path, ShootConfig, Shooter, Shot, failed, shoot
+from gode.fitting.shooting import Check, Path, ShootConfig, Shooter, Shot, failed, shoot
 from gode.fitting.target import Target
 from gode.fitting.whiteness import worth
 
@@ -35,17 +35,19 @@ def shoot_law(
     *,
     config: ShootConfig,
     start: Float | None = None,
+    check: Check = None,
 ) -> Shot:
     """Fit `skeleton` to the trajectory; the constants `own` belong to each run.
 
     Args:
         constants: (k,) starting values, or (runs, k) of each run.
-        start: see `shoot`.
+        start, check: see `shoot`.
     """
     given = np.asarray(constants, np.float64)
     if not len(own):
-        return shoot(skeleton, given if given.ndim == 1 else given[0], target, config=config, start=start)
-    group = _Group(skeleton, target, own, config)
+        one = given if given.ndim == 1 else given[0]
+        return shoot(skeleton, one, target, config=config, start=start, check=check)
+    group = _Group(skeleton, target, own, config, check)
     found = group.fit(np.broadcast_to(given, (len(group.shooters), skeleton.n_constants)), start)
     return failed(skeleton, group.n_values, group.n_free) if found is None else group.shot(found)
 
@@ -111,12 +113,18 @@ class _Group:
     """One skeleton on the runs of a target, each with a fit of its own."""
 
     def __init__(
-        self, skeleton: LawSkeleton, target: Target, own: Sequence[int], config: ShootConfig
+        self,
+        skeleton: LawSkeleton,
+        target: Target,
+        own: Sequence[int],
+        config: ShootConfig,
+        check: Check = None,
     ) -> None:
         self.skeleton, self.config, self.own = skeleton, config, list(own)
         self.k = skeleton.n_constants
         self.shared = [i for i in range(self.k) if i not in own]
-        self.shooters = [Shooter(skeleton, target.of_run(i), config) for i in range(len(target.dataset.runs))]
+        runs = range(len(target.dataset.runs))
+        self.shooters = [Shooter(skeleton, target.of_run(i), config, check) for i in runs]
         self.free = np.vstack([shooter.free for shooter in self.shooters])
         self.n_values = sum(shooter.n_values for shooter in self.shooters)
         self.n_free = len(self.shared) + len(self.own) * len(self.shooters) + int(self.free.sum())

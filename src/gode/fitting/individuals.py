@@ -73,8 +73,8 @@ def population_of(values: Float, covariances: Float) -> Population:
     spread = np.eye(k)
     mean, sure, before = np.zeros(k), np.eye(k), np.nan
     for _ in range(ITERATIONS):
-        weights = np.linalg.inv(spread + within)
-        sure = np.linalg.inv(weights.sum(axis=0))
+        weights = np.linalg.pinv(spread + within, hermitian=True)  # what no run determines weighs nothing
+        sure = np.linalg.pinv(weights.sum(axis=0), hermitian=True)
         mean = sure @ np.einsum("nij,nj->i", weights, y)
         shrunk = spread @ weights  # share of each deviation that belongs to the individual
         gaps = np.einsum("nij,nj->ni", shrunk, y - mean)

@@ -12,9 +12,12 @@ from gode.equation.tree import (
     STATE,
     TIME,
     count_constants,
+    has_constant,
     is_other,
     mul,
+    num,
     renumber,
+    replace_constants,
     unlabelled,
     var,
     variables,
@@ -27,7 +30,14 @@ TINY = 1e-30  # stands for zero, where u*log(u) has no value
 
 @lru_cache(maxsize=20_000)
 def lasts(body: Node, order: int) -> bool:
-    """Tell whether a term leaves a state at rest at zero; one with the highest derivative must bind that."""
+    """Tell whether a term leaves a state at rest at zero, with constants that are usual.
+
+    One with the highest derivative must not vanish there, or it would leave the state free.
+    """
+    return _vanishes(body, order)
+
+
+def _vanishes(body: Node, order: int) -> bool:
     highest = STATE + "'" * order
     still = {name for name in variables(body) if not is_other(name) and name.rstrip("'") == STATE}
     points = np.linspace(0.3, 1.7, POINTS)
@@ -43,10 +53,16 @@ def lasting(body: Node, order: int) -> Node:
 
 
 def law_lasts(law: Law) -> bool:
-    """Tell whether in a law each state that is zero stays zero."""
-    parts = law.skeleton.parts
-    bodies = [(t.body, part) for part in parts for t in part.terms if t.body.value != part.highest]
-    return all(lasts(renumber(body), part.order) for body, part in bodies)
+    """Tell whether in a law each state that is zero stays zero, with its own constants: u*u^C need not."""
+    for equation in law.equations:
+        part, c = equation.skeleton, equation.constants
+        bodies = [term.body for term in part.terms if term.body.value != part.highest]
+        if not all(lasts(renumber(body), part.order) for body in bodies):
+            return False
+        inside = [replace_constants(body, lambda i, c=c: num(c[i])) for body in bodies if has_constant(body)]  # type: ignore[misc]
+        if not all(_vanishes(body, part.order) for body in inside):
+            return False
+    return True
 
 
 def values_at(body: Node, points: Float, still: Collection[str] = ()) -> Float:

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from gode.arrays import Bool, Float
+from gode.arrays import Float
 from gode.data import Dataset, Run
 from gode.data.averaging import averaged, stride_averaged
 from gode.data.runs import most_cycles
@@ -69,9 +69,9 @@ def shorter(target: Target) -> Target | None:
 
 def _enough(run: Run) -> int:
     """Return how many points hold the fewest values of each state that was observed in a run."""
-    seen: Bool = np.isfinite(run.observed).reshape(-1, 3, run.n_points).any(axis=1)
-    counts = np.cumsum(seen[seen.any(axis=1)], axis=1)
-    return int(max(np.searchsorted(row, FEWEST) + 1 for row in counts))
+    states = np.isfinite(run.observed).reshape(-1, 3, run.n_points)
+    counts = [np.cumsum(np.any(state, axis=0)) for state in states]
+    return max(int(np.searchsorted(row, FEWEST)) + 1 for row in counts if row[-1])
 
 
 def _first_points(target: Target, sizes: Sequence[int]) -> Target:

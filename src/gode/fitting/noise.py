@@ -47,14 +47,10 @@ def noise_models(fitted: Dataset, smooths: Sequence[Smooth]) -> dict[str, NoiseM
 def noise_words(
     fitted: Dataset, smooths: Sequence[Smooth], called: Mapping[str, str] | None = None
 ) -> list[str]:
-    """Return a sentence for each channel whose noise is not constant, with states as they are called."""
+    """Return a sentence for each channel whose noise is not constant; its size follows from residuals."""
     models = noise_models(fitted, smooths).items()
-    told = [
-        (shown_name(name, called or {}), model)
-        for name, model in models
-        if model.kind is not NoiseKind.ADDITIVE
-    ]
-    return [f"The noise of {name} grows with it: it is about {model}." for name, model in told]
+    told = [name for name, model in models if model.kind is not NoiseKind.ADDITIVE]
+    return [f"The noise of {shown_name(name, called or {})} grows with it." for name in told]
 
 
 def _size(dataset: Dataset, channel: int) -> float:

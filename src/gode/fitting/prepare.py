@@ -1,6 +1,6 @@
 """Data -> what every skeleton is judged on: smoothed columns, cheap problems, the trajectory."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import SupportsFloat
 
@@ -10,7 +10,7 @@ from gode.arrays import Float
 from gode.data import Columns, Dataset, Run, Smooth, columns_of_states, join_runs
 from gode.data.joining import Samples
 from gode.data.outliers import outliers_told, smoothed_without_outliers, without_outliers
-from gode.data.smoothing import LENDERS, evenly, resampled, smooth_runs
+from gode.data.smoothing import LENDERS, Memo, evenly, resampled, smooth_runs
 from gode.equation import Equation, Term, parse_tree
 from gode.equation.tape import COLUMNS, compile_tape, evaluate
 from gode.equation.tree import TIME, has_constant, variables
@@ -66,15 +66,24 @@ class Prepared:
         return run if whole or not self.chosen else self.chosen[run]
 
 
-def prepare(dataset: Dataset, order: int, floor: float, *, individual: bool = False) -> Prepared:
+def prepare(
+    dataset: Dataset,
+    order: int,
+    floor: float,
+    *,
+    individual: bool = False,
+    hurried: Callable[[], bool] = lambda: False,
+) -> Prepared:
     """Smooth the runs and set up the problems of this order.
 
     Args:
         individual: whether the runs have constants of their own. Then a few of many runs are screened.
+        hurried: tells whether smoothing has taken so long that the rest is to be smoothed less carefully.
     """
     fitted = condensed(dataset)
     known = [known_values(run, order) for run in fitted.runs]
-    smooths = smoothed_without_outliers(fitted, lambda data: smooth_runs(data.runs, known))
+    memo: Memo = {}
+    smooths = smoothed_without_outliers(fitted, lambda data: smooth_runs(data.runs, known, memo, hurried))
     return assemble(dataset, fitted, smooths, order, floor, individual=individual)
 
 

@@ -4,7 +4,7 @@ The equation is solved from its initial values and compared with all observed ch
 uses the sensitivities that the solver integrates along with the solution.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -26,6 +26,7 @@ from gode.solve.explicit import DONE
 from gode.solve.solution import NOTHING, in_free_constants, integrate
 
 FINEST = 1e-12  # relative tolerance of the solver
+Check = Callable[[], None] | None  # called before each solution; may raise to end a fit
 STEPS = 4  # more steps allowed for each sample of an input, which the solver has to follow
 
 
@@ -79,13 +80,15 @@ def shoot(
     *,
     config: ShootConfig,
     start: Float | None = None,
+    check: Check = None,
 ) -> Shot:
     """Fit `skeleton` to the trajectory from starting values of its constants.
 
     Args:
         start: (runs, sum of orders) initial values to start from; by default the smoothed ones.
+        check: called before each solution; may raise to end the fit.
     """
-    shooter = Shooter(skeleton, target, config)
+    shooter = Shooter(skeleton, target, config, check)
     first, _ = shooter.first(np.asarray(constants, np.float64), start)
     found = shooter.fit(first)
     return failed(skeleton, shooter.n_values, shooter.n_free) if found is None else shooter.shot(found)
@@ -122,8 +125,10 @@ class Path:
 class Shooter:
     """One skeleton on one target."""
 
-    def __init__(self, skeleton: LawSkeleton, target: Target, config: ShootConfig) -> None:
-        self.skeleton, self.target, self.config = skeleton, target, config
+    def __init__(
+        self, skeleton: LawSkeleton, target: Target, config: ShootConfig, check: Check = None
+    ) -> None:
+        self.skeleton, self.target, self.config, self.check = skeleton, target, config, check
         self.orders, self.k = skeleton.orders, skeleton.n_constants
         runs = target.dataset.runs
         places = state_places(self.orders)
@@ -195,6 +200,8 @@ class Shooter:
         n_free = self.n_free if slopes else 0
         normal, gradient = np.zeros((n_free, n_free)), np.zeros(n_free)
         for i, whole in enumerate(self.setups):
+            if self.check:
+                self.check()
             setup = whole.until(_n_points(len(whole.t), share))
             n, (observed, weights) = len(setup.t), self.target.samples[i]
             data = observed[:n], weights[:n]
@@ -235,7 +242,7 @@ class Shooter:
         edges = [self._edges(run.n_points) for run in self.target.dataset.runs]
         constants, starts = p[: self.k], None
         while any(len(each) > 1 for each in edges):
-            parts = Shooter(self.skeleton, self.target.in_segments(edges), self.config)
+            parts = self._on(self.target.in_segments(edges))
             found = parts.minimise(parts.first(constants, starts)[0], 1.0)
             if found is None and starts is None:
                 constants = parts.constants_where_solved(constants)
@@ -256,7 +263,8 @@ class Shooter:
             return path
         rtol = max(self.config.rtol / growth, FINEST)
         finer = replace(self.config, rtol=rtol, noise_share=self.config.noise_share / growth)
-        return Shooter(self.skeleton, self.target, finer).minimise(path.p, 1.0) or path
+        finest = Shooter(self.skeleton, self.target, finer, self.check)
+        return finest.minimise(path.p, 1.0) or path
 
     def _growth(self, path: Path) -> float:
         """Return by how much errors of the initial values grow along the records, in sizes of the states."""
@@ -270,16 +278,20 @@ class Shooter:
 
     def constants_where_solved(self, constants: Float) -> Float:
         """Return the constants fitted to the runs along which there is a solution; the same if to none."""
-        alone = [Shooter(self.skeleton, self.target.of_run(i), self.config) for i in range(len(self.setups))]
+        alone = [self._on(self.target.of_run(i)) for i in range(len(self.setups))]
         firsts = [shooter.first(constants, None)[0] for shooter in alone]
         solved = [
             i for i, p in enumerate(firsts) if alone[i].solve(p, 1.0, slopes=False, limit=HUGE) is not None
         ]
         if not solved:
             return constants
-        some = Shooter(self.skeleton, self.target.of_runs(solved), self.config)
+        some = self._on(self.target.of_runs(solved))
         found = some.minimise(some.first(constants, None)[0], 1.0)
         return constants if found is None else found.p[: self.k]
+
+    def _on(self, target: Target) -> "Shooter":
+        """Return the same law on other runs."""
+        return Shooter(self.skeleton, target, self.config, self.check)
 
     def _edges(self, n: int) -> Int:
         """Return the first points of the segments of a run of `n` points: a power of two of them."""

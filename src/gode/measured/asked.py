@@ -1,13 +1,13 @@
 """The states and the known inputs of a system, as the options --states, --velocity and --force name them."""
 
-import csv
 import os
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import count
 from typing import TYPE_CHECKING, NamedTuple
 
-from gode.errors import ConfigError, DataError, EquationError
+from gode.errors import ConfigError, DataError, EquationError, shortened
+from gode.tables.cells import join_list, split_list
 
 if TYPE_CHECKING:
     from gode.tables.roles import Roles
@@ -33,13 +33,7 @@ class Part(NamedTuple):
 
 def parts_of(text: str) -> list[Part]:
     """Return the entries of an option; one with a comma in it stands in quotes."""
-    return [_part(word) for word in texts_of(text)]
-
-
-def texts_of(text: str) -> list[str]:
-    """Return the words of an option, apart by commas; one with a comma in it stands in quotes."""
-    entries = [word.strip() for word in next(csv.reader([text], skipinitialspace=True), [])]
-    return [word for word in entries if word]
+    return [_part(word) for word in split_list(text)]
 
 
 def guessed_system(
@@ -49,7 +43,6 @@ def guessed_system(
 
     Those of a single signal with one input are left open: they are guessed for each file by itself.
     """
-    from gode.equation.identifiers import joined
     from gode.tables.roles import guess_system
 
     lists = (roles.velocity, roles.acceleration, *([roles.u] if not states else []))
@@ -62,9 +55,9 @@ def guessed_system(
         return roles, states, ()
     alone = len(states) < 2 and (roles.u is not None or len(found.states) < 2)
     if found.apart and not alone and not states:
-        return replace(roles, u=joined(found.states)), states, found.asks
+        return replace(roles, u=join_list(found.states)), states, found.asks
     if roles.force is None and found.inputs and not (alone and len(found.inputs) == 1):
-        roles = replace(roles, force=joined([_safe(table, name) for name in found.inputs]))
+        roles = replace(roles, force=join_list([_safe(table, name) for name in found.inputs]))
         if alone and roles.u is None and found.states:
             roles = replace(roles, u=found.states[0])
     if alone or states:
@@ -157,7 +150,7 @@ def find_column(table: "Table", word: str) -> str:
     Raises:
         DataError: if there is none.
     """
-    from gode.equation.identifiers import identifiers
+    from gode.identifiers import identifiers
 
     known = dict(zip(identifiers(table.names, taken_words()), table.names, strict=True))
     try:
@@ -184,7 +177,7 @@ def parse_formula(text: str, table: "Table") -> str:
         is_formula = False
     if not is_formula:
         raise DataError(
-            f"--force {text!r} is neither a column of {table.source} ({listed(table.names)}) "
+            f"--force {shortened(text, 200)!r} is neither a column of {table.source} ({listed(table.names)}) "
             "nor a formula in t such as 'sin(2*t)'"
         )
     return text
@@ -216,7 +209,7 @@ def _found(table: "Table", word: str) -> str:
 
 
 def _state_names(columns: Sequence[Part], called: Sequence[str]) -> list[str]:
-    from gode.equation.identifiers import identifiers
+    from gode.identifiers import identifiers
 
     made = iter(identifiers([part.word for part in columns if not part.name], taken_words()))
     names = [part.name or next(made) for part in columns]
@@ -250,7 +243,7 @@ def _inputs(
     table: "Table", text: str | None, channels: Mapping[str, str]
 ) -> tuple[dict[str, str], dict[str, str]]:
     """Return the columns and the formulas of the known inputs by their names."""
-    from gode.equation.identifiers import identifiers
+    from gode.identifiers import identifiers
     from gode.tables.roles import NONE
 
     columns: dict[str, str] = {}

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from math import isnan
 from typing import TYPE_CHECKING
 
-from gode.errors import ConfigError
+from gode.errors import ConfigError, shortened
 from gode.measured.asked import (
     Asked,
     Part,
@@ -16,8 +16,8 @@ from gode.measured.asked import (
     parse_formula,
     parts_of,
     state_columns,
-    texts_of,
 )
+from gode.tables.cells import split_list
 
 if TYPE_CHECKING:
     from gode.data import Dataset
@@ -59,7 +59,7 @@ class DataOptions:
         from gode.tables.layout import Reading
 
         texts = (self.missing,) if isinstance(self.missing, str) else self.missing
-        words = tuple(word for text in texts for word in texts_of(text))
+        words = tuple(word for text in texts for word in split_list(text))
         return Reading(header=self.header, skip=self.skip, decimal=self.decimal or "", missing=words)
 
 
@@ -214,4 +214,6 @@ def parse_values(text: str, option: str) -> list[float]:
     try:
         return [float(word) for word in re.split(r"[,;\s]+", text.strip())]
     except ValueError:
-        raise ConfigError(f"{option} must be numbers such as 1 or 1,0, got {text!r}") from None
+        raise ConfigError(
+            f"{option} must be numbers such as 1 or 1,0, got {shortened(text, 200)!r}"
+        ) from None

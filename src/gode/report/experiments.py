@@ -14,6 +14,7 @@ from gode.arrays import Bool, Float
 from gode.data import Samples
 from gode.data.runs import Input, Run
 from gode.discovery import Discovery
+from gode.discovery.called import shown
 from gode.discovery.prediction import covariance_in, propagated_error
 from gode.discovery.simulate import Scenario, simulate
 from gode.report.equilibria import extent, extents
@@ -117,7 +118,8 @@ class _Rivals:
         self.noise = discovery.noise[self.channels, None]
         low, high = extents(discovery)
         wide = TRUSTED * (high - low)
-        self.low, self.high = (low - wide)[:, None], (high + wide)[:, None]
+        least = np.where(low >= 0, np.minimum(low, 0.0), low - wide)  # what is never negative stays so
+        self.low, self.high = least[:, None], (high + wide)[:, None]
 
     def distances(self, experiment: Experiment) -> list[tuple[float, float]]:
         """Return, for each rival, its largest distance from the best equation and the time of that."""
@@ -154,7 +156,8 @@ def _experiments(discovery: Discovery) -> Iterator[Experiment]:
     yield from _other_starts(discovery, t)
     for name, signal in run.inputs.items():
         for factor in STRONGER:
-            how = f"make the force {name} {factor:g} times as strong" if factor else f"switch {name} off"
+            called = shown(discovery.prepared.dataset, name)
+            how = f"make the force {called} {factor:g} times as strong" if factor else f"switch {called} off"
             yield Experiment(how, Scenario(t, force={name: _scaled(signal, factor, run)}))
 
 
@@ -166,9 +169,9 @@ def _first_of_each_state(noise: Float) -> list[int]:
 
 def _other_starts(discovery: Discovery, t: Float) -> Iterator[Experiment]:
     """Yield experiments from other values of one state after the other; further states start as in run 0."""
-    best, dataset = discovery.candidates[0], discovery.prepared.dataset
+    best = discovery.candidates[0]
     orders = best.equation.skeleton.orders
-    for s, (state, order) in enumerate(zip(dataset.states, orders, strict=True)):
+    for s, (state, order) in enumerate(zip(best.equation.skeleton.shown_states, orders, strict=True)):
         place = sum(orders[:s])
         for values, words in _starts_of(discovery, s, state, order):
             start = best.initial[0].tolist()
@@ -183,7 +186,8 @@ def _starts_of(discovery: Discovery, s: int, state: str, order: int) -> Iterator
     first = 0.2 * low if low > 0 else low - reach  # positive signals stay positive
     last = 0.2 * high if high < 0 else high + reach
     slopes = extent(discovery, 1, s)
-    units = Units.of(discovery.prepared.dataset, state)
+    dataset = discovery.prepared.dataset
+    units = Units.of(dataset, dataset.states[s])
     per_time = units.derived(f"{state}'")
     for u in _rounded_to(np.linspace(first, last, STARTS), high - low):
         where = f"start from {state} = {units.length(u)}"
@@ -191,6 +195,8 @@ def _starts_of(discovery: Discovery, s: int, state: str, order: int) -> Iterator
             yield [u], where
         else:
             for v in (0.0, *_rounded_to(np.array(slopes), slopes[1] - slopes[0])):
+                if v < 0 and low >= 0:
+                    continue  # an amount starts at rest or growing
                 yield [u, v], f"{where}, {state}' = {v:.4g} {per_time}".rstrip()
 
 

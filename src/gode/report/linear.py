@@ -16,8 +16,9 @@ from gode.discovery import Discovery
 from gode.discovery.called import by_columns
 from gode.discovery.quality import start_names
 from gode.equation import Equation, Law
+from gode.equation.operators import KINKED
 from gode.equation.skeleton import shown_name
-from gode.equation.tree import TIME, depends_on
+from gode.equation.tree import TIME, depends_on, walk
 from gode.errors import ConfigError, EquationError
 from gode.report.equilibria import equilibria_under, extents
 from gode.report.field import Field, equilibria_in
@@ -26,6 +27,7 @@ from gode.report.naming import TINY
 if TYPE_CHECKING:
     from control import StateSpace
 
+ASIDE, BENT = 1e-6, 1e-3  # of the range beside a kink, and of slopes: larger changes make one
 Place = float | Sequence[float] | Mapping[str, float] | Float  # of all states
 Constant = float | Mapping[str, float]  # value of the input, or of several by their names
 
@@ -162,7 +164,31 @@ def linearise(discovery: Discovery, u: Place | None, *, force: Constant) -> Line
     values = [np.array([m.equilibrium[m.states.index(s)] for s in skeleton.shown_states]) for m in models]
     far = [float(np.max(np.abs(x - middle) / size)) for x in values]
     unstable = [near is None and bool(np.any(m.poles.real > 0)) for m in models]
-    return models[min(range(len(models)), key=lambda i: (unstable[i], far[i]))]
+    best = min(range(len(models)), key=lambda i: (unstable[i], far[i]))
+    _check_smooth(law, values[best], inputs, size)
+    return models[best]
+
+
+def _check_smooth(law: Law, x: Float, inputs: list[float], size: Float) -> None:
+    """Raise EquationError where the law has a kink at the equilibrium `x`, with the motion on either side."""
+    if not any(node.op in KINKED for part in law.skeleton.parts for node in walk(part.normal)):
+        return
+    for s, name in enumerate(law.skeleton.shown_states):
+        step = np.zeros(len(x))
+        step[s] = ASIDE * size[s]
+        c, field = np.array(law.constants), Field(law)
+        low, high = (field.linear(c, x + move, inputs) for move in (-step, step))
+        if low is None or high is None:
+            continue
+        below, above = low[0], high[0]
+        if np.abs(above - below).max() <= BENT * np.abs(above).max():
+            continue
+        told = [", ".join(f"{z:.4g}" for z in np.linalg.eigvals(each)) for each in (below, above)]
+        raise EquationError(
+            f"{'; '.join(law.lines(4))} has a kink at its equilibrium {_at(law.skeleton.shown_states, x)}: "
+            f"it follows no linear model there. Poles are {told[0]} at smaller {name}, {told[1]} at larger; "
+            "take those of the side on which it moves, or another equilibrium"
+        )
 
 
 def _places(law: Law, low: Float, high: Float, near: Float | None, inputs: list[float]) -> list[Float]:

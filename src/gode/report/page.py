@@ -1,6 +1,7 @@
 """The HTML page about a discovery, and its short form for notebooks."""
 
 import re
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 
@@ -9,11 +10,12 @@ import numpy as np
 from gode.data import Dataset
 from gode.data.labels import plain_label
 from gode.data.noise import NoiseKind
-from gode.discovery import Discovery, Finding
+from gode.discovery import Constant, Discovery, Finding
 from gode.discovery.called import called, column_of, shown
 from gode.discovery.inputs import input_words
 from gode.discovery.named import UNDETERMINED
-from gode.discovery.quality import start_names
+from gode.discovery.profile import Interval
+from gode.discovery.quality import FAR, start_names
 from gode.discovery.residuals import Channel
 from gode.discovery.shared import conserved_words, shared_constants
 from gode.equation import Law, parse_tree
@@ -62,15 +64,22 @@ def write_page(
     return target
 
 
-def discovery_page(discovery: Discovery, *, title: str) -> str:
-    """Return the page as text."""
+def discovery_page(
+    discovery: Discovery, *, title: str, more: Mapping[str, Sequence[object]] | None = None
+) -> str:
+    """Return the page as text.
+
+    Args:
+        more: further sections by their titles, after data and solution; empty ones are left out.
+    """
     plots = Plots(discovery, budget=BUDGET)
     return page(
         title,
         Markup(f"{verdict_box(discovery)}\n{formula(discovery)}"),
         section("In short", bullets(overview_words(discovery))),
-        section("Constants", *all_constants(discovery), *_intervals(discovery), *initial_parts(discovery)),
+        section("Constants", *all_constants(discovery), *initial_parts(discovery)),
         section("Data and solution", *fit_section(discovery, plots)),
+        *(section(name, *parts) for name, parts in (more or {}).items() if parts),
         section("What the data cannot decide", *rivals_section(discovery)),
         section("What it means for the system", *answers_section(discovery)),
         section("Residuals", *residuals_section(discovery, plots)),
@@ -91,7 +100,7 @@ def notebook_summary(discovery: Discovery) -> str:
     parts = [
         verdict_box(discovery),
         Markup(f"<p>{law_mathml(discovery.equation.equation)}</p>"),
-        _constant_table(discovery.equation),
+        _constant_table(discovery.equation, discovery.intervals),
         paragraph(words) if words else "",
         bullets(others[:5]) if others else "",
     ]
@@ -146,6 +155,7 @@ def _verdict(channel: Channel) -> str:
     if channel.negligible:
         return "the equation follows the data as well as numbers can tell"
     pattern = "which look like white noise" if channel.white else "which show a pattern"
+    pattern = "more than white noise" if channel.white and ratio > FAR else pattern
     return f"the equation leaves residuals of {ratio:.2f} times that, {pattern}"
 
 
@@ -153,14 +163,9 @@ def all_constants(discovery: Discovery) -> list[Markup]:
     """Return the constants: of each run where runs have their own, and of the population."""
     own = individuals_section(discovery) if discovery.individuality.constants else []
     head = [Markup("<h3>The law of the mean</h3>")] if own else []
-    return [*own, *head, *constant_parts(discovery.equation)]
-
-
-def _intervals(discovery: Discovery) -> list[Markup]:
-    """Return the intervals of constants whose error bars mislead."""
-    told = [f"{interval}, at 95 % confidence." for interval in discovery.intervals]
-    words = "Where error bars mislead, the likelihood itself gives the interval:"
-    return [paragraph(words), bullets(told)] if told else []
+    note = paragraph("Where error bars mislead, the interval is that of the likelihood itself.", "soft")
+    notes = [note] if discovery.intervals else []
+    return [*own, *head, *constant_parts(discovery.equation, discovery.intervals), *notes]
 
 
 def _natural(finding: Finding) -> list[Markup]:
@@ -175,33 +180,61 @@ def _natural(finding: Finding) -> list[Markup]:
     return [head, table(("", "value", "standard error", "", "of"), rows)] if rows else []
 
 
-def constant_parts(finding: Finding) -> list[Markup]:
-    """Return the constants with their error bars and correlations."""
+def constant_parts(finding: Finding, intervals: Sequence[Interval] = ()) -> list[Markup]:
+    """Return the constants with their error bars and correlations.
+
+    Args:
+        intervals: those of constants whose error bars mislead.
+    """
     if not finding.constants:
         return [paragraph("The equation has no free constants.")]
     if finding.law.skeleton.parameters:
         words = [paragraph("With the names of the constants, and what was found for unknown functions:")]
         lines = [program("\n".join(finding.named_lines()))]
-        return [*words, *lines, _constant_table(finding), *_natural(finding), *_correlations(finding)]
+        return [
+            *words,
+            *lines,
+            _constant_table(finding, intervals),
+            *_natural(finding),
+            *_correlations(finding),
+        ]
     shared = shared_constants(finding.law)
     words = [paragraph("With a letter for each constant that equations share:")] if shared else []
     lines = [program("\n".join(finding.named_lines()))] if shared else []
-    return [_constant_table(finding), *words, *lines, *_natural(finding), *_correlations(finding)]
+    return [_constant_table(finding, intervals), *words, *lines, *_natural(finding), *_correlations(finding)]
 
 
-def _constant_table(finding: Finding) -> Markup:
+def _constant_table(finding: Finding, intervals: Sequence[Interval] = ()) -> Markup:
+    misled = {each.name: each for each in intervals}
     rows = [
         (
             _place(c.place, finding.law),
-            f"{figures(c.value, c.error)} {c.unit}".rstrip(),
-            f"{c.error:.2g}" if np.isfinite(c.error) and c.determined else UNDETERMINED,
-            " to ".join(figures(c.value + side * 1.96 * c.error, c.error) for side in (-1, 1))
-            if np.isfinite(c.error) and c.determined
-            else "",
+            f"{f'{c.value:.4g}' if c.name in misled else figures(c.value, c.error)} {c.unit}".rstrip(),
+            _error(c) if c.name not in misled else "",
+            _interval(c, misled.get(c.name)),
         )
         for c in finding.constants
     ]
     return table(("of", "value", "standard error", "95 % interval"), rows)
+
+
+def _error(constant: Constant) -> str:
+    """Return the standard error of a constant."""
+    return f"{constant.error:.2g}" if np.isfinite(constant.error) and constant.determined else UNDETERMINED
+
+
+def _interval(constant: Constant, told: Interval | None) -> str:
+    """Return the 95 % interval of a constant: of the likelihood where known, else by its error bar."""
+    if told is not None:
+        if np.isinf(told.low) and np.isinf(told.high):
+            return UNDETERMINED
+        if np.isinf(told.high):
+            return f"> {told.low:.3g}"
+        return f"< {told.high:.3g}" if np.isinf(told.low) else f"{told.low:.3g} to {told.high:.3g}"
+    if not (np.isfinite(constant.error) and constant.determined):
+        return ""
+    ends = [constant.value + side * 1.96 * constant.error for side in (-1, 1)]
+    return " to ".join(figures(end, constant.error) for end in ends)
 
 
 def _place(place: str, law: Law) -> object:

@@ -6,6 +6,7 @@ from gode.choices import Preset
 from gode.data.columns import channel_names
 from gode.discovery import Discovery, Finding
 from gode.discovery.called import shown
+from gode.discovery.causes import UNMEASURED
 from gode.discovery.energy import force_of, potential_values
 from gode.discovery.quality import Verdict
 from gode.equation import Equation
@@ -55,7 +56,9 @@ def verdict_box(discovery: Discovery, *, titled: bool = True) -> Markup:
         parts.append(paragraph("What follows is the best guess, not a finding."))
     if discovery.causes:
         causes = [f"{cause[0].upper()}{cause[1:]}." for cause in discovery.causes]
-        parts += [paragraph("What may be the cause, found by trying:"), bullets(causes)]
+        nothing = all(cause.endswith(UNMEASURED) for cause in discovery.causes)
+        begin = "Causes were sought by trying:" if nothing else "What may be the cause, found by trying:"
+        parts += [paragraph(begin), bullets(causes)]
     if quality.assumed:
         assumed = list(quality.assumed[:MAX_ASSUMED])
         more = f" and {len(quality.assumed) - MAX_ASSUMED} more" if len(quality.assumed) > MAX_ASSUMED else ""
@@ -80,12 +83,12 @@ def rivals_section(discovery: Discovery) -> list[Markup]:
     same = [text for form in discovery.forms[1:] if (text := "; ".join(form.lines())) != told]
     alike = [paragraph("The same within these data, in another form:"), bullets(same)] if same else []
     undecided = paragraph(assessed.undecided)
-    others = [finding for finding in discovery.ties[1:] if finding.candidate in assessed.rivals]
+    others = [Finding(c) for c in assessed.rivals]
     if not others:
         return [sure, *alike, undecided]
     single, common = separations(discovery)
-    words = paragraph("What experiment would tell each from the one that is named:") if single else ""
-    out = [sure, *alike, undecided, words]
+    words = "What experiment would tell each from the one that is named:"
+    out = [sure, *alike, undecided, *([paragraph(words)] if single else [])]
     out += [_rival(each, discovery) for each in single]
     if len(others) > len(single):
         out.append(details("The others", bullets("; ".join(each.lines()) for each in others[len(single) :])))

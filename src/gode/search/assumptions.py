@@ -11,7 +11,7 @@ from gode.equation.system import columns_seen
 from gode.equation.tape import compile_tape, evaluate
 from gode.equation.tree import STATE, TIME, derivative_order, variables
 from gode.errors import ConfigError, pointed
-from gode.fitting.lasting import POINTS, SMALL, lasts, values_at
+from gode.fitting.lasting import POINTS, SMALL, lasts, law_lasts, values_at
 
 MEANINGS = {
     "odd": "nothing changes if all signals change their sign",
@@ -81,7 +81,9 @@ def keeps(body: Node, assumed: Sequence[str], order: int) -> bool:
 
 
 def satisfies(law: Law, columns: Columns, assumed: Sequence[str]) -> bool:
-    """Tell whether a law keeps what terms alone cannot tell: states of first order that stay nonnegative."""
+    """Tell whether a law keeps what terms alone cannot tell, such as states that stay nonnegative."""
+    if LASTING in assumed and not law_lasts(law):
+        return False
     if "nonnegative" not in assumed:
         return True
     d, n = len(law.states), len(columns.inputs)

@@ -10,10 +10,10 @@ import numpy as np
 
 from gode.arrays import Float
 from gode.choices import Preset
-from gode.equation import Node, Skeleton, parse_skeleton
+from gode.equation import Equation, Node, Skeleton, parse_skeleton
 from gode.equation.tree import STATE, depends_on, is_other, variables
 from gode.errors import GrammarError, ModelError
-from gode.fitting import Form
+from gode.fitting import Form, fit_constants
 from gode.fitting.lasting import lasting
 from gode.fitting.prepare import Prepared
 from gode.model import LatentSpace, Listing, load_model, open_space
@@ -251,6 +251,18 @@ def score_sums(region: Region, settings: Settings) -> None:
         each = objective.each[number] if objective.each else ()
         for bodies in best_sums(region.reserve, problem, settings.budget.sums, objective.fit, highest, each):
             objective.score(region.reserve.skeleton(bodies))
+
+
+def plainest(region: Region, settings: Settings) -> Iterator[Equation]:
+    """Yield the equation that says least, of a constant rate: it has a solution along any data."""
+    highest = STATE + "'" * settings.order
+    skeleton = parse_skeleton(f"{highest} = C")
+    listed = region.blank is not None or region.space.skeletons  # only some equations are to be looked at
+    if not listed and region.objective.admits(skeleton):
+        problem = region.objective.problems[0]
+        found = fit_constants(skeleton, problem, config=region.objective.fit).equation
+        if found is not None:
+            yield found
 
 
 def _encoded_guess(objective: Objective, space: LatentSpace | Listing | Completed, text: str) -> list[Float]:

@@ -22,15 +22,16 @@ from gode.search.assumptions import REST, satisfies, told
 from gode.search.blank import Blank
 from gode.search.common import share_over_runs
 from gode.search.costs import cost_of
-from gode.search.coupling import couple, initial_of, laws_of, share_constants
-from gode.search.explore import Region, explore, make_regions, score_sums
+from gode.search.coupling import best_combinations, couple, initial_of, laws_of, share_constants
+from gode.search.explore import Region, explore, make_regions, plainest, score_sums
 from gode.search.interrupts import Interrupts
 from gode.search.refine import Search, refine
 from gode.search.settings import Settings
 from gode.search.workers import Start, Workers
 from gode.selection import Candidate
 
-RESCUED = (5, 40, 400)  # of the cheap search's best: solved in turn after an interruption, until one is
+RESCUED = (1, 5, 50)  # best of every size by the cheap score: solved in turn after an interruption
+COMBINED = 3  # combinations of the equations of states that are tried then
 PASSES = 2  # over the data of a system
 EARLIER = 0.5  # share of the effort in each pass but the last: it need only find a law to smooth by
 
@@ -79,6 +80,8 @@ class LawSearch:
             self._search_alone(rng)
         else:
             self._search_together(rng)
+        if not self.archive.leaders():
+            self.rescue()
         share_over_runs(self.archive)
 
     def _search_alone(self, rng: np.random.Generator) -> None:
@@ -166,6 +169,8 @@ class LawSearch:
 
     def _archive(self, prepared: Prepared, n_jobs: int, name: str = "") -> Archive:
         workers = Workers(prepared, self.settings, n_jobs, self.interrupts.check)
+        if self.interrupts.timed_out:
+            workers.hurry(brief=True)
         return Archive(prepared, self.settings, self.on_step, workers, self.interrupts, self.memo, view=name)
 
     def leaders(self) -> list[Candidate]:
@@ -194,41 +199,68 @@ class LawSearch:
         )
 
     def rescue(self) -> None:
-        """After an interruption: fit the best by the cheap score until there is an answer."""
+        """After an interruption, or without an answer: fit the best by the cheap score until there is one."""
         self.archive.settle()
-        while not self._rescued() and self.archive.shorten():
-            pass
+        try:
+            self._rescued(RESCUED)
+        except KeyboardInterrupt:
+            if not self.interrupts.timed_out:
+                raise
+            for archive in (self.archive, *(search.archive for search in self.searches)):
+                archive.workers.hurry(brief=True)
+        self.interrupts.finish()
+        while not self.archive.leaders() and self.archive.shorten():
+            self._rescued(RESCUED[:1])
+            if self.single:
+                self.archive.solve(list(plainest(self.searches[0].regions[0], self.settings)), Stage.BEST)
         if self.prepared.chosen and not self.archive.whole:
             self.archive.widen()  # an answer is for all runs, of which only some were screened
+        if self.archive.workers.brief:
+            self._polish()
 
-    def _rescued(self) -> bool:
-        """Fit the best by the cheap score until one is solved; return whether there is one."""
-        for n in RESCUED:
+    def _polish(self) -> None:
+        """Complete the fit of the best law that a few steps led to, while there is time."""
+        self.archive.workers.hurry(brief=False)
+        self.interrupts.polish()
+        try:
+            self.archive.improve([c.equation for c in self.archive.leaders()[:1]], Stage.DIGITS)
+        except KeyboardInterrupt:
+            if not self.interrupts.timed_out:
+                raise
+        self.interrupts.finish()
+
+    def _rescued(self, numbers: Sequence[int]) -> None:
+        """Fit the best by the cheap score, ever more of them, until one is solved."""
+        for n in numbers:
             if self.archive.leaders():
                 break
             if self.single:
-                cheap = self.searches[0].regions[0].objective.leaders(n)
+                cheap = self.searches[0].regions[0].objective.best(n)
                 self.archive.solve([s.equation for s in cheap], Stage.BEST)
             else:
                 self._rescue_law(n)
-        return bool(self.archive.leaders())
 
     def _rescue_law(self, n: int) -> None:
-        """Combine the best equations of all states, by cheap sums of terms where nothing was done yet."""
-        equations = []
+        """Combine the best equations of all states, and the simplest; by cheap sums if nothing was done."""
+        tops = []
         for own in range(len(self.prepared.dataset.states)):
             if own == len(self.searches):
                 seen = self._view(own)
                 regions = self._regions(seen, self.settings, own)
                 self.searches.append(Search(regions, self._archive(seen, 1, f"rescue {own}: ")))
             search = self.searches[own]
-            if not search.regions[0].objective.leaders(1):
+            if not search.regions[0].objective.best(1):
                 score_sums(search.regions[0], self.settings)
-            cheap = [s.equation for s in search.regions[0].objective.leaders(n)]
+            cheap = [s.equation for s in search.regions[0].objective.best(n)]
             search.archive.solve(cheap, Stage.BEST)
             while not search.archive.leaders() and search.archive.shorten():
-                search.archive.solve(cheap, Stage.BEST)
-            equations.append([c.single for c in search.archive.leaders()])
-        if all(equations):
-            best = laws_of(self.archive, [e[0] for e in equations], self.searches)
-            self.archive.solve(list(best), Stage.BEST)
+                search.archive.solve([*cheap, *plainest(search.regions[0], self.settings)], Stage.BEST)
+            tops.append(search.archive.leaders())
+        if all(tops):
+            chosen = [
+                [top[i].single for i, top in zip(places, tops, strict=True)]
+                for places in best_combinations([[c.criterion for c in top] for top in tops], COMBINED * n)
+            ]
+            chosen.append([min((c.single for c in top), key=lambda e: e.complexity) for top in tops])
+            laws = [law for equations in chosen for law in laws_of(self.archive, equations, self.searches)]
+            self.archive.solve(laws, Stage.BEST)

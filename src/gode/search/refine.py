@@ -156,6 +156,7 @@ def better_rows(near: Skeleton, leader: Candidate, objective: Objective, archive
 
 def better_start(near: Skeleton, leader: Equation, objective: Objective, archive: Archive) -> Equation:
     """Return the better start for a neighbour: its cheap fit, or the constants of the equation it is near."""
+    archive.interrupts.check()
     cheap = fit_constants(near, objective.problems[0], config=objective.fit).equation
     other = borrowed(near, leader, cheap.constants if cheap else [1.0] * near.n_constants)
     starts = [other] if cheap is None else [cheap, other]

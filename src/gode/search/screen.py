@@ -48,8 +48,9 @@ def best_sums(
     some = np.unique(np.linspace(0, len(each) - 1, MOST_RUNS).astype(int)) if each else ()
     parts = [each[i] for i in some] or [problem]
     if vocabulary.frame != ZERO or problem.form is not Form.RESIDUAL:
-        targets = [target for own in parts if (target := _target(vocabulary, own)) is not None]
-        return _best_of(vocabulary, targets, parts, n, config) if targets else []
+        pairs = [(own, target) for own in parts if (target := _target(vocabulary, own)) is not None]
+        targets = [target for _, target in pairs]
+        return _best_of(vocabulary, targets, [own for own, _ in pairs], n, config) if pairs else []
     leading = [b for b in vocabulary.bodies if depends_on(b, highest) and not has_constant(b)]
     found: list[Bodies] = []
     for lead in [b for b in leading if b != var(highest)][:LEADING]:

@@ -31,6 +31,8 @@ from gode.search.settings import Settings, whole
 from gode.search.zero_starts import is_positive, may_be_zero, with_zeros
 from gode.selection import Candidate, judge
 
+BRIEF = 3  # steps of a fit after the time limit, and dampings tried for each
+
 _ours: list["Workers"] = []  # in a worker process: what it works on
 
 
@@ -95,6 +97,7 @@ class Workers:
     ) -> None:
         self.prepared, self.settings, self.n_jobs = prepared, settings, n_jobs
         self.check = check  # raises KeyboardInterrupt if the work is to end
+        self.brief = False
         self.doubtful: dict[tuple[int, ...], Bool] = {}
         self._pool: ProcessPoolExecutor | None = None
 
@@ -111,6 +114,10 @@ class Workers:
         if self._pool is not None:
             self._pool.shutdown(wait=True, cancel_futures=True)
             self._pool = None
+
+    def hurry(self, *, brief: bool) -> None:
+        """From now on take a few steps of each fit only: the time is over, and an answer is wanted."""
+        self.brief = brief
 
     def fits(self, starts: Sequence[Start]) -> Iterator[tuple[Start, Candidate | None]]:
         """Yield each start with its candidate, in order."""
@@ -135,6 +142,8 @@ class Workers:
         initial values of zero are tried where the record may begin so.
         """
         equation, config = start.equation, self.settings.shooting
+        if self.brief:
+            config = replace(config, max_iterations=BRIEF, attempts=BRIEF)
         if start.patient:
             config = replace(config, rough=config.tolerance, segmented=True)
         target = self.prepared.whole if start.whole else self.prepared.target
@@ -187,7 +196,8 @@ class Workers:
         whole: bool,
         initial: Float | None = None,
     ) -> Candidate | None:
-        shot = shoot_law(equation.skeleton, constants, target, own, config=config, start=initial)
+        skeleton, check = equation.skeleton, self.check
+        shot = shoot_law(skeleton, constants, target, own, config=config, start=initial, check=check)
         found = judge(shot, self.prepared.floor, self.settings.selection, self.prepared.columns)
         return None if found is None else replace(found, whole=whole)
 

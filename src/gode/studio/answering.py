@@ -1,6 +1,6 @@
 """The answer of a run: its page, what sliders and comparisons ask for, and the files to take away."""
 
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -11,12 +11,14 @@ from gode.errors import FileError, GodeError
 from gode.report.experiments import Experiment, separate
 from gode.report.mathml import law_mathml
 from gode.report.naming import axis_label
+from gode.report.page import discovery_page
 from gode.report.panels import fine
 from gode.report.plots import NAME, Plots
 from gode.report.record import load
 from gode.report.repeat import python_call
 from gode.report.series import Spec, line_series, plot
 from gode.selection import Candidate
+from gode.studio.held import held_back
 from gode.studio.lines import python_text
 from gode.studio.reading import read
 from gode.studio.runs import RECORD, Job
@@ -35,7 +37,7 @@ def answer(folder: Path, job: Job) -> str:
 @lru_cache(maxsize=8)
 def _answered(folder: Path, changed: int, job: Job) -> str:
     plots = _plots(folder)
-    return answer_page(plots, Files(plots.discovery, job, folder, python_lines(folder, job)))
+    return answer_page(plots, _files(folder, job))
 
 
 def python_lines(folder: Path, job: Job) -> str:
@@ -117,7 +119,18 @@ def file(folder: Path, job: Job, name: str) -> bytes:
     Raises:
         FileError: if there is none of this name.
     """
-    return Files(_loaded(folder), job, folder, python_lines(folder, job)).content(name)
+    return _files(folder, job).content(name)
+
+
+def _files(folder: Path, job: Job) -> Files:
+    found = _loaded(folder)
+    return Files(found, job, folder, python_lines(folder, job), partial(_report, found, job, folder))
+
+
+def _report(found: Discovery, job: Job, folder: Path) -> str:
+    """Return the report, with what was held back and the name of the file."""
+    held = {"Held back as a test": held_back(found, job, folder)}
+    return discovery_page(found, title=f"Equation found by gode in {', '.join(job.files[:3])}", more=held)
 
 
 def _chosen(plots: Plots, number: int) -> Candidate:

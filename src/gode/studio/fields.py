@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from gode.markup import Markup, details, html, paragraph
-from gode.studio.form import DATA, FRAME, LAW, ROLES, SEARCH, Field, Form, first
+from gode.studio.form import DATA, FRAME, LAW, ROLES, SEARCH, WRITTEN, Field, Form, first
 from gode.studio.runs import Job
 
 UNITS = (  # factor, new unit, words
@@ -102,6 +102,15 @@ def known_fields(form: Form, assumptions: Sequence[Sequence[str]]) -> Markup:
         _fields("The search", SEARCH, form),
     ]
     return Markup("".join(parts))
+
+
+def written_fields(job: Job) -> Markup:
+    """Return the inputs for how the file is written, with the button that reads it again."""
+    said = any(first(job.form, field.key) for field in WRITTEN)
+    here = f"/runs/{job.id}/part"
+    button = Markup(f'<p><button class="small" id="reread" formaction="{here}">Read it again</button></p>')
+    inner = (_fields("", WRITTEN, job.form), button)
+    return Markup(details("How the file is written, if it was read wrongly", *inner, opened=said))
 
 
 def _fields(

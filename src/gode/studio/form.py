@@ -102,6 +102,18 @@ DATA = (
         choices=(("all", "all constants"), ("auto", "those that need it")),
     ),
 )  # fmt: skip
+WRITTEN = (
+    Field("header", "Line of the column names", "--header", "From 1; 0 if there is none."),
+    Field("skip", "Lines to leave out at the start", "--skip"),
+    Field(
+        "decimal", "Decimal sign", "--decimal", "", "choice",
+        (("", "as the numbers suggest"), (".", "point"), (",", "comma")),
+    ),
+    Field(
+        "missing", "Words in cells without a reading", "--missing",
+        "Besides NA, n.d., <0.05, OVRFLW; text for any text.", "words",
+    ),
+)  # fmt: skip
 SEARCH = (
     Field(
         "effort", "Effort", "--effort", "", "choice",
@@ -113,7 +125,8 @@ SEARCH = (
     ),
     Field("seed", "Seed", "--seed", "Same seed, same answer."),
 )  # fmt: skip
-FIELDS = (*LAW, *FRAME, *DATA, *SEARCH)
+FIELDS = (*LAW, *FRAME, *DATA, *WRITTEN, *SEARCH)
+ARGUMENT = re.compile(r", or \w+=\w+(?=\))")  # that says the same in Python
 OPTION = re.compile(r"--[a-z][a-z-]*")
 WORDS = {  # what the page calls the options of the command
     "--time": "the role “time”",
@@ -133,7 +146,8 @@ WORDS = {  # what the page calls the options of the command
 
 def in_words(message: str) -> str:
     """Return a message of the command with the words of the page in place of its options."""
-    return OPTION.sub(lambda found: WORDS.get(found[0], found[0]), message)
+    plain = ARGUMENT.sub("", message)
+    return OPTION.sub(lambda found: WORDS.get(found[0], found[0]), plain)
 
 
 def first(form: Form, key: str) -> str:
@@ -169,6 +183,11 @@ def data_words(form: Form, names: Sequence[str], edits: Sequence[str]) -> list[s
         words += ["--force", _joined([*_named(inputs[:n_columns], "F"), *inputs[n_columns:]])]
     words += ["--run", roles["run"][0]] if roles["run"] else []
     return words + [word for edit in edits for word in ("--edit", edit)]
+
+
+def reading_words(form: Form) -> list[str]:
+    """Return the options that say how the files are written."""
+    return [word for field in WRITTEN for word in field.words(form)]
 
 
 def _signal_words(roles: Mapping[str, Sequence[str]], *, wells: bool) -> list[str]:

@@ -1,30 +1,19 @@
 """What was guessed about a table, and why: how its text is laid out, and what each column is."""
 
-import re
 from pathlib import Path
 
 from gode.errors import GodeError
 from gode.files import read_head
 from gode.tables.cells import number
 from gode.tables.excel import sheet_names
-from gode.tables.layout import decode_text, time_unit
-from gode.tables.names import GUESSES
+from gode.tables.layout import decode_text
 from gode.tables.read import read_whole
-from gode.tables.roles import Roles, assign_columns
+from gode.tables.roles import Roles, survey
 from gode.tables.table import Table
 
 HEAD = 60_000  # bytes of a file that are looked at again
 ZIP = b"PK"
 SEPARATORS = {"tabs": "\t", "semicolons": ";", "bars": "|", "commas": ","}
-ROLES = {
-    "time": "time",
-    "u": "state",
-    "velocity": "velocity",
-    "acceleration": "acceleration",
-    "force": "input",
-    "run": "run",
-}
-WELL = re.compile(r"[A-P]\d{1,2}|(?:well|sample|replicate|rep|tube)[ _-]?\w{1,4}", re.IGNORECASE)
 
 
 def how_read(table: Table, path: Path) -> list[str]:
@@ -67,7 +56,7 @@ def _naming(table: Table, first: int) -> list[str]:
 def _timing(table: Table) -> list[str]:
     """Return a sentence on columns of times of day and dates."""
     timed = [name for name in table.names if table.is_timed(name)]
-    words = "is counted in seconds from its start; “Edit the data” converts it to minutes, hours or days."
+    words = "is counted from its start in the unit that suits its length; “Edit the data” converts it."
     return [f"{timed[0]} holds times and {words}"] if timed else []
 
 
@@ -76,49 +65,35 @@ def sheets(path: Path) -> list[str]:
     return sheet_names(read_whole(str(path))) if read_head(path, len(ZIP)) == ZIP else []
 
 
-def guess(table: Table) -> tuple[list[str], bool, list[str]]:
-    """Return a role for each column, whether columns are runs, and why each role was guessed."""
+def guess(table: Table) -> tuple[list[str], bool, list[str], list[str]]:
+    """Return a role for each column, whether columns are runs, the reason for each, and what to check."""
     try:
-        taken = assign_columns(table, Roles())[0]
+        clocking, signals = survey(table, Roles())
     except GodeError as error:
-        return ["ignored"] * len(table.names), False, [str(error), *[""] * (len(table.names) - 1)]
-    roles = {name: role for role, name in taken.items()}
-    wells = [n for n in table.names if WELL.fullmatch(n) and table.is_numeric(n) and roles.get(n, "u") == "u"]
-    by_place = taken.u is not None and not _is_named(taken.u, "u")
-    many = len(wells) > 1 and (taken.u in wells or by_place)
-    found = {name: ROLES[role] for name, role in roles.items()}
-    if many:
-        found = {name: role for name, role in found.items() if role != "state"} | dict.fromkeys(
-            wells, "state"
-        )
-    why = [
-        _left(table, name) if name not in found
-        else "named like the well of a plate" if many and name in wells
-        else _reason(table, name, roles[name])
-        for name in table.names
-    ]  # fmt: skip
-    return [found.get(name, "ignored") for name in table.names], many, why
+        kinds = [_kind(table, name) for name in table.names]
+        return ["ignored"] * len(table.names), False, kinds, [*table.asks, str(error)]
+    found = {clocking.time: "time", **dict.fromkeys(signals.states, "state")}
+    found |= {name: "velocity" for name in [signals.velocity] if name}
+    found |= {name: "acceleration" for name in [signals.acceleration] if name}
+    found |= dict.fromkeys(signals.inputs, "input")
+    found |= {name: "run" for name in [clocking.run] if name}
+    why = {**signals.why, clocking.time: f"{clocking.why_time}{_form(table, clocking.time)}"}
+    why |= {clocking.run: clocking.why_run} if clocking.run else {}
+    reasons = [why.get(name) or _kind(table, name) for name in table.names]
+    asks = [ask.partition(" (--")[0] for ask in (*table.asks, *signals.asks)]
+    return [found.get(name, "ignored") for name in table.names], signals.apart, reasons, asks
 
 
-def _left(table: Table, name: str) -> str:
+def _kind(table: Table, name: str) -> str:
     kind = "numbers" if table.is_numeric(name) else "times" if table.is_timed(name) else "text"
     return f"{kind}; nothing says what it is"
 
 
-def _reason(table: Table, name: str, role: str) -> str:
-    form = ""
-    if role == "time" and table.is_timed(name):
-        try:
-            form = f"; read as {table.times(name).form}, in seconds"
-        except GodeError:  # told where the data are read
-            form = ""
-    if _is_named(name, role):
-        return f"its name means {'the signal' if role == 'u' else role}{form}"
-    if role == "time":
-        return f"it holds times or dates{form}" if table.is_timed(name) else "the first column that increases"
-    return "the first column of numbers that is left"
-
-
-def _is_named(name: str, role: str) -> bool:
-    plain = time_unit(name)[0].lower().replace(" ", "").removesuffix("(t)")
-    return plain in GUESSES[role].split()
+def _form(table: Table, name: str) -> str:
+    """Return how times of day and dates are read."""
+    if not table.is_timed(name):
+        return ""
+    try:
+        return f"; read as {table.times(name).form}"
+    except GodeError:  # told where the data are read
+        return ""

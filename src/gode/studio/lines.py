@@ -19,6 +19,10 @@ READ = (
     "force",
     "run",
     "edit",
+    "header",
+    "skip",
+    "decimal",
+    "missing",
 )  # what `read_arguments` takes
 PLAIN = ("grammar", "preset", "effort", "start", "frame", "seed", "max_seconds")
 USUAL = {"preset": "default", "effort": "normal", "seed": 0}
@@ -58,8 +62,10 @@ def _reading(data: DataOptions, dataset: Dataset) -> list[str]:
         given["states"] = ",".join(_quoted(c if c == name else f"{name}={c}") for name, c in named)
         if data.force is not None and dataset.inputs == ("F",):
             given["force"] = f"F={parts_of(data.force)[0].word}"
-    given["edit"] = list(data.edit)
-    return [f"{name}={value!r}" for name, value in given.items() if value]
+    given["edit"], given["missing"] = list(data.edit), list(data.missing)
+    return [
+        f"{name}={value!r}" for name, value in given.items() if value or (name == "header" and value == 0)
+    ]
 
 
 def _options(data: DataOptions, choices: Mapping[str, object], n_runs: int) -> list[str]:

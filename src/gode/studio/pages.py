@@ -5,7 +5,7 @@ from importlib.resources import files
 
 from gode import __version__
 from gode.markup import Markup, bullets, copyable, details, html, paragraph, section
-from gode.studio.fields import edit_tools, known_fields, role_table
+from gode.studio.fields import edit_tools, known_fields, role_table, written_fields
 from gode.studio.form import Form, first
 from gode.studio.runs import STOPPING, Job, State
 
@@ -125,7 +125,7 @@ def setup(job: Job, seen: Mapping[str, object], checked: Mapping[str, object], e
     parts = [
         section(
             "What was read", paragraph(_read_words(job, seen)), bullets(_list(seen, "how")),
-            _part(form, _list(seen, "sheets"), job), role_table(seen, form),
+            _part(form, _list(seen, "sheets"), job), written_fields(job), role_table(seen, form),
         ),
         section("The data", Markup(plots), edit_tools(job, seen)),
         section("What do you know?", known_fields(form, assumptions)),

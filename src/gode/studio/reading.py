@@ -12,17 +12,26 @@ from gode.cli.asked import asked_data, asked_options
 from gode.cli.discover import discover_command
 from gode.data import Dataset
 from gode.discovery.options import Options
-from gode.errors import FileError, GodeError
+from gode.errors import DataError, FileError, GodeError
 from gode.measured.asked import parts_of
 from gode.measured.read import dataset_of
 from gode.report.naming import axis_label
 from gode.report.series import line_series, marks, numbers, plot
 from gode.search.assumptions import MEANINGS
-from gode.studio.form import command_text, command_words, data_words, in_words, problem_of
+from gode.studio.form import (
+    command_text,
+    command_words,
+    data_words,
+    in_words,
+    problem_of,
+    reading_words,
+)
 from gode.studio.guessing import guess, how_read, sheets
 from gode.studio.lines import python_text
 from gode.studio.runs import DATA, Job
-from gode.tables.names import GUESSES
+from gode.tables.clocking import find_clocking
+from gode.tables.layout import GUESSED, Reading
+from gode.tables.names import is_input, is_known
 from gode.tables.read import read_table
 from gode.tables.roles import NONE
 from gode.tables.runs import LINE, Readings
@@ -40,8 +49,13 @@ def look(folder: Path, job: Job) -> dict[str, object]:
     Raises:
         GodeError: if it is no table.
     """
-    table, path = _table(folder, job), folder / DATA / job.files[0]
-    roles, wells, why = guess(table)
+    table, path = _readable(folder, job), folder / DATA / job.files[0]
+    roles, wells, why, asks = guess(table)
+    if not any(table.is_numeric(name) for name in table.names):
+        raise DataError(
+            f"{job.files[0]} holds no table of numbers: no column has numbers in most of its rows; choose a "
+            "file with a column of times and one of what was measured"
+        )
     rows = [
         [_cell(table, row, i) for i in range(len(table.names))]
         for row in range(min(SHOWN_ROWS, table.n_rows))
@@ -56,7 +70,7 @@ def look(folder: Path, job: Job) -> dict[str, object]:
         "rows": rows,
         "n_rows": table.n_rows,
         "notes": list(table.notes),
-        "how": how_read(table, path),
+        "how": [*how_read(table, path), *(f"Check this: {ask}." for ask in asks)],
         "sheets": sheets(path),
         "assumptions": [[name, words] for name, words in MEANINGS.items()],
     }
@@ -64,7 +78,7 @@ def look(folder: Path, job: Job) -> dict[str, object]:
 
 def check(folder: Path, job: Job) -> dict[str, object]:
     """Return the command for what was chosen, what it takes from the file, and what is wrong with it."""
-    table = _table(folder, job)
+    table = _readable(folder, job)
     problem = problem_of(job.form, table.names)
     words = command_words(job.form, table.names, job.edits)
     told: list[str] = []
@@ -84,10 +98,19 @@ def check(folder: Path, job: Job) -> dict[str, object]:
 def closed(table: Table, words: list[str]) -> list[str]:
     """Return the words, with `none` for the roles that would be guessed although no column was chosen."""
     options, _ = asked_options(words)
-    roles = ("run",) if options.states is not None else ("velocity", "acceleration", "force", "run")
-    free = [role for role in roles if getattr(options, role) is None]
-    names = {name.lower().replace(" ", "").removesuffix("(t)") for name in table.names}
-    return words + [word for role in free if names & {*GUESSES[role].split()} for word in (f"--{role}", NONE)]
+    roles = ("run",) if options.states is not None else ("velocity", "acceleration", "run")
+    free = [role for role in ("force", *roles) if getattr(options, role) is None]
+    return words + [
+        word for role in free if _is_guessed(table, role, options.time) for word in (f"--{role}", NONE)
+    ]
+
+
+def _is_guessed(table: Table, role: str, time: str | None) -> bool:
+    """Tell whether some column could be taken for a role that nobody gave."""
+    if role == "run":
+        return find_clocking(table, time, None).run is not None
+    names = [name for name in table.names if is_known(name, role)]
+    return bool(names) or (role == "force" and any(map(is_input, table.names)))
 
 
 def read(folder: Path, job: Job, words: Sequence[str]) -> tuple[Dataset, Readings, Options, list[str]]:
@@ -138,11 +161,23 @@ def _columns(dataset: Dataset) -> Mapping[str, str]:
 
 
 def _table(folder: Path, job: Job) -> Table:
-    return _read(*_source(folder, job, 0))
+    return _read(*_source(folder, job, 0), _reading(job))
+
+
+def _readable(folder: Path, job: Job) -> Table:
+    """Return the first file as it is said to be written, or as is found out where that does not suit."""
+    try:
+        return _table(folder, job)
+    except GodeError:
+        return _read(*_source(folder, job, 0), GUESSED)
 
 
 def _tables(folder: Path, job: Job) -> list[Table]:
-    return [_read(*_source(folder, job, i)) for i in range(len(job.files))]
+    return [_read(*_source(folder, job, i), _reading(job)) for i in range(len(job.files))]
+
+
+def _reading(job: Job) -> Reading:
+    return asked_options(reading_words(job.form))[0].reading
 
 
 def _source(folder: Path, job: Job, i: int) -> tuple[str, int, str]:
@@ -154,9 +189,9 @@ def _source(folder: Path, job: Job, i: int) -> tuple[str, int, str]:
 
 
 @lru_cache(maxsize=8)
-def _read(path: str, changed: int, name: str) -> Table:
+def _read(path: str, changed: int, name: str, reading: Reading) -> Table:
     try:
-        return read_table(path)
+        return read_table(path, reading)
     except GodeError as error:
         text = str(error).replace(path, name)
         raise type(error)(text) from None

@@ -1,7 +1,7 @@
 """The files to take away from a run: report, record, tables, pictures, programs, a notebook, all in one."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
@@ -31,6 +31,7 @@ SAVED: Mapping[str, str] = {  # by the search itself, where it makes them
     "overview.png": "picture as PNG",
     "log.txt": "what the command printed",
 }
+REPORT = "report.html"
 SVG, LATEX, NOTEBOOK = "overview.svg", "equation.tex", "notebook.ipynb"
 MADE: Mapping[str, str] = {
     SVG: "picture as SVG",
@@ -47,6 +48,7 @@ class Files:
     job: Job
     folder: Path
     python: str  # lines that search again
+    report: Callable[[], str] | None = None  # makes the report as the page of the run tells it
 
     def listed(self) -> dict[str, str]:
         """Return the names of the files that there are, with words on each."""
@@ -65,6 +67,8 @@ class Files:
         return self._packed() if name == ALL else self._content(name)
 
     def _content(self, name: str) -> bytes:
+        if name == REPORT and self.report is not None:
+            return self.report().encode()
         if name in SAVED:
             return read_bytes(self.folder / name, MAX_FILE)
         if name in PROGRAMS:

@@ -10,7 +10,7 @@ from gode.report.page import all_constants, initial_parts, overview_words
 from gode.report.plots import Plots
 from gode.report.response import response_plots
 from gode.report.sections import answers_section, residuals_words, rivals_section, verdict_box
-from gode.studio.form import command_text
+from gode.studio.form import command_text, in_words
 from gode.studio.held import held_back
 from gode.studio.runs import Job
 from gode.studio.takeaway import Files
@@ -48,7 +48,7 @@ def answer_page(plots: Plots, files: Files) -> str:
     shown = {title: own for title, own in shown.items() if own}
     head = [
         Markup(f'<h2 class="headline">{html(found.assessment.headline)}</h2>'),
-        verdict_box(found, titled=False),
+        Markup(in_words(html(verdict_box(found, titled=False)))),
         *advice(found, job),
         formula(found),
         _contents(shown, here),

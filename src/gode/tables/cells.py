@@ -1,7 +1,11 @@
 """Parsing the cells of a table: missing values, numbers, limits, times of day and dates."""
 
 import csv
+import io
 import re
+from collections.abc import Sequence
+
+from gode.errors import DataError, shortened
 
 MISSING = frozenset({"", "na", "n/a", "#n/a", "nan", "nat", "null", "none", "missing", "-", "--", "?", "."})
 LIMIT = re.compile(r"(?P<side>[<>≤≥]) ?=? ?[+-]?\d+(?:[.,]\d+)?")  # <0.05: below what can be measured
@@ -74,6 +78,28 @@ def is_time(cell: str) -> bool:
     """Tell whether a cell is a time of day, a duration or a date."""
     cell = cell.strip().strip('"').strip()
     return bool(CLOCK.fullmatch(cell) or DATE.fullmatch(cell) or ISO.fullmatch(cell))
+
+
+def join_list(names: Sequence[str]) -> str:
+    """Return entries as a list with commas between; those with commas or quotes stand in quotes."""
+    out = io.StringIO()
+    csv.writer(out, lineterminator="").writerow(names)
+    return out.getvalue()
+
+
+def split_list(text: str) -> list[str]:
+    """Return the entries of a list with commas between; one with a comma in it stands in quotes.
+
+    Raises:
+        DataError: if the text has several lines, or more than a table can.
+    """
+    try:
+        words = next(csv.reader([text], skipinitialspace=True), [])
+    except csv.Error as error:
+        raise DataError(
+            f"{shortened(text)!r} is no list of columns ({error}); write them in one line, with commas"
+        ) from None
+    return [word.strip() for word in words if word.strip()]
 
 
 def is_value(cell: str, decimal: str) -> bool:

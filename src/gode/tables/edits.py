@@ -4,12 +4,12 @@ An edit is one line of text, so that a list of them can be kept, undone, recorde
 
     drop od lines 14,17-19            cells of a column, or of all columns, become missing
     subtract blank from A1,A2         a column or a number
-    multiply acc by 9.80665 as m/s2   a number, with the new unit; times of day and dates are in seconds
+    multiply acc by 9.80665 as m/s2   a number, with the new unit; times of day and dates are counted in
+                                      seconds first, unless the number leads from another unit of time
     crop 0.5 to 30                    the times that are kept; either may be left out
     hold back 20 %                    the last part of each run, as a test of the equation
 """
 
-import csv
 import math
 import re
 from collections.abc import Callable, Sequence
@@ -19,7 +19,8 @@ from functools import partial
 import numpy as np
 
 from gode.arrays import Bool, Float, Int
-from gode.errors import DataError
+from gode.errors import DataError, shortened
+from gode.tables.cells import split_list
 from gode.tables.runs import Readings
 from gode.tables.table import Column, Table
 
@@ -33,7 +34,9 @@ MULTIPLY = re.compile(r"multiply (?P<columns>.+) by (?P<factor>\S+)(?: as (?P<un
 CROP = re.compile(r"crop (?P<first>\S*?) ?to ?(?P<last>\S*)")
 HOLD_BACK = re.compile(r"hold back (?P<share>\S+?) ?%")
 MAX_EDITS = 1000
+SECONDS = {"s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
 LONGEST = 100_000  # characters of an edit
+DIGITS = 12  # of the number of a line
 
 
 def check_edits(edits: Sequence[str]) -> None:
@@ -140,12 +143,20 @@ def _multiply(table: Table, found: re.Match[str]) -> Table:
     columns = _columns(table, found["columns"])
     unit = found["unit"] or ""
     timed = [name for name in columns if table.is_timed(name)]  # counted in seconds when they are read
-    spans = {name: (table.span(name)[0] * factor, unit) for name in timed}
+    spans = {name: (_scale(table.span(name)[0], factor, unit), unit) for name in timed}
     table = replace(table, spans={**table.spans, **spans})
     columns = [name for name in columns if name not in spans]
     made = _changed(table, columns, lambda values: values * factor)
     units = [unit if name in columns else old for name, old in zip(made.names, made.units, strict=True)]
     return replace(made, units=tuple(units))
+
+
+def _scale(before: float, factor: float, unit: str) -> float:
+    """Return by what seconds are multiplied; from whatever unit of time a factor leads to a known one."""
+    size = SECONDS.get(unit)
+    if size is not None and any(math.isclose(factor * size, each, rel_tol=1e-3) for each in SECONDS.values()):
+        return 1 / size
+    return before * factor
 
 
 CHANGES: tuple[tuple[re.Pattern[str], Callable[[Table, re.Match[str]], Table]], ...] = (
@@ -163,17 +174,16 @@ def _changed(table: Table, columns: Sequence[str], change: Callable[[Float], Flo
 def _columns(table: Table, text: str) -> list[str]:
     if text in table.names:  # a name may hold a comma
         return [text]
-    words = [word.strip() for word in next(csv.reader([text], skipinitialspace=True), [])]
-    return [table.find(word) for word in words if word]
+    return [table.find(word) for word in split_list(text)]
 
 
 def _lines(text: str) -> list[int]:
     """Return the numbers in a text such as 14,17-19."""
     out: list[int] = []
     for part in text.replace(" ", "").split(","):
-        ends = [int(word) for word in part.split("-") if word.isdecimal()]
+        ends = [int(word) for word in part.split("-") if word.isdecimal() and len(word) <= DIGITS]
         if not ends or len(ends) > 2 or ends[0] > ends[-1] or ends[-1] - ends[0] > LONGEST * 10:
-            raise DataError(f"the lines {part!r} are not understood; write them as 14,17-19")
+            raise DataError(f"the lines {shortened(part, 200)!r} are not understood; write them as 14,17-19")
         out += range(ends[0], ends[-1] + 1)
     return sorted({*out})
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from gode.arrays import Float, Int
-from gode.equation.identifiers import joined
 from gode.errors import DataError
 from gode.tables.behaviour import ENOUGH, ROUGH, ROUGHER, counts_rows, in_steps, is_constant, roughness
+from gode.tables.cells import join_list
 from gode.tables.clocking import Clocking, run_rows
 from gode.tables.names import (
     GUESSES,
@@ -17,6 +17,7 @@ from gode.tables.names import (
     is_aside,
     is_counter,
     is_input,
+    is_known,
     is_of_time,
     is_well,
     named,
@@ -124,7 +125,7 @@ def _reason_against(table: Table, name: str, values: Float, groups: Sequence[Int
     if is_constant(values):
         return "never changes"
     if clocking.run is not None and all(is_constant(part) or not np.isfinite(part).any() for part in parts):
-        return "the same throughout each run"
+        return f"the same throughout each run, --force {shlex.quote(name)} if it acts on the system"
     leads = name == table.names[0] and clocking.time != name and values[0] in (0, 1)
     if (is_counter(name) or leads) and counts_rows(values, groups):
         return COUNTS
@@ -158,7 +159,7 @@ def _inputs_by_name(
     """Return the columns called like inputs, if another one is left to be driven."""
     sure = any(plain(name) in ("u", "x") for name in table.names)
     found = [name for name in names if is_input(name) or (sure and plain(name) == "f")]
-    if not taken - {""} and len(found) == len(names):
+    if not {*taken} - {""} and len(found) == len(names):
         return []
     for name in found:
         why[name] = "its name means input"
@@ -222,21 +223,26 @@ def _asks(
     """Return what was guessed about signals, and the options for other choices."""
     out = []
     for name in inputs:
-        others = shlex.quote(joined([*states, name]))
+        if is_known(name, "force"):
+            continue
+        others = shlex.quote(join_list([*states, name]))
         out.append(
             f"{name!r} is taken as the known input: {why[name]} (--states {others} if it is a state, "
             "--force none to leave it out)"
         )
-    own, one = shlex.quote(joined(states)), shlex.quote(states[0]) if states else ""
+    own, one = shlex.quote(join_list(states)), shlex.quote(states[0]) if states else ""
     if apart:
         out.append(
             f"{_listed(states)} are taken as runs with one law: {why[states[0]]} (--states {own} if they are "
             f"states of one system, --u {one} for one alone)"
         )
     elif len(states) > 1:
-        driven = shlex.quote(joined(states[1:]))
-        drive = "drives" if len(states) == 2 else "drive"
-        free = f", --u {one} --force {driven} if {_listed(states[1:])} {drive} it" if not inputs else ""
+        driven = shlex.quote(join_list(states[1:]))
+        free = (
+            f", --u {one} --force {driven} if {_listed(states[1:])} drives it"
+            if len(states) == 2 and not inputs
+            else ""
+        )
         out.append(
             f"{_listed(states)} are taken as states of one system (--u all if each is a run of its own, "
             f"--u {one} for one alone{free})"
@@ -244,7 +250,7 @@ def _asks(
     elif states and len(left) > MOST_STATES and not single:
         out.append(
             f"{states[0]!r} is taken as the only state, since {len(left)} columns are many (--states "
-            f"{shlex.quote(joined(left[:2]))},... for states of one system, --u all if each is a run)"
+            f"{shlex.quote(join_list(left[:2]))},... for states of one system, --u all if each is a run)"
         )
     return out
 

@@ -25,6 +25,7 @@ UNITS = _words(
     "bar mbar psi hz khz mhz rpm ohm kohm l ml µl mol mmol µmol ppm ppb ph au a.u. rfu od lux db j kj "
     "cal n/a - ts rn no. nr. avg smp tot std max sample sequence gal strain µε"
 )
+NO_UNITS = _words("ts rn no. nr. avg smp tot std max sequence sample")  # below a name, but no unit of it
 BRACKETED = re.compile(r"[\[(][^\[\]()]{0,15}[\])]")
 RATIO = re.compile(r"[^\s\d]{1,5}(?:[/·^*-][^\s]{1,6})+")  # m/s, mg/l, m/s^2
 
@@ -79,7 +80,7 @@ def heading_at(
         if any(is_filled(cell, decimal) for cell in held) or not any(held):
             break
         for k, cell in enumerate(cells[: len(units)]):
-            units[k] = units[k] or ("" if is_filled(cell, decimal) else cell.strip("[]() "))
+            units[k] = units[k] or _unit(cell, decimal)
         start += 1
     return Heading(names, units, start, at)
 
@@ -126,6 +127,11 @@ def is_unit(cell: str) -> bool:
     plain = cell.strip("[]() ").lower()
     joined = plain.replace(" ", "")
     return bool(BRACKETED.fullmatch(cell.strip())) or joined in UNITS or bool(RATIO.fullmatch(plain))
+
+
+def _unit(cell: str, decimal: str) -> str:
+    word = cell.strip("[]() ")
+    return "" if is_filled(cell, decimal) or word.lower() in NO_UNITS else word
 
 
 def _first_row(body: Sequence[str], delimiter: str, decimal: str, filled: Sequence[int]) -> int | None:

@@ -108,14 +108,14 @@ def find_layout(text: str, source: str, choices: Choices = CHOICES, reading: Rea
         DataError: if there is no table of numbers, or none in the lines that `reading` names.
     """
     body, lines, comments = _body(text, reading)
+    given = _given_header(lines, reading, source)
     if reading.decimal:
         choices = [choice for choice in choices if choice[1] == reading.decimal]
     if not body:
-        after = f" after line {lines[0] if len(lines) else reading.skip}" if reading.skip else ""
+        after = f" after line {reading.skip}" if reading.skip else ""
         raise DataError(
             f"{source} is empty: it holds no row of numbers{after}; name a file with columns t and u"
         )
-    given = _given_header(lines, reading, source)
     delimiter, decimal, width = _splitting(body[1:] if given and len(body) > 1 else body, choices)
     filled = _filled_columns(body, delimiter, decimal, width)
     if given:

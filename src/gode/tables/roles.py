@@ -95,11 +95,16 @@ def guess_system(table: Table, asked: Roles, *, single: bool = False) -> Signals
     Raises:
         DataError: if there is no time.
     """
+    return survey(table, asked, single=single)[1]
+
+
+def survey(table: Table, asked: Roles, *, single: bool = False) -> tuple[Clocking, Signals]:
+    """Return the columns of times and runs, and the signals among those that have no role yet."""
     chosen, barred, clocking = _clocked(table, asked)
     taken = {name for role, name in chosen.items() if role not in ("time", "run")}
     known = bool({"u", "velocity", "acceleration"} & chosen.keys()) or bool(asked.channels)
     slopes = bool({"velocity", "acceleration"} & chosen.keys())
-    return guess_signals(
+    return clocking, guess_signals(
         table, clocking, taken, barred, single=single or known, slopes=slopes, by_behaviour=not known
     )
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from gode.arrays import Float, Int
 from gode.data.dates import as_seconds
-from gode.errors import DataError
+from gode.errors import DataError, shortened
 from gode.tables.cells import MISSING, is_time, meaning, number
 from gode.tables.times import Times, read_times
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 # Numbers, dates, durations, or objects: text, None where empty.
 Column = np.ndarray[tuple[int, ...], np.dtype[Any]]
 NUMBERS = "biuf"  # kinds of columns of numbers
+DIGITS, LONGEST = 12, 200  # of the number of a column, and of a name that is compared with others
 TEXT = "text"  # asks for any cell that holds no number to be left out
 
 
@@ -61,8 +62,9 @@ class Table:
         lower = [n.lower() for n in self.names]
         if lower.count(name.lower()) == 1:
             return self.names[lower.index(name.lower())]
-        if name.isdecimal() and 1 <= int(name) <= len(self.names):
+        if name.isdecimal() and len(name) <= DIGITS and 1 <= int(name) <= len(self.names):
             return self.names[int(name) - 1]
+        name = shortened(name, LONGEST)  # comparing takes the square of its length
         near = get_close_matches(name.lower(), lower, n=1)
         hint = f"; did you mean {self.names[lower.index(near[0])]!r}?" if near else ""
         raise DataError(f"{self.source} has no column {name!r}; its columns are {listed(self.names)}{hint}")

@@ -134,6 +134,7 @@
       for (const sentence of values.told || []) list.append(made("li", sentence));
       byId("told").replaceChildren(list);
     };
+    const rereads = (name) => byId(name === "part" ? "part-go" : /^(header|skip|decimal|missing)$/.test(name) ? "reread" : "");
     const isTool = (name) => !name || /^(edit|crop|drop|subtract|multiply|hold)\b/.test(name);
     setup.addEventListener("input", (e) => {
       if (isTool(e.target.name)) return;
@@ -144,13 +145,14 @@
     setup.addEventListener("change", async (e) => {
       if (isTool(e.target.name)) return;
       clearTimeout(timer);
-      if (e.target.name === "part") { byId("part-go").click(); return; }
+      const again = rereads(e.target.name);
+      if (again) { again.click(); return; }
       await keep();
       if (/^(role\.|wells$)/.test(e.target.name)) await draw();
     });
     setup.addEventListener("keydown", (e) => {  // Enter in a field of a tool uses that tool; elsewhere it keeps the choice
       if (e.key !== "Enter" || e.target.tagName !== "INPUT") return;
-      const tool = e.target.closest(".tool"), button = e.target.name === "part" ? byId("part-go") : tool && tool.querySelector("button");
+      const tool = e.target.closest(".tool"), button = rereads(e.target.name) || (tool && tool.querySelector("button"));
       e.preventDefault();
       if (button) button.click();
     });

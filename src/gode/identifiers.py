@@ -1,7 +1,5 @@
 """Column names as names in an equation: letters, digits and _, and none of the words with a meaning there."""
 
-import csv
-import io
 import re
 import unicodedata
 from collections.abc import Collection, Sequence
@@ -25,13 +23,6 @@ def identifiers(columns: Sequence[str], taken: Collection[str] = ()) -> list[str
             name, n = f"{first}_{n}", n + 1
         out.append(name)
     return out
-
-
-def joined(names: Sequence[str]) -> str:
-    """Return columns as the text of one option; names with commas or quotes stand in quotes."""
-    out = io.StringIO()
-    csv.writer(out, lineterminator="").writerow(names)
-    return out.getvalue()
 
 
 def _plain(column: str) -> str:

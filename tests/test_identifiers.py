@@ -1,6 +1,6 @@
 import pytest
 
-from gode.equation.identifiers import identifiers
+from gode.identifiers import identifiers
 
 
 @pytest.mark.parametrize(
