@@ -119,9 +119,9 @@ def test_a_small_system_ends_in_an_answer_or_a_sentence(case):
 
 @pytest.mark.slow
 @given(cases(rows=2000, states=4, runs=4, cycles=200.0))
-@settings(max_examples=100, derandomize=True, deadline=None)
+@settings(max_examples=30, derandomize=True, deadline=None)
 def test_any_system_ends_in_an_answer_or_a_sentence(case):
-    check(case, 3.0)
+    check(case, 2.0)
 
 
 FORTY = [
@@ -144,7 +144,7 @@ FORTY = [
 @pytest.mark.slow
 @pytest.mark.parametrize("case", FORTY, ids=lambda case: f"{case.kind}-{case.seed}")
 def test_a_short_record_ends_in_an_answer_or_a_sentence(case):
-    check(case, 20.0)
+    check(case, 2.0)
 
 
 def script():
@@ -168,7 +168,7 @@ def test_a_measured_record_has_an_answer_and_its_textbook_law_can_be_fitted(numb
     signals = t if len(t) > 1 else t[0]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = gode.discover(signals, data, order=record.order, effort="quick", max_seconds=30, **options)
+        found = gode.discover(signals, data, order=record.order, effort="quick", max_seconds=5, **options)
         fitted = gode.fit(module.textbook_of(record), signals, data, **options)
     assert str(found.equation)
     assert str(fitted.equation)
