@@ -5,7 +5,9 @@ import signal
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from operator import itemgetter
 from pathlib import Path
+from typing import Any
 
 import click
 import numpy as np
@@ -92,7 +94,6 @@ def print_json(found: Discovery, notes: Sequence[str], files: Sequence[Path]) ->
 
 def _json_values(found: Discovery, notes: Sequence[str], files: Sequence[Path]) -> dict[str, object]:
     """Return the values to print as JSON; NaN becomes null."""
-    table = found.equations
     best, law = found.candidates[0], found.equation.law
     return {
         "equation": best.equation.text(None),
@@ -119,7 +120,7 @@ def _json_values(found: Discovery, notes: Sequence[str], files: Sequence[Path]) 
         "potential": found.equation.potential,
         "noise": dict(_noise(found)),
         "misfits": {channel.shown: channel.misfit for channel in found.quality.channels},
-        "equations": json.loads(table.to_json(orient="records", double_precision=15)),
+        "equations": [_finite(row) for row in found.equation_rows],
         "probability": found.assessment.probability,
         "certainty": found.certainty,
         "forms": [_one_line(each) for each in found.forms[1:]],
@@ -147,6 +148,18 @@ def _individuals_json(found: Discovery) -> dict[str, object]:
 def _without_infinity(values: Mapping[str, object]) -> dict[str, object]:
     """Return values for JSON, which has no infinity."""
     return {k: None if isinstance(v, float) and not np.isfinite(v) else v for k, v in values.items()}
+
+
+def _finite(value: object) -> Any:
+    """Return a value for JSON, which has neither infinity nor NaN."""
+    match value:
+        case float():
+            return float(value) if np.isfinite(value) else None
+        case dict():
+            return {key: _finite(each) for key, each in value.items()}
+        case list():
+            return [_finite(each) for each in value]
+    return value
 
 
 def _one_line(finding: Finding) -> str:
@@ -179,21 +192,20 @@ def _quality(found: Discovery) -> str:
 
 
 def _print_front(found: Discovery) -> None:
-    rows = found.equations
-    front = rows[rows["why"].str.contains("front|best")].sort_values("complexity")
+    rows: list[dict[str, Any]] = [row for row in found.equation_rows if row["why"] != "near tie"]
+    front = sorted(rows, key=itemgetter("complexity"))
     table = Table(box=SIMPLE_HEAD, title="accuracy against complexity", title_justify="left", pad_edge=False)
     table.add_column("size", justify="right")
     table.add_column("misfit / noise", justify="right")
     table.add_column("equation", overflow="fold")
-    best = int(np.flatnonzero(front["why"].str.startswith("best"))[0])
+    best = next(i for i, row in enumerate(front) if row["why"].startswith("best"))
     low = max(0, min(best - SHOWN_FRONT // 2, len(front) - SHOWN_FRONT))
-    for row in front.iloc[low : low + SHOWN_FRONT].itertuples():
-        chosen = str(row.why).startswith("best")
+    for row in front[low : low + SHOWN_FRONT]:
         table.add_row(
-            str(row.complexity),
-            f"{row.rms:.3g}",
-            Text(str(row.equation).replace("; ", "\n")),
-            style="bold" if chosen else "",
+            str(row["complexity"]),
+            f"{row['rms']:.3g}",
+            Text(row["equation"].replace("; ", "\n")),
+            style="bold" if row is front[best] else "",
         )
     console().print(table)
 

@@ -25,7 +25,7 @@ from gode.discovery.profile import Interval, intervals, profile
 from gode.discovery.quality import Quality, misfit_of, quality_of
 from gode.discovery.rivals import with_weights
 from gode.discovery.simulate import Forces, Scenario, Start, make_scenario, simulate
-from gode.discovery.table import equations_table, frame
+from gode.discovery.table import equation_rows, frame
 from gode.fitting.noise import noise_models
 from gode.fitting.prepare import Prepared
 from gode.search.settings import Settings
@@ -149,7 +149,12 @@ class Discovery:
     @cached_property
     def equations(self) -> pd.DataFrame:
         """The front of accuracy against complexity and the near ties, the best first."""
-        return equations_table(
+        return frame(self.equation_rows)
+
+    @cached_property
+    def equation_rows(self) -> list[dict[str, object]]:
+        """The rows of `equations`, without pandas."""
+        return equation_rows(
             self.shown, self.candidates, self.assessment, self.settings.selection, self.prepared.floor
         )
 

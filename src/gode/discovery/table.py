@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def equations_table(
+def equation_rows(
     shown: Sequence[tuple[Candidate, float]],
     candidates: Sequence[Candidate],
     told: Assessment,
     config: SelectionConfig,
     floor: Sequence[float],
-) -> "pd.DataFrame":
+) -> list[dict[str, object]]:
     """Return a row for each candidate that is shown with its misfit, the best of all candidates first.
 
     The probability is that if one of the candidates is right, NaN where none explains the data.
@@ -32,7 +32,7 @@ def equations_table(
         known = probabilities(candidates, config, floor).tolist()
         shares = {id(c): p for c, p in zip(candidates, known, strict=True)}
     least = min(c.criterion for c in candidates)
-    rows = []
+    rows: list[dict[str, object]] = []
     for candidate, misfit in shown:
         finding = Finding(candidate)
         why = "best" if candidate is candidates[0] else ("near tie" if id(candidate) in close else "front")
@@ -48,7 +48,7 @@ def equations_table(
                 "why": why + (", front" if id(candidate) in best and why != "front" else ""),
             }
         )
-    return frame(rows)
+    return rows
 
 
 def frame(rows: Sequence[Mapping[str, object]], columns: list[str] | None = None) -> "pd.DataFrame":

@@ -5,10 +5,9 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import fields, replace
 from inspect import signature
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from gode.discovery import discover
 from gode.errors import ConfigError, DataError
@@ -17,7 +16,10 @@ from gode.fleet.work import option_names, options_of
 from gode.measured.read import DataOptions, dataset_of
 from gode.model import open_space
 from gode.tables.read import read_table, read_whole
-from gode.tables.table import Table, frame_table
+from gode.tables.table import Table, frame_table, is_frame
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 SUFFIXES = (".csv", ".tsv", ".txt", ".dat", ".xlsx", ".mat", ".h5", ".hdf5", ".parquet")
 UNKNOWN = "each= has options for"
@@ -38,7 +40,7 @@ def tasks_of(
         ConfigError, DataError: if the records are none of the known kinds, or a common option is wrong.
     """
     own = dict(each or {})
-    if isinstance(records, str | os.PathLike | pd.DataFrame):
+    if isinstance(records, str | os.PathLike) or is_frame(records):
         columns, common = parted_options(options)
         names, found = _in_files(records, id, columns)
         own = _named(own, names)
@@ -61,10 +63,10 @@ def _in_list(records: object) -> Iterator[Task]:
 
 
 def _in_files(
-    source: str | os.PathLike[str] | pd.DataFrame, id: str | None, columns: DataOptions
+    source: "str | os.PathLike[str] | pd.DataFrame", id: str | None, columns: DataOptions
 ) -> tuple[list[str], Iterator[Task]]:
     """Return the names of the records in a folder or in a long table, and their tasks."""
-    if isinstance(source, pd.DataFrame):
+    if not isinstance(source, str | os.PathLike):
         if id is None:
             raise ConfigError("a long table needs id=, the name of the column that tells records apart")
         return _in_table(frame_table(source), id, columns)
@@ -152,9 +154,11 @@ def file_task(path: Path, columns: DataOptions) -> Task:
 
 def _in_table(table: Table, id: str, columns: DataOptions) -> tuple[list[str], Iterator[Task]]:
     """Return the names in the column `id` of a long table, and the tasks of its parts."""
-    words = np.array([record_name(word) for word in table.words(table.find(id))], dtype=object)
-    places = pd.Series(words).groupby(words, sort=False).indices
-    return [str(name) for name in places], _parts(table, id, places, columns)
+    rows: dict[str, list[int]] = {}
+    for row, word in enumerate(table.words(table.find(id))):
+        rows.setdefault(record_name(word), []).append(row)
+    places: dict[Hashable, Any] = {name: np.array(own) for name, own in rows.items()}
+    return list(rows), _parts(table, id, places, columns)
 
 
 def _parts(table: Table, id: str, places: Mapping[Hashable, Any], columns: DataOptions) -> Iterator[Task]:

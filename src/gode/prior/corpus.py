@@ -72,7 +72,12 @@ def load_corpus(path: str | Path) -> tuple[KnownLaw, ...]:
 @lru_cache(maxsize=1)
 def known_laws() -> tuple[KnownLaw, ...]:
     """Return the laws that come with gode."""
-    return read_corpus((files("gode.prior") / "laws.txt").read_text(encoding="utf-8"), "laws.txt")
+    return read_corpus(known_text(), "laws.txt")
+
+
+def known_text() -> str:
+    """Return the text of the laws that come with gode."""
+    return (files("gode.prior") / "laws.txt").read_text(encoding="utf-8")
 
 
 def fields(laws: Sequence[KnownLaw]) -> tuple[str, ...]:

@@ -4,13 +4,14 @@ from functools import lru_cache
 
 from gode.equation.system import LawSkeleton
 from gode.prior.corpus import known_laws
+from gode.prior.learned import kept_prior
 from gode.prior.model import Prior, learn_prior
 
 
 @lru_cache(maxsize=1)
 def default_prior() -> Prior:
     """Return the prior learned from the laws that come with gode."""
-    return learn_prior(known_laws())
+    return kept_prior() or learn_prior(known_laws())
 
 
 def log_prior(skeleton: LawSkeleton, *, others: int | None = None, forced: bool | None = None) -> float:

@@ -2,16 +2,19 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike
 
 from gode.arrays import Float, Int
 from gode.data.dates import as_seconds
 from gode.errors import DataError
 from gode.tables.names import GUESSES
-from gode.tables.table import frame_table, listed
+from gode.tables.table import frame_table, is_frame, listed
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Label = tuple[str, Int]  # the name of a run, and its rows
 
@@ -49,12 +52,8 @@ def by_run(X: "ArrayLike | pd.DataFrame", column: object) -> "tuple[ArrayLike | 
     """
     if column is None:
         return X, []
-    if not isinstance(X, pd.DataFrame) or column not in X.columns:
-        has = (
-            f"it has {listed([str(name) for name in X.columns])}"
-            if isinstance(X, pd.DataFrame)
-            else "it is an array"
-        )
+    if not is_frame(X) or column not in X.columns:
+        has = f"it has {listed([str(name) for name in X.columns])}" if is_frame(X) else "it is an array"
         raise DataError(
             f"runs= names the column {column!r} of a DataFrame X, but {has}; pass one with this column"
         )
@@ -69,7 +68,7 @@ def rows_of(X: "ArrayLike | pd.DataFrame", origin: object = None) -> Rows:
     Raises:
         DataError: if X does not hold times, and an input perhaps.
     """
-    if isinstance(X, pd.DataFrame):
+    if is_frame(X):
         return _rows_of_frame(X, origin)
     seconds, origin = as_seconds(X, origin) or (X, None)
     table = _numbers(seconds, "X")
@@ -82,7 +81,7 @@ def rows_of(X: "ArrayLike | pd.DataFrame", origin: object = None) -> Rows:
     return Rows(table[:, 0], table[:, 1] if table.shape[1] == 2 else None, None, origin)
 
 
-def _rows_of_frame(frame: pd.DataFrame, origin: object) -> Rows:
+def _rows_of_frame(frame: "pd.DataFrame", origin: object) -> Rows:
     """Return the columns of time and input: by their names, else the first and the second."""
     table = frame_table(frame, "X")
     names = list(table.names)
@@ -119,7 +118,7 @@ def target_of(y: "ArrayLike | pd.DataFrame") -> Float:
 
 def target_names(y: object) -> list[str] | None:
     """Return the names of the states: the columns of a DataFrame; None for an array."""
-    return [str(name) for name in y.columns] if isinstance(y, pd.DataFrame) else None
+    return [str(name) for name in y.columns] if is_frame(y) else None
 
 
 def _numbers(values: ArrayLike, name: str) -> Float:

@@ -1,11 +1,12 @@
 """A table of named columns, whose error messages name line and column."""
 
 import shlex
+import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 
@@ -206,6 +207,12 @@ def frame_table(frame: "pd.DataFrame", source: str = "the DataFrame") -> Table:
         raise DataError(f"{source} has two columns of the same name; rename one")
     columns = columns_of(frame)
     return Table(source, tuple(names), ("",) * len(names), columns, np.arange(len(frame)))
+
+
+def is_frame(value: object) -> "TypeGuard[pd.DataFrame]":
+    """Return whether a value is a DataFrame, which none is before pandas was imported."""
+    pandas = sys.modules.get("pandas")
+    return pandas is not None and isinstance(value, pandas.DataFrame)
 
 
 def columns_of(frame: "pd.DataFrame") -> tuple[Column, ...]:
