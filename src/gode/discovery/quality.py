@@ -15,6 +15,7 @@ from gode.fitting.prepare import Prepared
 from gode.fitting.target import state_places
 from gode.selection import Candidate
 
+MAX_RUNS = 5  # that are named where something is assumed of them
 FAR = 2.0  # times the noise, and
 SHARE = 0.05  # of the spread: residuals of a channel beyond both make a poor fit
 SLIGHT = 1.2  # times the noise: smaller residuals are not told as a multiple of it
@@ -82,6 +83,19 @@ class Quality:
     def follows(self) -> bool:
         """Whether the equation follows the data, supported or not."""
         return self.complete and not any(_is_far(c) for c in self.channels)
+
+    @property
+    def assumed_words(self) -> str:
+        """What was taken for granted, in a sentence that names each value once; empty for nothing."""
+        where: dict[str, list[str]] = {}
+        for each in self.assumed:
+            value, _, run = each.partition(" in ")
+            where.setdefault(value, []).append(run)
+        told = []
+        for value, runs in where.items():
+            more = f" and {len(runs) - MAX_RUNS} more" if len(runs) > MAX_RUNS else ""
+            told.append(f"{value} in {', '.join(runs[:MAX_RUNS])}{more}" if runs[0] else value)
+        return f"Assumed, as the data allow it: {'; '.join(told)}." if told else ""
 
     @property
     def words(self) -> str:

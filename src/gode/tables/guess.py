@@ -143,7 +143,7 @@ def _reason_against(table: Table, name: str, values: Float, groups: Sequence[Int
     if is_aside(name):
         return "by its name about the instrument, or an error bar"
     if not is_input(name) and hovers(values, groups):
-        return f"is constant but for its noise, --force {shlex.quote(name)} if it acts on the system"
+        return f"constant but for its noise, --force {shlex.quote(name)} if it acts on the system"
     rising = all(np.all(np.diff(part[np.isfinite(part)]) >= 0) for part in parts)
     return "by its name another measure of time" if is_of_time(name) and rising else ""
 
