@@ -174,6 +174,7 @@ def test_only_poor_and_unsupported_fits_are_failures():
             quality(0.08),
             r"The fit is poor: .* 8\.\d* % of the spread of the data and \d\.\d* times the noise\.",
         ),
+        (quality(1.2), r"The fit is poor: .* 1\d\d % of the spread of the data"),
         (quality(complete=False), "The fit is poor: the equation has no solution along all of the data"),
         (quality(supported=False), "No equation is supported by these data: "),
         (quality(0.08, supported=False), "No equation that was tried follows these data: "),

@@ -78,16 +78,15 @@ def _print_individuals(found: Discovery) -> None:
         for values, errors in zip(own.values[:SHOWN_RUNS], own.errors, strict=False)
     ]
     names = [found.prepared.dataset.name_of(i) for i in range(len(rows))]
-    title: str | None = "constants of each run ± 1.96 standard errors"
+    say("constants of each run ± 1.96 standard errors")
     for first in range(0, len(own.constants), ACROSS):  # more are not read well side by side
-        table = Table(box=SIMPLE_HEAD, title=title, title_justify="left")
+        table = Table(box=SIMPLE_HEAD)
         table.add_column("run", overflow="fold")
         for constant in own.constants[first : first + ACROSS]:
             table.add_column(Text(constant.label), justify="right", no_wrap=True)
         for name, cells in zip(names, rows, strict=True):
             table.add_row(Text(name), *cells[first : first + ACROSS])
         console().print(table)
-        title = None
     if len(own.values) > SHOWN_RUNS:
         say(f"and {len(own.values) - SHOWN_RUNS} runs more; --out writes all of them")
 

@@ -122,7 +122,8 @@ class Quality:
         decisive = max(found, key=lambda c: (_is_far(c), c.misfit > FAR, not c.white, c.misfit))
         where = f" of {decisive.shown}" if len(self.channels) > 1 else ""
         share = decisive.rms / decisive.spread if decisive.spread > 0 else np.inf
-        size = f"the residuals{where} are {100 * share:.2g} % of the spread of the data"
+        percent = f"{100 * share:.0f}" if share >= 1 else f"{100 * share:.2g}"  # 120, not 1.2e+02
+        size = f"the residuals{where} are {percent} % of the spread of the data"
         if decisive.misfit > SLIGHT:
             size += f" and {decisive.misfit:.3g} times the noise"
         return size if decisive.white or _is_far(decisive) else f"{size}, and not white"
