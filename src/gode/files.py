@@ -7,6 +7,7 @@ same folder, under a lock that ends with the process, so that the next writer ca
 process from one that is being written.
 """
 
+import io
 import json
 import os
 import re
@@ -18,7 +19,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from errno import EACCES, ENAMETOOLONG, ENOSPC
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, cast
 
 from gode.errors import FileError, GodeError, shortened
 
@@ -113,7 +114,9 @@ def read_most(
         GodeError: of the kind `error`, if there are more.
     """
     parts, size = [], 0
-    while size <= most and (chunk := file.read(CHUNK)):
+    # A buffered read goes on until it is full, and a signal between two of its reads of a pipe waits with it.
+    once = cast(io.BufferedIOBase, file).read1
+    while size <= most and (chunk := once(CHUNK)):
         parts.append(chunk)
         size += len(chunk)
     if size > most:

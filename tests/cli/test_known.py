@@ -23,7 +23,6 @@ def pointed(*words):
         (["--frame", "u' = f(u"], "expected ')'", ""),
         (["--frame", "u' = k*f(u)"], "k only scales f", "k*f(u)"),
         (["--frame", "u' = f(u'')"], "leave it out", "f(u'')"),
-        (["--frame", "x' = f(u)"], "x' has no meaning here", "x' = f(u)"),
         (["--frame", FRAME, "--fix", "q=1"], "its constants are r", "q = 1.0"),
         (["--frame", FRAME, "--fix", "r=one"], "expected a number", "one"),
         (["--frame", FRAME, "--fix", "r"], "expected a name and =", "r"),
@@ -62,3 +61,9 @@ def test_a_mistake_of_fit_has_a_caret_under_its_place(words, sentence, place):
 
 def test_unknown_assumptions_are_refused_with_those_that_there_are():
     assert "it takes odd, energy" in refused("discover", GROWTH, "--assume", "even")
+
+
+def test_a_frame_of_a_state_that_is_no_column_names_the_columns():
+    result = gode("discover", GROWTH, "--frame", "x' = f(u)")
+    assert result.exit_code == 2
+    assert "has no column 'x'; its columns are 't', 'u'" in result.stderr

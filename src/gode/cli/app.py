@@ -88,7 +88,10 @@ class Termination:
 
     def _interrupt(self, number: int, frame: FrameType | None) -> None:
         self.exit_code = TERMINATED
-        signal.raise_signal(signal.SIGINT)
+        handler = signal.getsignal(signal.SIGINT)
+        if not callable(handler):  # Ctrl-C is ignored, as in what a shell runs in the background
+            raise KeyboardInterrupt
+        handler(signal.SIGINT, frame)
 
 
 def exit_interrupted() -> NoReturn:

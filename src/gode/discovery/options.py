@@ -63,7 +63,7 @@ class Options:
         Raises:
             ConfigError: if an option has an unknown value.
         """
-        start = self.start and in_columns(self.start, dataset)
+        start = in_columns(self.start, dataset) if isinstance(self.start, str) else self.start
         without = tuple(column_of(dataset, word) for word in self.without)
         return replace(self, start=start, without=without)._settings(dataset)
 
