@@ -1,4 +1,5 @@
 import json
+import re
 
 import numpy as np
 import pytest
@@ -41,3 +42,12 @@ def test_bad_questions_about_individuals_are_one_sentence(plasma):
     assert "no column 'nobody'" in refused("fit", law, plasma, "--runs", "nobody", "--individual", "all")
     message = refused("fit", law, plasma, "--runs", "patient", "--individual", "V")
     assert "'V', which is no constant of the equation: its named constants are k" in message
+
+
+def test_many_constants_of_runs_are_not_broken_across_lines(plasma):
+    law = "u' = a - b*u - c*t*u + d*t"
+    said = gode("fit", law, plasma, "--runs", "patient", "--individual", "all").output
+    rows = [line for line in said.splitlines() if line.lstrip().startswith("bob")]
+    assert len(rows) == 2
+    assert sum(row.count(" ± ") for row in rows) == 4
+    assert not re.search(r"±\s*$", said, re.M)

@@ -1,8 +1,10 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import gode
-from gode.discovery.causes import helpful_columns
+from gode.discovery.causes import Refits, _bends, helpful_columns
 
 T = np.linspace(0.0, 10.0, 80)
 
@@ -74,3 +76,12 @@ def test_a_column_that_would_help_as_an_input_is_named(rng):
 def test_a_delay_is_named():
     (cause,) = gode.fit("u' = C*u + C", T, np.cos(2 * T)).causes
     assert cause.startswith("u' follows from u and from what u was about")
+
+
+@pytest.mark.parametrize(("place", "told"), [(1e4, False), (-3.0, False), (2.5, True)])
+def test_a_kink_is_a_cause_among_the_data_only(noise, place, told):
+    d = gode.fit("u' = C*u - C*u^2", T, growth() + noise)
+    refit = Refits(d.candidates[0], d.prepared, d.settings)
+    bent = gode.parse_equation(f"u' = 0.8*u - 0.16*u^2 + 1e-9*abs(u - {place})")
+    fit = replace(refit.shot(d.candidates[0].equation), equation=bent)
+    assert _bends(refit, fit, 0) is told

@@ -24,7 +24,7 @@ def found():
 
 def test_noise_in_proportion_to_a_state_is_said(found):
     first, second = (channel.noise_words for channel in found.quality.channels)
-    assert first == "4.8 % of x, multiplicative"
+    assert first == "4.8 % of x"
     assert second.startswith("0.0")
     assert second.endswith(" in y")
 
@@ -40,7 +40,7 @@ def test_residuals_are_weighed_by_the_noise_of_each_sample(found):
 
 def test_the_page_says_which_noise_was_found(found):
     page = discovery_page(found, title="Noise")
-    assert "The noise of x is about 4.8 % of x, multiplicative" in page
+    assert "The noise of x is about 4.8 % of x" in page
     assert "% of its spread" in page
 
 

@@ -174,6 +174,7 @@ def test_only_poor_and_unsupported_fits_are_failures():
             quality(0.08),
             r"The fit is poor: .* 8\.\d* % of the spread of the data and \d\.\d* times the noise\.",
         ),
+        (quality(1.2), r"The fit is poor: .* 1\d\d % of the spread of the data"),
         (quality(complete=False), "The fit is poor: the equation has no solution along all of the data"),
         (quality(supported=False), "No equation is supported by these data: "),
         (quality(0.08, supported=False), "No equation that was tried follows these data: "),
@@ -188,3 +189,12 @@ def test_the_misfit_is_that_of_all_channels_by_their_values():
     both = Quality((few, many), 1, True, True)
     assert both.misfit**2 == pytest.approx((few.misfit**2 + many.misfit**2) / 2)
     assert both.independent == pytest.approx(few.independent + many.independent)
+
+
+def test_a_value_assumed_in_many_runs_is_told_once():
+    runs = tuple(f"c(0) = 0 in patient {i}" for i in range(7))
+    told = Quality((), 1, True, True, runs).assumed_words
+    assert told.count("c(0) = 0") == 1
+    assert told.endswith("patient 3, patient 4 and 2 more.")
+    assert Quality((), 1, True, True, ("u(0) = 0",)).assumed_words.endswith(": u(0) = 0.")
+    assert Quality((), 1, True, True).assumed_words == ""

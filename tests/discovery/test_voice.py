@@ -149,7 +149,7 @@ def test_nobody_contradicts_the_verdict(name):
     discovery = found(name)
     failed = discovery.quality.verdict.is_failure
     for where, text in texts(discovery).items():
-        likely = re.search(r"likely \(|most likely|laws that these data do not tell apart", text)
+        likely = re.search(r"likely \(|most likely|right with|laws that these data do not tell apart", text)
         if failed or not discovery.settings.grammar:
             assert likely is None, where
             assert "ndecided" not in text or where == "json", where
@@ -269,5 +269,6 @@ def test_an_example_of_the_package_is_told_with_rivals():
     told = many.assessment
     assert len(told.rivals) > 0
     assert told.undecided.startswith("Undecided: these data cannot tell it from")
-    assert "laws that these data do not tell apart" in told.sure
+    assert re.search(r"is (the most likely \(|right with a probability of )\d+ %", told.sure)
+    assert "tell" not in told.sure, "how many laws the data leave open is said once, beside the list of them"
     assert told.headline[0].isupper()

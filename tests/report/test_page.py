@@ -231,3 +231,11 @@ def test_remarks_on_the_way_it_was_found_are_told(growth):
         discovery_page(replace(growth, remarks=("order 2 was tried as well",)), title="remark")
     ).words
     assert "Order 2 was tried as well." in words
+
+
+def test_forms_that_people_use_are_not_named_where_nothing_was_found():
+    t = np.linspace(0.0, 10.0, 40)
+    nothing = fit("u' = C*u", t, np.full(40, 3.0))
+    assert "doubling time" not in discovery_page(nothing, title="A constant")
+    growing = fit("u' = C*u", t, np.exp(0.2 * t) + 0.01 * np.sin(70 * t))
+    assert "doubling time" in discovery_page(growing, title="Growth")

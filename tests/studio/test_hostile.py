@@ -278,6 +278,10 @@ def test_a_waiting_run_offers_to_be_taken_back(tmp_path):
             "give each its own (--individual all, or individual=True)",
             "give each its own (“Constants that each run has for itself” all)",
         ),
+        (
+            "give --keep-outliers (in Python, keep_outliers=True).",
+            "give “Readings far from all others”.",
+        ),
         ("one --other and a-- b", "one --other and a-- b"),
     ],
 )

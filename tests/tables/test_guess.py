@@ -61,6 +61,22 @@ def test_what_is_rough_drives_what_is_smooth(tmp_path):
     assert "--states level,wind if it is a state, --force none to leave it out" in told.told[1]
 
 
+def test_a_controlled_temperature_is_neither_input_nor_state_and_that_is_told(tmp_path):
+    t, rng = np.arange(40.0), np.random.default_rng(0)
+    text = table("Time [h],OD600,Temp [°C]", t, 1 / (1 + 20 * np.exp(-t / 4)), 37 + 0.1 * rng.normal(size=40))
+    data, told = read(tmp_path / "a.csv", text)
+    assert (data.states, data.inputs) == (("u",), ()) or (data.states, data.inputs) == (("OD600",), ())
+    assert "constant but for its noise" in str(told)
+
+
+def test_force_none_leaves_out_what_would_have_been_the_input(tmp_path):
+    t, rng = np.arange(40.0), np.random.default_rng(0)
+    text = table("t,level,flow", t, np.sin(t / 9), rng.normal(size=40))
+    assert len(read(tmp_path / "a.csv", text)[0].inputs) == 1
+    data, _ = read(tmp_path / "a.csv", text, force="none")
+    assert (len(data.states), data.inputs) == (1, ())
+
+
 def test_a_dose_that_never_changes_within_a_subject_is_told_and_not_the_signal(tmp_path):
     rows = [f"{s},{h},{d},{d * np.exp(-h / 3):.3f}" for s, d in ((1, 4), (2, 5)) for h in range(6)]
     _, told = read(tmp_path / "a.csv", "\n".join(["subject,time,dose,conc", *rows]))

@@ -131,7 +131,7 @@ BAD = {
     "empty": (b"", "data.csv is empty"),
     "only blank lines": (b"\n\n \n", "data.csv is empty"),
     "only a comment": (b"# t,u\n", "data.csv is empty"),
-    "only a header": (b"t,u\n", "holds a header but no rows|no column that looks like time"),
+    "only a header": (b"t,u\n", "holds no row of numbers"),
     "one row": (b"t,u\n0,1\n", "too few"),
     "two rows": (b"t,u\n0,1\n1,2\n", "too few"),
     "one column": (b"1\n2\n3\n4\n5\n6\n", "nothing observed besides the time"),
@@ -146,7 +146,7 @@ BAD = {
     "zero bytes": (b"t,u\n0,1\n\0\0\0,2\n", "no text file"),
     "half UTF-16": (codecs.BOM_UTF16_LE + "t,u\n0,1\n".encode("utf-16-le")[:-1], "not whole utf-16"),
     "open quote": (b't,u\n0,1\n1,"2\n2,3\n', "quotation mark"),
-    "prose": (b"Dear all,\nplease find the data attached.\nYours\n", "no column that looks like time"),
+    "prose": (b"Dear all,\nplease find the data attached.\nYours\n", "holds no row of numbers"),
     "a picture": (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "no text file"),
 }  # fmt: skip
 

@@ -6,6 +6,7 @@ from gode.cli.app import say
 from gode.discovery import Constant, Discovery
 from gode.discovery.named import UNDETERMINED
 from gode.discovery.natural import Natural
+from gode.discovery.quality import Verdict
 from gode.discovery.shared import conserved_words, shared_constants
 
 
@@ -21,7 +22,8 @@ def print_constants(found: Discovery) -> None:
     if misled:
         say("Intervals with two ends or one are from the likelihood, where error bars mislead.")
     print_shared(found)
-    _print_natural(found)
+    if found.quality.verdict is not Verdict.UNSUPPORTED:  # else they mean nothing
+        _print_natural(found)
 
 
 def _print_frame(found: Discovery) -> None:

@@ -30,6 +30,7 @@ RECORD, REPORT, PICTURE, FIT = "record.json", "report.html", "overview.png", "fi
 RUNS = "runs.csv"  # the constants of each run, where these have their own
 SHOWN_TIES = 5
 SHOWN_RUNS = 20
+ACROSS = 3  # constants side by side in a table of runs, in a line of 80 characters
 STYLES = {Verdict.GOOD: "green", Verdict.PATTERN: "yellow", Verdict.POOR: "bold red"}
 SHOWN_FRONT = 10
 
@@ -74,15 +75,20 @@ def _print_individuals(found: Discovery) -> None:
         say("and the same in all runs")
     for common in own.shared:
         say(f"  {interval_of(common)}")
-    table = Table(box=SIMPLE_HEAD, title="constants of each run ± 1.96 standard errors", title_justify="left")
-    table.add_column("run", overflow="fold")
-    for constant in own.constants:
-        table.add_column(Text(constant.label), justify="right")
-    dataset = found.prepared.dataset
-    for i, (values, errors) in enumerate(zip(own.values[:SHOWN_RUNS], own.errors, strict=False)):
-        cells = [f"{v:.4g} ± {1.96 * e:.2g}" for v, e in zip(values, errors, strict=True)]
-        table.add_row(Text(dataset.name_of(i)), *cells)
-    console().print(table)
+    rows = [
+        [f"{v:.4g} ± {1.96 * e:.2g}" for v, e in zip(values, errors, strict=True)]
+        for values, errors in zip(own.values[:SHOWN_RUNS], own.errors, strict=False)
+    ]
+    names = [found.prepared.dataset.name_of(i) for i in range(len(rows))]
+    say("constants of each run ± 1.96 standard errors")
+    for first in range(0, len(own.constants), ACROSS):  # more are not read well side by side
+        table = Table(box=SIMPLE_HEAD)
+        table.add_column("run", overflow="fold")
+        for constant in own.constants[first : first + ACROSS]:
+            table.add_column(Text(constant.label), justify="right", no_wrap=True)
+        for name, cells in zip(names, rows, strict=True):
+            table.add_row(Text(name), *cells[first : first + ACROSS])
+        console().print(table)
     if len(own.values) > SHOWN_RUNS:
         say(f"and {len(own.values) - SHOWN_RUNS} runs more; --out writes all of them")
 
@@ -187,7 +193,7 @@ def _quality(found: Discovery) -> str:
         each = ", ".join(f"{channel.misfit:.3g} in {channel.shown}" for channel in quality.channels)
         text = f"{text[:-1]} ({each})."
     if quality.assumed:
-        text += f" Assumed, as the data allow it: {', '.join(quality.assumed[:5])}."
+        text += f" {quality.assumed_words}"
     return text
 
 

@@ -138,5 +138,6 @@ def _told(name: str, readings: Sequence[str]) -> str:
     words = f"{n} readings of {name} lie" if n > 1 else f"One reading of {name} lies"
     left = f"{'were' if n > 1 else 'was'} left out: {where}{more}"
     return (
-        f"{words} far from the others and {left}. To fit them, too, give --keep-outliers, keep_outliers=True."
+        f"{words} far from the others and {left}. To fit {'them' if n > 1 else 'it'}, too, give "
+        "--keep-outliers (in Python, keep_outliers=True)."
     )

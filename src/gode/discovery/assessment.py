@@ -59,17 +59,23 @@ class Assessment:
         return f"A {words} law" if not self.rivals else f"{words[0].upper()}{words[1:]}"
 
     @property
+    def share(self) -> str:
+        """The probability in words."""
+        return "" if self.probability is None else f"{min(round(100 * self.probability), 99)} %"
+
+    @property
     def certainty(self) -> str:
         """How sure the law is among those tried, in words; empty where nothing else was tried."""
         if self.given:
             return ""
         if self.probability is None:
             return "unlikely, as all other laws tried: none of them explains these data"
-        share = f"{min(round(100 * self.probability), 99)} %"
         if self.rivals:
             one = "the most likely" if self.probability >= MOST else "one"
-            return f"{one} of {len(self.rivals) + 1} laws that these data do not tell apart ({share})"
-        return f"very likely ({share})"  # near ties hold 90 % of the probability, and there are no others
+            return f"{one} of {len(self.rivals) + 1} laws that these data do not tell apart ({self.share})"
+        return (
+            f"very likely ({self.share})"  # near ties hold 90 % of the probability, and there are no others
+        )
 
     @property
     def sure(self) -> str:
@@ -79,12 +85,16 @@ class Assessment:
         tried = "laws tried before the search was ended" if self.cut_short else "laws tried"
         if self.is_failure:
             return f"None of the {tried} explains these data, so none of them is called likely."
+        size = self.certainty
+        if self.rivals and self.probability is not None:  # how many there are is told as undecided
+            one = self.probability >= MOST
+            size = f"the most likely ({self.share})" if one else f"right with a probability of {self.share}"
         if self.verdict is Verdict.PATTERN:
             return (
-                f"If one of the {tried} is right, this one is {self.certainty}; but something is left in the "
+                f"If one of the {tried} is right, this one is {size}; but something is left in the "
                 "residuals, so that none may be."
             )
-        return f"Among the {tried} this one is {self.certainty}."
+        return f"Among the {tried} this one is {size}."
 
     @property
     def undecided(self) -> str:

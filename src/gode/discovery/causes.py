@@ -6,6 +6,7 @@ place, pieces of the record. A remedy counts if it takes the misfit clearly down
 much further down; what was not tried is not told as a cause.
 """
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -62,6 +63,7 @@ DELAYS = 24  # delays of the state that are tried, up to half of the record
 GAIN = 0.1  # share of the squared error of u' that a delayed state may leave, if u alone leaves
 SHOWN = 0.5  # share of the misfit that a part of the data must show, to stand for all of them
 UNEXPLAINED = 0.05  # of the variance of u'
+KINK = r"abs\(u ([+-]) ([0-9.e+-]+)\)"  # as the term of a kink is written
 UNMEASURED = "a quantity that was not measured may act on it, which cannot be tried"
 
 
@@ -408,10 +410,27 @@ def _kink(refit: Refits) -> Iterator[Remedy]:
         "the law seems to change where {state} passes about {place}, as at a stop or a gap: add "
         "C*abs({state} - C) + C to it"
     )
-    yield from _terms(refit, options, "a kink in the law", words)
+    yield from _terms(refit, options, "a kink in the law", words, _bends)
 
 
-def _terms(refit: Refits, options: Mapping[int, Sequence[str]], name: str, words: str) -> Iterator[Remedy]:
+def _bends(refit: Refits, shot: Shot, state: int) -> bool:
+    """Tell whether the kink lies among the data; beyond them its term is a straight line."""
+    values = np.concatenate([guide[3 * state] for guide in refit.target.guides])
+    place = _place_of(shot, state)
+    return bool(place) and float(values.min()) < float(place) < float(values.max())
+
+
+def _always(refit: Refits, shot: Shot, state: int) -> bool:
+    return True
+
+
+def _terms(
+    refit: Refits,
+    options: Mapping[int, Sequence[str]],
+    name: str,
+    words: str,
+    makes_sense: Callable[[Refits, Shot, int], bool] = _always,
+) -> Iterator[Remedy]:
     """Yield what a new term leaves, in the equation of that state in which it leaves least."""
     found: list[tuple[float, int, Law]] = []
     for law in refit.laws:
@@ -421,7 +440,12 @@ def _terms(refit: Refits, options: Mapping[int, Sequence[str]], name: str, words
     if not found:
         return
     first = sorted(found, key=lambda row: row[0])[:FULL]
-    shot, s = min(((refit.shot(law), s) for _, s, law in first), key=lambda pair: size_of(pair[0]))
+    fits = [(refit.shot(law), s) for _, s, law in first]
+    fits = [(shot, s) for shot, s in fits if makes_sense(refit, shot, s)]
+    if not fits:
+        yield Remedy(name)
+        return
+    shot, s = min(fits, key=lambda pair: size_of(pair[0]))
     state = refit.best.equation.skeleton.shown_states[s]
     told = words.format(
         state=state,
@@ -435,9 +459,8 @@ def _place_of(shot: Shot, state: int) -> str:
     """Return where the kink lies that was added last to an equation."""
     if shot.equation is None:
         return ""
-    text = shot.equation.equations[state].text(4)
-    inside = text.partition("abs(u")[2].partition(")")[0].replace(" ", "")
-    return inside.removeprefix("-") if inside.startswith("-") else inside.replace("+", "-", 1)
+    places = re.findall(KINK, shot.equation.equations[state].text(4, {}))
+    return ("" if places[-1][0] == "-" else "-") + places[-1][1] if places else ""
 
 
 def _pieces(refit: Refits) -> Iterator[Remedy]:
@@ -518,7 +541,6 @@ def delayed_state(prepared: Prepared) -> Iterator[str]:
     if share[lag] < GAIN:
         name = shown(prepared.dataset, "u")
         size = f"{t[lag] - t[0]:.3g} {unit_of(prepared.dataset, 't')}".rstrip()
-        name = shown(prepared.dataset, "u")
         yield (
             f"{name}' follows from {name} and from what {name} was about {size} earlier: a delay, or another "
             "quantity that was not measured; one equation without delay cannot say that"

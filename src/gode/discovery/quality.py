@@ -15,6 +15,7 @@ from gode.fitting.prepare import Prepared
 from gode.fitting.target import state_places
 from gode.selection import Candidate
 
+MAX_RUNS = 5  # that are named where something is assumed of them
 FAR = 2.0  # times the noise, and
 SHARE = 0.05  # of the spread: residuals of a channel beyond both make a poor fit
 SLIGHT = 1.2  # times the noise: smaller residuals are not told as a multiple of it
@@ -84,6 +85,19 @@ class Quality:
         return self.complete and not any(_is_far(c) for c in self.channels)
 
     @property
+    def assumed_words(self) -> str:
+        """What was taken for granted, in a sentence that names each value once; empty for nothing."""
+        where: dict[str, list[str]] = {}
+        for each in self.assumed:
+            value, _, run = each.partition(" in ")
+            where.setdefault(value, []).append(run)
+        told = []
+        for value, runs in where.items():
+            more = f" and {len(runs) - MAX_RUNS} more" if len(runs) > MAX_RUNS else ""
+            told.append(f"{value} in {', '.join(runs[:MAX_RUNS])}{more}" if runs[0] else value)
+        return f"Assumed, as the data allow it: {'; '.join(told)}." if told else ""
+
+    @property
     def words(self) -> str:
         """The verdict in a sentence."""
         if self.verdict is Verdict.UNSUPPORTED and not self.follows:
@@ -108,7 +122,8 @@ class Quality:
         decisive = max(found, key=lambda c: (_is_far(c), c.misfit > FAR, not c.white, c.misfit))
         where = f" of {decisive.shown}" if len(self.channels) > 1 else ""
         share = decisive.rms / decisive.spread if decisive.spread > 0 else np.inf
-        size = f"the residuals{where} are {100 * share:.2g} % of the spread of the data"
+        percent = f"{100 * share:.0f}" if share >= 1 else f"{100 * share:.2g}"  # 120, not 1.2e+02
+        size = f"the residuals{where} are {percent} % of the spread of the data"
         if decisive.misfit > SLIGHT:
             size += f" and {decisive.misfit:.3g} times the noise"
         return size if decisive.white or _is_far(decisive) else f"{size}, and not white"

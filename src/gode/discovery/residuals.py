@@ -76,8 +76,8 @@ class Channel:
         scale = self.noise / self.smoothed_noise
         share = f"{100 * scale * self.model.share:.2g} % of {self.shown}"
         if self.model.kind is NoiseKind.MULTIPLICATIVE:
-            return f"{share}, multiplicative"
-        return f"{scale * self.model.constant:.2g} and {share}, additive and multiplicative"
+            return share
+        return f"{scale * self.model.constant:.2g} and {share}"
 
     @cached_property
     def n(self) -> int:

@@ -15,7 +15,7 @@ from gode.discovery.called import called, column_of, shown
 from gode.discovery.inputs import input_words
 from gode.discovery.named import UNDETERMINED
 from gode.discovery.profile import Interval
-from gode.discovery.quality import FAR, start_names
+from gode.discovery.quality import FAR, Verdict, start_names
 from gode.discovery.residuals import Channel
 from gode.discovery.shared import conserved_words, shared_constants
 from gode.equation import Law, parse_tree
@@ -165,7 +165,9 @@ def all_constants(discovery: Discovery) -> list[Markup]:
     head = [Markup("<h3>The law of the mean</h3>")] if own else []
     note = paragraph("Where error bars mislead, the interval is that of the likelihood itself.", "soft")
     notes = [note] if discovery.intervals else []
-    return [*own, *head, *constant_parts(discovery.equation, discovery.intervals), *notes]
+    supported = discovery.quality.verdict is not Verdict.UNSUPPORTED
+    parts = constant_parts(discovery.equation, discovery.intervals, natural=supported)
+    return [*own, *head, *parts, *notes]
 
 
 def _natural(finding: Finding) -> list[Markup]:
@@ -180,12 +182,16 @@ def _natural(finding: Finding) -> list[Markup]:
     return [head, table(("", "value", "standard error", "", "of"), rows)] if rows else []
 
 
-def constant_parts(finding: Finding, intervals: Sequence[Interval] = ()) -> list[Markup]:
+def constant_parts(
+    finding: Finding, intervals: Sequence[Interval] = (), *, natural: bool = True
+) -> list[Markup]:
     """Return the constants with their error bars and correlations.
 
     Args:
         intervals: those of constants whose error bars mislead.
+        natural: whether forms that people use are named; where nothing was found they mean nothing.
     """
+    forms = _natural(finding) if natural else []
     if not finding.constants:
         return [paragraph("The equation has no free constants.")]
     if finding.law.skeleton.parameters:
@@ -195,13 +201,13 @@ def constant_parts(finding: Finding, intervals: Sequence[Interval] = ()) -> list
             *words,
             *lines,
             _constant_table(finding, intervals),
-            *_natural(finding),
+            *forms,
             *_correlations(finding),
         ]
     shared = shared_constants(finding.law)
     words = [paragraph("With a letter for each constant that equations share:")] if shared else []
     lines = [program("\n".join(finding.named_lines()))] if shared else []
-    return [_constant_table(finding, intervals), *words, *lines, *_natural(finding), *_correlations(finding)]
+    return [_constant_table(finding, intervals), *words, *lines, *forms, *_correlations(finding)]
 
 
 def _constant_table(finding: Finding, intervals: Sequence[Interval] = ()) -> Markup:

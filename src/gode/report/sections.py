@@ -27,7 +27,6 @@ from gode.report.repeat import command, python_call, settings_rows
 from gode.selection import front
 
 MAX_ROWS = 30  # of a table
-MAX_ASSUMED = 5
 MAX_CODE = 20_000  # characters of a program shown on the page
 MAX_DATA = 300_000  # characters of the data embedded in the page
 MARKS = {  # a symbol, and a colour for light and dark pages
@@ -60,9 +59,7 @@ def verdict_box(discovery: Discovery, *, titled: bool = True) -> Markup:
         begin = "Causes were sought by trying:" if nothing else "What may be the cause, found by trying:"
         parts += [paragraph(begin), bullets(causes)]
     if quality.assumed:
-        assumed = list(quality.assumed[:MAX_ASSUMED])
-        more = f" and {len(quality.assumed) - MAX_ASSUMED} more" if len(quality.assumed) > MAX_ASSUMED else ""
-        parts.append(paragraph(f"Assumed, as the data allow it: {', '.join(assumed)}{more}."))
+        parts.append(paragraph(quality.assumed_words))
     if discovery.interrupted:
         parts.append(paragraph("The search was interrupted; a full one may find a better equation."))
     frame = (

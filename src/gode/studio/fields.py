@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from gode.markup import Markup, details, html, paragraph
-from gode.studio.form import DATA, FRAME, LAW, ROLES, SEARCH, WRITTEN, Field, Form, first
+from gode.studio.form import DATA, FRAME, LAW, ROLES, SEARCH, WRITTEN, Field, Form, first, in_words
 from gode.studio.runs import Job
 
 UNITS = (  # factor, new unit, words
@@ -33,7 +33,7 @@ def role_table(seen: Mapping[str, object], form: Form) -> Markup:
         out.append(
             f'<tr><th scope="row">{html(str(name) + unit)}</th><td class="values">{html(values)} …</td>'
             f'<td><select name="role.{i}" aria-label="Role of column {html(name)}">{options}</select></td>'
-            f'<td class="soft">{html(why[i])}</td></tr>'
+            f'<td class="soft">{html(in_words(str(why[i])))}</td></tr>'
         )
     head = "".join(
         f'<th scope="col">{w}</th>' for w in ("column", "first values", "role", "why it was guessed")

@@ -126,7 +126,7 @@ SEARCH = (
     Field("seed", "Seed", "--seed", "Same seed, same answer."),
 )  # fmt: skip
 FIELDS = (*LAW, *FRAME, *DATA, *WRITTEN, *SEARCH)
-ARGUMENT = re.compile(r", or \w+=\w+(?=\))")  # that says the same in Python
+ARGUMENT = re.compile(r", or \w+=\w+(?=\))| \(in Python, \w+=\w+\)")  # that says the same in Python
 OPTION = re.compile(r"--[a-z][a-z-]*")
 WORDS = {  # what the page calls the options of the command
     "--time": "the role “time”",

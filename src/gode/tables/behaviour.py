@@ -9,6 +9,7 @@ from gode.arrays import Float, Int
 ENOUGH = 12  # rows that show how a column moves
 JUMP, FLAT = 0.1, 0.05  # shares of the range: at least a jump, at most the spread between two of them
 HELD = 3.0  # rows between jumps, on average
+NEAR = 0.05  # range of a column, over its largest value, up to which it is near one value
 ROUGH, ROUGHER = 0.8, 5.0  # roughness of an input, and how many times that of what it drives
 
 
@@ -34,6 +35,12 @@ def is_constant(values: Float) -> bool:
     """Tell whether a column never changes."""
     seen = values[np.isfinite(values)]
     return len(seen) > 0 and bool(np.all(seen == seen[0]))
+
+
+def hovers(values: Float, runs: Sequence[Int]) -> bool:
+    """Tell whether a column stays near one value and only trembles, as a temperature that is controlled."""
+    seen = values[np.isfinite(values)]
+    return bool(np.ptp(seen) < NEAR * np.max(np.abs(seen))) and roughness(values, runs) > ROUGH
 
 
 def in_steps(values: Float, runs: Sequence[Int]) -> bool:

@@ -138,6 +138,10 @@ def _increasing(table: Table, taken: Collection[str | None], run: str | None) ->
         found = [*timely, *found]
     if found:
         return found[0]
+    if not any(np.isfinite(values_of(table, name)).any() for name in left):
+        raise DataError(
+            f"{table.source} holds no row of numbers; name a file with a column of times and one of readings"
+        )
     raise DataError(
         f"{table.source} has no column that looks like time: none is called t or time, and none increases; "
         f"name it with --time (columns: {listed(table.names)})"

@@ -8,7 +8,16 @@ import numpy as np
 
 from gode.arrays import Float, Int
 from gode.errors import DataError
-from gode.tables.behaviour import ENOUGH, ROUGH, ROUGHER, counts_rows, in_steps, is_constant, roughness
+from gode.tables.behaviour import (
+    ENOUGH,
+    ROUGH,
+    ROUGHER,
+    counts_rows,
+    hovers,
+    in_steps,
+    is_constant,
+    roughness,
+)
 from gode.tables.cells import join_list
 from gode.tables.clocking import Clocking, run_rows
 from gode.tables.names import (
@@ -88,7 +97,7 @@ def guess_signals(
     left = [name for name in left if name not in by_name]
     moving: list[str] = []
     wells = [name for name in left if is_well(name)]
-    if by_behaviour and "force" not in barred and not by_name and len(wells) < 2:
+    if by_behaviour and not by_name and len(wells) < 2:
         moving = _inputs_by_behaviour({name: values[name] for name in left}, groups, why)
     inputs = [] if "force" in barred else [*by_name, *moving][:MOST_INPUTS]
     left = [name for name in left if name not in moving]
@@ -133,6 +142,8 @@ def _reason_against(table: Table, name: str, values: Float, groups: Sequence[Int
         return "by its name the slope of another column"
     if is_aside(name):
         return "by its name about the instrument, or an error bar"
+    if not is_input(name) and hovers(values, groups):
+        return f"constant but for its noise, --force {shlex.quote(name)} if it acts on the system"
     rising = all(np.all(np.diff(part[np.isfinite(part)]) >= 0) for part in parts)
     return "by its name another measure of time" if is_of_time(name) and rising else ""
 

@@ -155,7 +155,10 @@ def _given_header(lines: Int, reading: Reading, source: str) -> bool:
 
 def _checked_text(text: str, source: str) -> str:
     if "\0" in text:
-        raise DataError(f"{source} is no text file: it holds zero bytes; save the table as CSV in UTF-8")
+        raise DataError(
+            f"{source} is no text file: it holds bytes that pictures and programs hold, but no text; "
+            "save the table as CSV in UTF-8"
+        )
     return text
 
 
