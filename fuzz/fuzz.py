@@ -3,7 +3,7 @@
     pip install atheris
     python fuzz/fuzz.py expression -max_total_time=600 [other options of libFuzzer]
 
-The targets are expression, grammar, table, record and known (tests/fuzz_targets.py). It starts from the corpus
+The targets (tests/fuzz_targets.py) are expression, grammar, table, record and known. It starts from a corpus
 and ends with a traceback, and the bytes in a file crash-*, if anything but an error of gode's own comes out.
 New inputs go to out/fuzz; one that showed a bug is copied to the corpus, which the ordinary tests read too.
 """
