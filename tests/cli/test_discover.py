@@ -162,12 +162,13 @@ def test_an_interruption_while_the_result_is_printed_says_so(tmp_path, monkeypat
     assert f"gode: interrupted after {tmp_path / 'record.json'} was written" in written.stderr
 
 
-def test_a_limit_of_time_ends_with_the_best_so_far_and_exit_code_0(tmp_path):
+def test_a_limit_of_time_ends_with_the_best_so_far_and_the_exit_code_of_its_verdict(tmp_path):
     words = ("discover", GROWTH, *QUICK, "--max-seconds", "0.2", "--out", tmp_path)
     result = gode(*words)
-    assert result.exit_code == 0, result.output
+    found = package.load(tmp_path / "record.json")
+    assert result.exit_code == (3 if found.quality.verdict.is_failure else 0), result.output
     assert "\nStopped after " in result.output
-    assert package.load(tmp_path / "record.json").timed_out
+    assert found.timed_out
     assert "is not in the range" in refused("discover", GROWTH, "--max-seconds", "0")
 
 
