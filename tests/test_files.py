@@ -257,6 +257,7 @@ ALLOWED = {  # what is opened there is written, or comes with the package
     "model/corpus.py": "writes",
     "model/latent.py": "comes with the package",
     "prior/corpus.py": "comes with the package",
+    "prior/learned.py": "comes with the package",
     "report/html.py": "comes with the package",
     "report/program.py": "comes with the package",
     "search/checkpoint.py": "appends",

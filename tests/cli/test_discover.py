@@ -223,6 +223,11 @@ def read_until(terminal, words):
     return text
 
 
+def heed_interrupts():
+    """Let Ctrl-C reach this process, which a shell's background work does not hear."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 def wait_for_reader(pipe):
     """Fill a pipe, and wait until somebody reads from it."""
     os.set_blocking(pipe, False)
@@ -236,7 +241,7 @@ def wait_for_reader(pipe):
 @pytest.mark.parametrize(("number", "expected"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_signal_before_there_is_anything_exits_with_its_code(number, expected):
     reader, writer = os.pipe()
-    process = start("discover", "-", stdin=reader)
+    process = start("discover", "-", stdin=reader, preexec_fn=heed_interrupts)
     wait_for_reader(writer)  # now it waits for more
     process.send_signal(number)
     code, _, errors = finished(process)
