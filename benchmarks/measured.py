@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
 import gode
 from gode.equation import parse_skeleton
@@ -246,7 +247,7 @@ def textbook_of(record: Measured) -> str | list[str]:
 def channels(record: Measured, path: Path) -> tuple[list, object, list | None]:
     """Return the times and inputs of each run, and what was measured as `discover` takes it."""
     read = read_table(path)
-    table = read.frame.set_axis(list(read.names), axis=1).iloc[: record.rows]
+    table = pd.DataFrame({name: read.column(name) for name in read.names}).iloc[: record.rows]
     parts = (
         [table] if record.subjects is None else [own for _, own in table.groupby(record.subjects, sort=False)]
     )
@@ -296,7 +297,7 @@ def discovered(t: np.ndarray, u: np.ndarray, force: np.ndarray | None, order: in
 
 def columns(path: Path, rows: int | None) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
     table = read_table(path)
-    values = dict(zip(table.names, table.frame.to_numpy(float).T, strict=True))
+    values = {name: table.numbers(name) for name in table.names}
     force = values.get("force")
     return values["t"][:rows], values["u"][:rows], None if force is None else force[:rows]
 
