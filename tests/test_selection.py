@@ -87,7 +87,7 @@ def test_what_people_do_not_write_costs_more():
     shots = [shot(text) for text in ("u' = -2*u", "u' = -2*u^4*cos(u)")]
     usual, odd = (judge(s, (0.0,), CONFIG, columns(t, np.exp(-2 * t))) for s in shots)
     assert usual is not None
-    assert usual.unusual == pytest.approx(0.0, abs=0.1)  # its term is no larger than the rate
+    assert usual.unusual == pytest.approx(0.0)
     assert odd is not None
     assert odd.unusual > 10.0
 

@@ -25,7 +25,7 @@ from gode.fitting.correlated import fit_arma
 from gode.fitting.evidence import Residuals, deviance
 from gode.fitting.individuals import Individuals
 from gode.fitting.lasting import law_lasts
-from gode.fitting.roles import improbability_of_constants, improbability_of_factors
+from gode.fitting.roles import improbability_of_constants
 from gode.fitting.shooting import Shot
 from gode.prior import log_prior
 
@@ -161,13 +161,12 @@ def judge(
 
 
 def _unusual(law: Law, columns: Columns) -> float:
-    """Return -2 log of the prior of a law over that of a plain one: of its terms, and its numbers."""
+    """Return -2 log of the prior of a law over that of a plain one: of its terms, and constants in them."""
     others = sum(is_other(name) and not derivative_order(name) for name in columns.names)
     sought = law.skeleton.sought  # what the user knows costs nothing
     terms = sum(log_prior(each, others=others, forced="F" in columns.names) for each in sought)
     plain = sum(log_prior(PLAIN[order]) for each in sought for order in each.orders)
-    numbers = improbability_of_constants(law, columns) + improbability_of_factors(law, columns)
-    return numbers - 2 * (terms - plain) + UNUSUAL * _n_held(law)
+    return improbability_of_constants(law, columns) - 2 * (terms - plain) + UNUSUAL * _n_held(law)
 
 
 def _n_held(law: Law) -> int:

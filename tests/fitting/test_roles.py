@@ -62,13 +62,3 @@ def test_a_fit_that_ran_away_has_a_finite_price():
         far = Equation(parse_skeleton(text), (2.0, 1e300))
         assert np.isfinite(improbability_of_constants(far, columns()))
         assert np.isfinite(improbability_of_factors(far, columns()))
-
-
-def test_terms_that_must_cancel_cost_and_those_of_the_size_of_their_sum_hardly():
-    t = np.linspace(0, 10, 101)
-    u = 0.6 * np.sin(4 * t)
-    seen = columns_of_run(t, u, 2.4 * np.cos(4 * t), -20 * u - 30 * u**3)
-    plain = improbability_of_factors(parse_equation("u'' = -20*u - 30*u^3"), seen)
-    disguised = improbability_of_factors(parse_equation("u'' = -200*u + 180*sin(u)"), seen)
-    assert plain < 1
-    assert disguised > plain + 6

@@ -9,7 +9,7 @@ from gode.equation import Equation
 from gode.equation.tape import compile_tape, evaluate
 from gode.equation.terms import has_pivot_one
 from gode.fitting.prepare import Prepared
-from gode.fitting.roles import views_of
+from gode.fitting.roles import improbability_of_factors, views_of
 from gode.selection import Candidate, SelectionConfig, ties
 
 ALIKE = 0.005  # root mean square difference of the highest derivatives over their own, along the data
@@ -18,13 +18,16 @@ ALIKE = 0.005  # root mean square difference of the highest derivatives over the
 def plainest_first(
     order: Sequence[Candidate], prepared: Prepared, config: SelectionConfig
 ) -> list[Candidate]:
-    """Return the candidates; of those that are the same function as the first, one that is solved first."""
+    """Return the candidates; of those that are the same function as the first, the most plausible first.
+
+    A form in which large terms cancel, as in 25 u - 24 sin(u), is less plausible.
+    """
     if not order:
         return []
     alike = same_function(order[0], ties(order, config, prepared.floor), prepared)
 
     def rank(c: Candidate) -> tuple[bool, float]:
-        return not _is_solved(c), c.criterion
+        return not _is_solved(c), c.criterion + improbability_of_factors(c.equation, prepared.columns)
 
     best = min(alike, key=rank)
     return [best, *(c for c in order if c is not best)]

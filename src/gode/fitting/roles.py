@@ -26,7 +26,6 @@ SPREAD = 1.5  # standard deviation of the logarithm of these
 POWER, POWERS = 1.0, 2.0  # mean and standard deviation of an exponent
 POLE = 6.0  # price of a denominator that can vanish
 FARTHEST = 1e3  # standard deviations that are counted
-LARGE = 3.0  # times the highest derivative: much larger terms must cancel; of 10 and 3 the better, on 16 runs
 POINTS = 100  # of the data, at which sizes are found
 
 
@@ -53,10 +52,10 @@ def improbability_of_constants(law: Law, columns: Columns) -> float:
 def improbability_of_factors(law: Law, columns: Columns) -> float:
     """Return -2 log of the prior density of the factors in front of terms, over that of small ones.
 
-    The size of a term is its variation over the highest derivative, and has Cauchy's distribution of width
-    `LARGE`: terms that vary much more must cancel each other, as in 25 u - 24 sin(u).
+    The size of a term is its variation over that of the highest derivative, and has Cauchy's distribution:
+    terms that vary much more must cancel each other, as in 25 u - 24 sin(u).
     """
-    return float(sum(2 * np.log1p((min(size, FARTHEST) / LARGE) ** 2) for size in _sizes(law, columns)))
+    return float(sum(2 * np.log1p(min(size, FARTHEST) ** 2) for size in _sizes(law, columns)))
 
 
 def _sizes(law: Law, columns: Columns) -> Iterator[float]:
