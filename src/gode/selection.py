@@ -44,9 +44,7 @@ class SelectionConfig:
     )
     chance: float = 3.0  # standard deviations of what constants of each run explain by chance
     floor: float = 1e-5  # residuals below this share of the signal are rounding
-    lasting: float = (
-        0.0  # gain for each equation of a law in which what is zero stays zero, where that is usual
-    )
+    lasting: float = 0.0  # gain of each equation that keeps zero at zero, where laws usually do
     apart: float = 2.0  # times the residuals of the law that is named: larger ones are told from it
 
 
