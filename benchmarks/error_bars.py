@@ -21,7 +21,7 @@ from false_discoveries import rows_of
 from scipy.integrate import solve_ivp
 
 import gode
-from gode.discovery.finding import Constant
+from gode.discovery import Constant
 
 WIDTH = 1.959964  # standard errors of a 95 % interval
 GOAL = (0.90, 0.98)

@@ -11,9 +11,8 @@ from numpy.typing import ArrayLike
 
 from gode.arrays import Float, Series
 from gode.data.numbers import as_numbers
-from gode.discovery import Discovery, discover, fit
+from gode.discovery import Discovery, Finding, discover, fit
 from gode.discovery.arguments import Force
-from gode.discovery.finding import Finding
 from gode.discovery.individual import Individual
 from gode.discovery.quality import Quality
 from gode.discovery.simulate import Start
