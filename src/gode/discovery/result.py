@@ -15,7 +15,6 @@ from numpy.typing import ArrayLike
 
 from gode.arrays import Float
 from gode.data.labels import column_units
-from gode.discovery.assessment import Assessment, assess
 from gode.discovery.called import by_columns, with_called
 from gode.discovery.constants import (
     Constant,
@@ -34,7 +33,7 @@ from gode.discovery.natural_forms import natural_constants
 from gode.discovery.newcomer import predict_new
 from gode.discovery.prediction import Prediction, predict
 from gode.discovery.profile_likelihood import profile, with_intervals
-from gode.discovery.quality import Quality, misfit_of, quality_of
+from gode.discovery.quality import Assessment, Quality, assess, misfit_of, quality_of
 from gode.discovery.rivals import with_weights
 from gode.discovery.simulate import Forces, Scenario, Start, make_scenario, simulate
 from gode.equation import Equation, Law

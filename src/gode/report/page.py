@@ -15,7 +15,7 @@ from gode.discovery.called import called, column_of, shown
 from gode.discovery.constants import UNDETERMINED
 from gode.discovery.inputs import input_words
 from gode.discovery.invariants import conserved_words
-from gode.discovery.quality import FAR, Verdict, start_names
+from gode.discovery.quality import POOR_MISFIT, Verdict, start_names
 from gode.discovery.residuals import Channel
 from gode.equation import Law, parse_tree
 from gode.equation.skeleton import shown_name
@@ -154,7 +154,7 @@ def _verdict(channel: Channel) -> str:
     if channel.negligible:
         return "the equation follows the data as well as numbers can tell"
     pattern = "which look like white noise" if channel.white else "which show a pattern"
-    pattern = "more than white noise" if channel.white and ratio > FAR else pattern
+    pattern = "more than white noise" if channel.white and ratio > POOR_MISFIT else pattern
     return f"the equation leaves residuals of {ratio:.2f} times that, {pattern}"
 
 
