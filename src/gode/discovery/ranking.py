@@ -17,8 +17,8 @@ from gode.equation import Equation
 from gode.equation.system import make_law
 from gode.equation.tape import compile_tape, evaluate
 from gode.equation.terms import has_pivot_one
-from gode.fitting.group import joint_covariance, uncertainty
-from gode.fitting.individuals import Individuals, population_of
+from gode.fitting.covariance import covariances
+from gode.fitting.individuals import population_of
 from gode.fitting.polynomials import fitted_polynomials
 from gode.fitting.prepare import Prepared
 from gode.fitting.roles import improbability_of_factors, views_of
@@ -138,22 +138,14 @@ def with_error_bars(order: Sequence[Candidate], prepared: Prepared, settings: Se
 
 
 def _with_error_bars(candidate: Candidate, prepared: Prepared, settings: Settings) -> Candidate:
-    target = fitted_target(candidate, prepared)
-    k = len(candidate.equation.constants)
-    if candidate.own is not None:
-        return _with_population(candidate, candidate.own, target, settings)
-    joint, _ = joint_covariance(candidate.equation, candidate.initial, target, config=settings.shooting)
-    return replace(candidate, covariance=joint[:k, :k])
-
-
-def _with_population(
-    candidate: Candidate, individuals: Individuals, target: Target, settings: Settings
-) -> Candidate:
-    """Return the candidate with error bars of each run, and the law of the population's mean."""
-    law, places = candidate.equation, list(individuals.places)
-    found = uncertainty(law, individuals, candidate.initial, target, config=settings.shooting)
+    """Return a candidate with error bars; of individual runs, with those of each and the mean of all."""
+    law, individuals, target = candidate.equation, candidate.own, fitted_target(candidate, prepared)
+    found = covariances(law, individuals, candidate.initial, target, config=settings.shooting)
     if found is None:
         return candidate
+    if individuals is None:
+        return replace(candidate, covariance=found.shared)
+    places = list(individuals.places)
     within = np.array([covariance[np.ix_(places, places)] for covariance in found.runs])
     individuals = replace(individuals, covariances=within)
     population = population_of(individuals.values, within)

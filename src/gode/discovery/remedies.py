@@ -22,9 +22,8 @@ from gode.equation.system import input_seen, with_names
 from gode.equation.tree import TIME, variables
 from gode.errors import EquationError
 from gode.fitting import ConstantsConfig, fit_constants
-from gode.fitting.group import shoot_law
 from gode.fitting.prepare import Prepared, input_values
-from gode.fitting.shooting import Shot
+from gode.fitting.shooting import Shot, shoot
 from gode.fitting.target import Target, state_places
 from gode.fitting.views import is_plain, view
 from gode.search.coupling import law_of
@@ -149,7 +148,7 @@ class Refits:
             constants[:, list(per_run)] = self.best.own.values[list(self.run_numbers)]
         elif self.best.own is not None:
             per_run = tuple(range(law.skeleton.n_constants))
-        return shoot_law(law.skeleton, constants, target or self.target, per_run, config=config)
+        return shoot(law.skeleton, constants, target or self.target, per_run, config=config)
 
     def left(self, runs: Sequence[Run]) -> float:
         """Return the fraction of the misfit that the better of the laws leaves of runs that were changed."""
