@@ -18,7 +18,7 @@ from gode.benchmarks.records import Record
 from gode.benchmarks.score import trajectory
 from gode.benchmarks.sweeps import Curve
 from gode.benchmarks.tables import methods_of
-from gode.data.runs import CHANNELS
+from gode.data.dataset import CHANNELS
 from gode.equation import parse_equation
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from gode.benchmarks.jobs import QUICK, Job, suite_jobs
 from gode.benchmarks.records import Record, read_records
 from gode.benchmarks.tables import summarise
 from gode.choices import EffortName
-from gode.data.runs import CHANNELS
+from gode.data.dataset import CHANNELS
 
 # Largest mean errors of u, u', u'' of effort quick on the problems of QUICK at 5 % noise, seed 0, and the
 # least number of true structures; set to about three times the errors measured.

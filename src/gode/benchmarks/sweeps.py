@@ -7,7 +7,7 @@ from statistics import fmean
 from gode.benchmarks.methods import title_of
 from gode.benchmarks.records import Record
 from gode.benchmarks.tables import TextTable, methods_of
-from gode.data.runs import CHANNELS
+from gode.data.dataset import CHANNELS
 
 PREFIX = "sweep-"
 

@@ -10,7 +10,7 @@ from gode.benchmarks.odebench.systems import ODEBENCH
 from gode.benchmarks.problems import SUITES, problem, suite
 from gode.benchmarks.published import Published, published_rows
 from gode.benchmarks.records import Record
-from gode.data.runs import CHANNELS
+from gode.data.dataset import CHANNELS
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from scipy.interpolate import BSpline, make_interp_spline, make_smoothing_spline
 from gode.arrays import Float
 from gode.benchmarks.odebench.systems import integrated
 from gode.benchmarks.peers.sindy import DEPENDENT, RIDGE, THRESHOLDS
-from gode.discovery.arguments import make_dataset
+from gode.data.from_arrays import make_dataset
 from gode.errors import DataError
 from gode.fitting.prepare import prepare
 
