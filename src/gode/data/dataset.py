@@ -144,12 +144,12 @@ class Dataset:
         Raises:
             DataError: if there is no such run.
         """
+        numbers = range(len(self.runs))
         if isinstance(run, str) and run in self.names:
             return self.names.index(run)
         number = int(run) if isinstance(run, str) and run.isdecimal() else run
-        is_number = isinstance(number, Integral) and not isinstance(number, bool)
-        if is_number and number in range(len(self.runs)):
-            return int(number)  # type: ignore[call-overload]
+        if isinstance(number, Integral) and not isinstance(number, bool) and number in numbers:
+            return int(number)
         several = f", or one of the names {', '.join(self.names[:5])}" if self.names else ""
         more = ", ..." if len(self.names) > 5 else ""
         if len(self.runs) == 1:
