@@ -12,7 +12,7 @@ from gode.equation import parse_skeleton
 from gode.equation.tree import symbols
 from gode.errors import ConfigError
 from gode.fitting import ConstantsConfig
-from gode.fitting.shooting import ShootConfig
+from gode.fitting.trajectory import ShootConfig
 from gode.search import LatentConfig
 from gode.search.known import Known
 from gode.selection import SelectionConfig
