@@ -5,16 +5,7 @@ import numpy as np
 import pytest
 
 from gode.discovery import fit
-from gode.equation import parse_equation
-from gode.report.equilibria import Value, find_equilibria
-
-NOTHING = np.zeros((9, 9))
-
-
-def equilibria(text, low=-2.0, high=2.0):
-    equation = parse_equation(text)
-    n = len(equation.constants)
-    return find_equilibria(equation, NOTHING[:n, :n], low, high)
+from gode.report.naming import Value
 
 
 def holds(value, truth):
@@ -23,15 +14,16 @@ def holds(value, truth):
 
 def test_pendulum_has_its_frequency_damping_and_saddles(pendulum):
     found = pendulum.answers()
-    assert [round(e.u.value, 3) for e in found.equilibria] == [-3.142, 0.0, 3.142]
+    assert [round(e.values[0].value, 3) for e in found.equilibria] == [-3.142, 0.0, 3.142]
     low, rest, high = found.equilibria
-    assert holds(rest.frequency, 2.0)
-    assert holds(rest.damping, 0.05)
-    assert rest.stability == "stable, oscillating"
+    (swing,) = rest.modes
+    assert holds(swing.frequency, 2.0)
+    assert holds(swing.damping, 0.05)
+    assert rest.stability == "stable (a spiral)"
     assert rest.observed
     assert low.stability == high.stability == "unstable (a saddle)"
     assert not high.observed
-    assert holds(high.time_constant, 1 / (-0.1 + np.sqrt(0.01 + 4)))
+    assert holds(high.modes[0].time_constant, 1 / (-0.1 + np.sqrt(0.01 + 4)))
     assert found.gain > 3
     assert "times as large" in str(found)
 
@@ -39,9 +31,10 @@ def test_pendulum_has_its_frequency_damping_and_saddles(pendulum):
 def test_growth_has_two_equilibria_and_their_time_constants(growth):
     rest, full = growth.answers().equilibria
     assert (rest.stability, full.stability) == ("unstable", "stable")
-    assert holds(full.u, 0.62 / 0.053913)
-    assert holds(full.time_constant, 1 / 0.62)
-    assert full.frequency is None
+    assert holds(full.values[0], 0.62 / 0.053913)
+    (decay,) = full.modes
+    assert holds(decay.time_constant, 1 / 0.62)
+    assert decay.frequency is None
 
 
 def test_error_bars_agree_with_drawing_the_constants(pendulum, rng):
@@ -49,38 +42,7 @@ def test_error_bars_agree_with_drawing_the_constants(pendulum, rng):
     drawn = rng.multivariate_normal([c.value for c in constants], pendulum.equation.covariance, 4000)
     frequencies = np.sqrt(-drawn[:, [c.place for c in constants].index("sin(u)")])
     rest = pendulum.answers().equilibria[1]
-    assert rest.frequency.error == pytest.approx(np.std(frequencies), rel=0.1)
-
-
-@pytest.mark.parametrize(
-    ("text", "stability"),
-    [
-        ("u'' = -4*u", "a centre: no damping within the error bar"),
-        ("u'' = 0.1*u' - 4*u", "unstable (motions grow)"),
-        ("u'' = -9*u' - 4*u", "stable, without oscillation"),
-        ("u'' = 4*u", "unstable (a saddle)"),
-        ("u'' = -u' - u^3", "no restoring force"),
-        ("u' = -2*u", "stable"),
-        ("u' = 2*u", "unstable"),
-        ("u' = -u^3", "neutral within the error bar"),
-        ("u'^2 = u^2", "stability not decided by the linear part"),
-    ],
-)
-def test_stability_is_named(text, stability):
-    assert [e.stability for e in equilibria(text)] == [stability]
-
-
-def test_doubt_about_the_sign_is_told():
-    equation = parse_equation("u' = -0.1*u")
-    (found,) = find_equilibria(equation, np.array([[0.01]]), -1.0, 1.0)
-    assert found.stability == "neutral within the error bar"
-
-
-def test_a_pole_is_no_equilibrium_and_undefined_places_are_passed_over():
-    assert equilibria("u' = 1/u") == []
-    (only,) = equilibria("u' = log(u)")
-    assert only.u.value == pytest.approx(1.0)
-    assert [e.u.value for e in equilibria("u' = u^2 - 2")] == pytest.approx([-(2**0.5), 2**0.5])
+    assert rest.modes[0].frequency.error == pytest.approx(np.std(frequencies), rel=0.1)
 
 
 def test_equations_that_change_with_time_have_none(rng):
@@ -104,7 +66,7 @@ def test_the_linear_model_may_use_the_force(duffing, driven):
 
 def test_implicit_equation_has_its_equilibrium(implicit):
     (only,) = implicit.answers().equilibria
-    assert holds(only.u, 1.0)
+    assert holds(only.values[0], 1.0)
 
 
 def test_values_are_written_with_their_errors():
@@ -121,18 +83,13 @@ def test_no_equation_that_was_tried_beats_the_best_linear_model_if_it_is_linear(
 
 
 def test_frequencies_are_also_in_hertz_damping_in_per_cent_and_times_have_units(pendulum, growth):
-    dataset = replace(pendulum.prepared.dataset, labels={"time": "time [s]", "u": "angle [rad]"})
+    dataset = replace(pendulum.prepared.dataset, labels={"t": "time [s]", "u": "angle [rad]"})
     words = str(replace(pendulum, prepared=replace(pendulum.prepared, dataset=dataset)).answers())
     assert re.search(r"natural frequency 2\.?\d* ± \S+ rad/s \(0\.318\d* ± \S+ Hz, period 3\.1\d+ s\)", words)
     assert re.search(r"damping ratio [45]\.\d+ ± \S+ %", words)
     assert re.search(
-        r"angle = 3\.142 rad: unstable \(a saddle\), time constant \S+ ± \S+ s, doubles in", words
+        r"angle = 3\.142 rad: unstable \(a saddle\), .*time constant \S+ ± \S+ s;.* doubles in", words
     )
     rest = growth.answers().equilibria[0]
     assert "rad per unit of time" in str(pendulum.answers())
     assert "doubles in 1.0" in str(rest)
-
-
-def test_growing_swings_say_when_they_double():
-    (rest,) = equilibria("u'' = 0.1*u' - 4*u")
-    assert "amplitude doubles in 13.86" in str(rest)

@@ -57,7 +57,7 @@ RELAXING = 2.5 - 2.2 * np.exp(-0.9 * T) + 0.02 * np.random.default_rng(0).standa
 def test_a_known_equilibrium_is_one_of_the_law():
     found = gode.discover(T, RELAXING, effort="quick", assume=["rest-at=2.5", "autonomous"])
     assert float(found.equation.rhs().split(" + ")[-1]) == pytest.approx(2.5 * 0.9, rel=0.03)
-    assert [round(e.u.value, 6) for e in found.answers().equilibria] == [2.5]
+    assert [round(e.values[0].value, 6) for e in found.answers().equilibria] == [2.5]
     assert "2.5 is an equilibrium; it costs nothing" in found.remarks[0]
 
 

@@ -73,7 +73,7 @@ class Discovery:
 
     @property
     def equation(self) -> Finding:
-        """The equation with the least criterion."""
+        """The equation that is named: the one with the least criterion, in its most plausible form."""
         return Finding(self.candidates[0], units=column_units(self.prepared.dataset))
 
     @cached_property

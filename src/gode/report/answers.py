@@ -12,12 +12,10 @@ from gode.equation.printer import to_text
 from gode.equation.system import state_seen, with_names
 from gode.equation.tree import STATE, TIME, depends_on, variables, walk
 from gode.fitting import fit_constants
-from gode.fitting.group import shoot_law
-from gode.fitting.shooting import Shot
+from gode.fitting.shooting import Shot, shoot
 from gode.fitting.views import view
-from gode.report.equilibria import Equilibrium, extent, extents, find_equilibria
+from gode.report.equilibria import CONTINUUM, Equilibrium, extents, find_equilibria
 from gode.report.naming import Units
-from gode.report.stationary import CONTINUUM, Rest, find_rests
 from gode.search.zero_starts import fitted_target
 
 GAIN = "The best linear model, {}, leaves residuals {:.3g} times as large."
@@ -27,7 +25,7 @@ GAIN = "The best linear model, {}, leaves residuals {:.3g} times as large."
 class Answers:
     """What the equation says about the system; `notes` say why an answer is missing."""
 
-    equilibria: tuple[Equilibrium | Rest, ...]
+    equilibria: tuple[Equilibrium, ...]
     linear: str | None  # the best linear model
     gain: float | None  # rms residual of the best linear model over that of the equation found
     notes: tuple[str, ...]
@@ -43,21 +41,15 @@ def answer(discovery: Discovery) -> Answers:
     return Answers(tuple(equilibria), linear, gain, (*notes, comparison))
 
 
-def _equilibria(discovery: Discovery) -> tuple[list[Equilibrium] | list[Rest], list[str]]:
+def _equilibria(discovery: Discovery) -> tuple[list[Equilibrium], list[str]]:
     best, dataset = discovery.candidates[0], discovery.prepared.dataset
     parts = best.equation.skeleton.parts
     several = len(dataset.states) > 1
     if any(depends_on(part.normal, TIME) for part in parts):
         return [], [f"The {'law' if several else 'equation'} changes with time, so it has no equilibria."]
-    found: list[Equilibrium] | list[Rest]
-    notes = []
-    if isinstance(best.equation, Equation):
-        units = Units.of(dataset)
-        found = find_equilibria(best.equation, best.covariance, *extent(discovery), units)
-    else:
-        box, own = extents(discovery), [Units.of(dataset, state) for state in dataset.states]
-        found, apart = find_rests(best.equation, best.covariance, *box, own)
-        notes = [] if apart else [CONTINUUM]
+    units = [Units.of(dataset, state) for state in dataset.states]
+    found, isolated = find_equilibria(best.equation, best.covariance, *extents(discovery), units)
+    notes = [] if isolated else [CONTINUUM]
     if not found and not notes:
         notes.append("There is no equilibrium within or near the observed range.")
     if found and best.own is not None:
@@ -138,7 +130,7 @@ def _fitted(skeleton: LawSkeleton, discovery: Discovery) -> Shot | None:
     own = range(skeleton.n_constants) if discovery.candidates[0].own is not None else ()
     best: Shot | None = None
     for constants in _starts(skeleton, discovery):
-        shot = shoot_law(skeleton, constants, target, own, config=settings.shooting)
+        shot = shoot(skeleton, constants, target, own, config=settings.shooting)
         if best is None or shot.sse < best.sse:
             best = shot
     return best

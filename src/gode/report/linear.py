@@ -15,13 +15,12 @@ from gode.arrays import Float
 from gode.discovery import Discovery
 from gode.discovery.called import by_columns
 from gode.discovery.quality import start_names
-from gode.equation import Equation, Law
+from gode.equation import Law
 from gode.equation.operators import KINKED
 from gode.equation.skeleton import shown_name
 from gode.equation.tree import TIME, depends_on, walk
 from gode.errors import ConfigError, EquationError
-from gode.report.equilibria import equilibria_under, extents
-from gode.report.field import Field, equilibria_in
+from gode.report.equilibria import RestingLaw, extents, stationary_points
 from gode.report.naming import TINY
 
 if TYPE_CHECKING:
@@ -151,7 +150,8 @@ def linearise(discovery: Discovery, u: Place | None, *, force: Constant) -> Line
     if any(depends_on(part.normal, TIME) for part in skeleton.parts):
         raise EquationError(f"{'; '.join(law.lines(4))} changes with time, so it has no equilibria")
     low, high = extents(discovery)
-    models = [model for x in _places(law, low, high, near, inputs) if (model := _about(law, x, inputs))]
+    places, _ = stationary_points(law, low, high, inputs, near)
+    models = [model for x in places if (model := _about(law, x, inputs))]
     if not models:
         where = "" if near is None else f" or near {_at(skeleton.shown_states, near)}"
         told = f"{force:g}" if isinstance(force, float | int) else str(dict(force))
@@ -176,8 +176,8 @@ def _check_smooth(law: Law, x: Float, inputs: list[float], size: Float) -> None:
     for s, name in enumerate(law.skeleton.shown_states):
         step = np.zeros(len(x))
         step[s] = ASIDE * size[s]
-        c, field = np.array(law.constants), Field(law)
-        low, high = (field.linear(c, x + move, inputs) for move in (-step, step))
+        c, resting = np.array(law.constants), RestingLaw(law)
+        low, high = (resting.linear(c, x + move, inputs) for move in (-step, step))
         if low is None or high is None:
             continue
         below, above = low[0], high[0]
@@ -191,17 +191,9 @@ def _check_smooth(law: Law, x: Float, inputs: list[float], size: Float) -> None:
         )
 
 
-def _places(law: Law, low: Float, high: Float, near: Float | None, inputs: list[float]) -> list[Float]:
-    """Return the equilibria within or near the data, and one near the place asked for."""
-    if isinstance(law, Equation):
-        ends = [low[0], high[0], *([] if near is None else [near[0]])]
-        return [np.array([x]) for x in equilibria_under(law, min(ends), max(ends), inputs)]
-    return equilibria_in(law, low, high, inputs, near)[0]
-
-
 def _about(law: Law, x: Float, inputs: list[float]) -> Linear | None:
     """Return the model about the equilibrium `x`; None if a slope is not finite or the leading one zero."""
-    found = Field(law).linear(np.array(law.constants), x, inputs)
+    found = RestingLaw(law).linear(np.array(law.constants), x, inputs)
     if found is None:
         return None
     a, b = found

@@ -7,11 +7,9 @@ import numpy as np
 from gode.arrays import Float
 from gode.discovery import Discovery
 from gode.equation.tree import TIME, depends_on
-from gode.report.equilibria import extents
-from gode.report.field import Field
+from gode.report.equilibria import Equilibrium, RestingLaw, extents, find_equilibria
 from gode.report.naming import Units
 from gode.report.panels import BLUE, GREEN, GREY, MAX_MARKS, ORANGE, PALETTE, fine, label, legend, run_colours
-from gode.report.stationary import Rest, find_rests
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -61,13 +59,13 @@ def _is_autonomous(discovery: Discovery) -> bool:
     return skeleton.orders == (1, 1) and not any(depends_on(p.normal, TIME) for p in skeleton.parts)
 
 
-def _rests(discovery: Discovery, low: Float, high: Float) -> list[Rest]:
+def _rests(discovery: Discovery, low: Float, high: Float) -> list[Equilibrium]:
     best = discovery.candidates[0]
-    found, _ = find_rests(best.equation, best.covariance, low, high, [Units()] * 2)
+    found, _ = find_equilibria(best.equation, best.covariance, low, high, [Units()] * 2)
     return found
 
 
-def _limit(axes: "Axes", low: Float, high: Float, rests: list[Rest], pair: tuple[int, int]) -> None:
+def _limit(axes: "Axes", low: Float, high: Float, rests: list[Equilibrium], pair: tuple[int, int]) -> None:
     """Show the data, and equilibria that lie near them."""
     ends = []
     for s in pair:
@@ -84,7 +82,7 @@ def _draw_nullclines(axes: "Axes", discovery: Discovery) -> None:
     x, y = np.linspace(*axes.get_xlim(), GRID), np.linspace(*axes.get_ylim(), GRID)
     mesh = np.meshgrid(x, y)
     points = np.array([grid.ravel() for grid in mesh])
-    values, _ = Field(law).at_rest(np.array(law.constants), points)
+    values, _ = RestingLaw(law).residuals(np.array(law.constants), points)
     for name, row, style in zip(law.states, values, LINES, strict=True):
         side = np.ma.masked_invalid(row.reshape(GRID, GRID))
         if side.min() < 0 < side.max():
@@ -92,7 +90,7 @@ def _draw_nullclines(axes: "Axes", discovery: Discovery) -> None:
             axes.plot([], [], color=GREY, ls=style, lw=1.1, label=f"{name}' = 0")
 
 
-def _draw_rests(axes: "Axes", rests: list[Rest]) -> None:
+def _draw_rests(axes: "Axes", rests: list[Equilibrium]) -> None:
     told = set()
     for rest in rests:
         word = next(kind for kind in (*MARKS, "") if rest.stability.startswith(kind))

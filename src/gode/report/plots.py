@@ -15,8 +15,7 @@ from gode.discovery.residuals import Channel, Series, channels
 from gode.discovery.simulate import Scenario, simulate
 from gode.equation.tree import TIME, depends_on
 from gode.errors import GodeError
-from gode.report.equilibria import extents
-from gode.report.field import Field
+from gode.report.equilibria import RestingLaw, extents
 from gode.report.naming import axis_label
 from gode.report.panels import BEYOND, MAX_PANELS, chosen_runs, fine
 from gode.report.planes import chosen_states
@@ -176,7 +175,7 @@ class Plots:
         wide = 0.12 * np.where(high > low, high - low, 1.0)
         x, y = (np.linspace(low[s] - wide[s], high[s] + wide[s], GRID) for s in (0, 1))
         points = np.array([grid.ravel() for grid in np.meshgrid(x, y)])
-        values, _ = Field(law).at_rest(np.array(law.constants), points)
+        values, _ = RestingLaw(law).residuals(np.array(law.constants), points)
         for s, name in enumerate(law.states):
             at = _zeros(values[s].reshape(GRID, GRID), x, y)
             if len(at[0]):

@@ -9,7 +9,6 @@ from gode.discovery.called import shown
 from gode.discovery.causes import UNMEASURED
 from gode.discovery.energy import force_of, potential_values
 from gode.discovery.quality import Verdict
-from gode.equation import Equation
 from gode.errors import EquationError
 from gode.markup import Markup, bullets, card, copyable, details, html, paragraph, program, table
 from gode.report.answers import answer
@@ -105,7 +104,7 @@ def _rival(each: Separation, discovery: Discovery) -> Markup:
 
 
 def _least_criterion(discovery: Discovery) -> float:
-    """Return the least criterion; the equation named may have a larger one."""
+    """Return the least criterion; another form of one law is named if it is more plausible."""
     return min(c.criterion for c in discovery.candidates)
 
 
@@ -114,13 +113,7 @@ def answers_section(discovery: Discovery) -> list[Markup]:
     found = answer(discovery)
     motions = [e.motion() for e in found.equilibria]
     names = list(dict.fromkeys(name for motion in motions for name in motion))
-    alone = isinstance(discovery.candidates[0].equation, Equation)
-    head = [
-        f"equilibrium {discovery.equation.states[0]}" if alone else "equilibrium",
-        "stability",
-        *names,
-        "",
-    ]
+    head = ["equilibrium", "stability", *names, ""]
     rows = [
         [e.where, e.stability, *(motion.get(name, "") for name in names), _where(e.observed)]
         for e, motion in zip(found.equilibria, motions, strict=True)
@@ -238,8 +231,9 @@ def smoothing_section(discovery: Discovery) -> list[Markup]:
         "By the paper's network, on whose derivatives the search works."
         if discovery.settings.preset == Preset.PAPER
         else "By a Gaussian process. The constants come from solutions compared with the data as measured. "
-        "The smoothed curves are used to search, to start the fits, and to see whether an unknown initial "
-        "value may be zero; they do not enter the ranking."
+        "The smoothed curves are used to search, to start the fits, to see whether an unknown initial value "
+        "may be zero, to judge how likely constants inside a term are, and to see which near ties are forms "
+        "of one law."
     )
     return [paragraph(words), table(head, rows[:MAX_ROWS])]
 
