@@ -16,6 +16,8 @@ from typing import Any
 
 import numba
 import numpy as np
+from numba.core.caching import FunctionCache
+from numba.core.runtime.nrt import rtsys
 
 logger = logging.getLogger(__name__)
 settings: Any = numba.config  # which makes its names when it is loaded
@@ -26,7 +28,7 @@ def cached_njit(function: Callable[..., Any] | None = None, **options: Any) -> A
     if function is None:
         return lambda kernel: cached_njit(kernel, **options)
     try:
-        return _njit(function, cache=True, **options)
+        return _njit(function, cached=True, **options)
     except RuntimeError:  # numba knows no folder that can be written
         return _elsewhere(function, options)
 
@@ -44,23 +46,40 @@ def must_compile(kernel: Any) -> bool:
     return folder is None or not any(Path(folder).glob(f"{module}.{kernel.__name__}*.nbi"))
 
 
-def _njit(function: Callable[..., Any], **options: Any) -> Any:
+class _Cache(FunctionCache):
+    """The compiled code of one kernel on disk."""
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Return what was compiled for a signature, None if nothing was.
+
+        Numba would first import all that compiling needs, which takes longer than to load every kernel; it
+        does so in any case before it compiles.
+        """
+        rtsys.initialize(target_context)
+        with self._guard_against_spurious_io_errors():
+            return self._load_overload(sig, target_context)
+
+
+def _njit(function: Callable[..., Any], *, cached: bool, **options: Any) -> Any:
     if settings.DISABLE_JIT:
         return np.errstate(all="ignore")(function)  # a division by zero is a value here, as when compiled
-    return numba.njit(error_model="numpy", **options)(function)
+    kernel = numba.njit(error_model="numpy", **options)(function)
+    if cached:
+        kernel._cache = _Cache(function)
+    return kernel
 
 
 def _elsewhere(function: Callable[..., Any], options: dict[str, Any]) -> Any:
     """Compile with the cache in the temporary directory, or without one."""
     folder = _private_folder()
     if folder is None:
-        return _njit(function, **options)
+        return _njit(function, cached=False, **options)
     usual = settings.CACHE_DIR
     settings.CACHE_DIR = str(folder)  # read when the kernel is declared, which is here
     try:
-        return _njit(function, cache=True, **options)
+        return _njit(function, cached=True, **options)
     except RuntimeError:  # the folder is full, or gone
-        return _njit(function, **options)
+        return _njit(function, cached=False, **options)
     finally:
         settings.CACHE_DIR = usual
 
