@@ -8,10 +8,9 @@ from concurrent.futures import Executor
 from dataclasses import fields, replace
 from inspect import signature
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from gode.discovery import discover
 from gode.errors import ConfigError, DataError
@@ -28,15 +27,18 @@ from gode.fleet.work import (
     result_of,
     work,
 )
-from gode.measured.read import DataOptions, dataset_of
 from gode.model import open_space
+from gode.tables.dataset import DataOptions, dataset_of
 from gode.tables.read import read_table, read_whole
 from gode.tables.table import Table, frame_table, is_frame
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 SUFFIXES = (".csv", ".tsv", ".txt", ".dat", ".xlsx", ".mat", ".h5", ".hdf5", ".parquet")
 NO_RECORD = "each= has options for"
 # The options that say which column of a file holds what.
-COLUMN_OPTIONS = {f.name for f in fields(DataOptions)} - {"called", "single"}
+COLUMN_OPTIONS = {f.name for f in fields(DataOptions)} - {"called", "single", "units"}
 
 
 def discover_many(
@@ -285,6 +287,8 @@ def _unique(
 
 def read_metadata(path: str) -> pd.DataFrame:
     """Return a table about the records, by their names, which its first column holds."""
+    import pandas as pd
+
     table = read_table(path)
     first, *others = table.names
     columns = {n: table.numbers(n) if table.is_numeric(n) else table.words(n) for n in others}

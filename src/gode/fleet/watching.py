@@ -23,7 +23,7 @@ from gode.fleet.monitor import Monitor, Reference, Seen, Told, reference_of
 from gode.fleet.result import law_of
 from gode.fleet.table import Fleet, table_of
 from gode.fleet.work import File, Task, Unusable, result_of, work
-from gode.measured.read import DataOptions
+from gode.tables.dataset import DataOptions
 
 LOG = "watch.jsonl"
 Stamp = tuple[int, int]  # size in bytes, and time of the last change in nanoseconds

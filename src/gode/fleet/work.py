@@ -18,10 +18,10 @@ from gode.discovery.options import Options
 from gode.errors import DataError, GodeError, shortened
 from gode.fleet.engine import Done
 from gode.fleet.result import Fit, Result, Row, drawn, fit_of, found_row, pack
-from gode.measured.read import DataOptions, dataset_of
 from gode.report.record import discovery_of
 from gode.selection import independent_values, weighed
 from gode.solve.solution import compile_solvers
+from gode.tables.dataset import DataOptions, dataset_of
 
 
 @dataclass(frozen=True)

@@ -1,20 +1,15 @@
 import numpy as np
 import pytest
 from scipy.signal import lfilter
-from scipy.stats import norm
-from scipy.stats import t as t_law
 
-from gode.fitting.correlated import (
+from gode.fitting.correlation import (
     Arma,
-    correlated,
-    correlation,
+    autocorrelation_time,
+    effective_sample_size,
     fit_arma,
     innovations,
-    longer,
-    sandwich,
+    residual_correlation,
 )
-
-NO_CUTS = np.zeros(0, np.int64)
 
 
 def ar(n, phi, rng):
@@ -27,7 +22,7 @@ def ar(n, phi, rng):
 
 
 def test_white_noise_has_no_correlation(rng):
-    found = [correlation([rng.standard_normal(100)], 3) for _ in range(40)]
+    found = [residual_correlation([rng.standard_normal(100)], 3) for _ in range(40)]
     assert sum(phi > 0 for phi, _ in found) <= 2
 
 
@@ -36,7 +31,7 @@ def test_the_correlation_that_a_fit_takes_out_is_put_back(rng):
     found = []
     for _ in range(60):
         y = ar(100, 0.7, rng)
-        found.append(correlation([y - q @ (q.T @ y)], 3)[0])
+        found.append(residual_correlation([y - q @ (q.T @ y)], 3)[0])
     assert np.median(found) == pytest.approx(0.7, abs=0.05)
 
 
@@ -49,24 +44,6 @@ def test_a_level_of_its_own_for_each_series_explains_steps(rng):
     assert fit_arma(parts, levels=True).variance == pytest.approx(1.0, rel=0.3)
 
 
-def test_the_product_with_the_correlation_matrix_is_that_of_the_matrix(rng):
-    rows, lag = rng.standard_normal((2, 30)), np.abs(np.subtract.outer(np.arange(30), np.arange(30)))
-    matrix = np.where(lag == 0, 1.0, 0.6 * 0.8**lag)
-    np.testing.assert_allclose(correlated(rows, 0.8, 0.6), rows @ matrix, rtol=1e-10)
-
-
-@pytest.mark.parametrize(("phi", "least"), [(0.0, 0.90), (0.7, 0.86)])
-def test_intervals_of_a_linear_fit_hold_the_truth(phi, least, rng):
-    j = np.vander(np.linspace(-1, 1, 100), 2).T
-    held = 0
-    for _ in range(300):
-        y = ar(100, phi, rng)
-        c = np.linalg.lstsq(j.T, y, rcond=None)[0]
-        errors = np.sqrt(np.diag(sandwich(y - j.T @ c, j, NO_CUTS)))
-        held += int(np.sum(np.abs(c) < 1.96 * errors))
-    assert least < held / 600 < 0.985
-
-
 def autocorrelations(phi, theta):
     """Those of an ARMA(1, 1) process, from its response to one innovation."""
     response = np.concatenate([[1.0], (phi + theta) * phi ** np.arange(2000)])
@@ -75,10 +52,10 @@ def autocorrelations(phi, theta):
 
 def test_the_correlation_of_an_arma_process_is_a_share_of_powers_of_phi():
     for phi, theta in ((0.8, 0.0), (0.8, -0.4), (0.95, -0.7)):
-        share = Arma(phi, theta, 1.0, 10).share
+        share = Arma(phi, theta, 1.0, 10).correlated_fraction
         assert share * phi ** np.arange(1, 4) == pytest.approx(autocorrelations(phi, theta)[1:])
-    assert Arma(-0.5, 0.0, 1.0, 10).share == 0
-    assert Arma(0.3, 0.9, 1.0, 10).share == 1
+    assert Arma(-0.5, 0.0, 1.0, 10).correlated_fraction == 0
+    assert Arma(0.3, 0.9, 1.0, 10).correlated_fraction == 1
 
 
 def test_the_deviance_is_that_of_normal_innovations():
@@ -87,8 +64,8 @@ def test_the_deviance_is_that_of_normal_innovations():
 
 def test_correlated_values_are_worth_fewer():
     share, phi = 0.6, 0.9
-    assert longer(phi, share) == pytest.approx(1 + 2 * share * np.sum(phi ** np.arange(1, 400)))
-    assert longer(0.0, 0.0) == 1
+    assert autocorrelation_time(phi, share) == pytest.approx(1 + 2 * share * np.sum(phi ** np.arange(1, 400)))
+    assert autocorrelation_time(0.0, 0.0) == 1
 
 
 def test_an_arma_process_is_found_again(rng):
@@ -100,7 +77,7 @@ def test_an_arma_process_is_found_again(rng):
 
 
 def test_white_noise_on_top_takes_its_share_of_the_correlation(rng):
-    phi, share = correlation([ar(4000, 0.95, rng) + rng.standard_normal(4000)], 2)
+    phi, share = residual_correlation([ar(4000, 0.95, rng) + rng.standard_normal(4000)], 2)
     assert phi == pytest.approx(0.95, abs=0.02)
     assert share == pytest.approx(0.5, abs=0.1)
 
@@ -111,32 +88,11 @@ def test_white_noise_on_top_takes_its_share_of_the_correlation(rng):
     ids=["too short", "nothing left", "alternating"],
 )
 def test_a_series_that_tells_nothing_counts_as_white(series):
-    assert correlation([series], 1) == (0.0, 0.0)
-
-
-def test_errors_of_white_residuals_are_those_of_least_squares_with_student_s_law():
-    n, k = 12, 2
-    r, j = np.tile([1.0, -1.0], n // 2), np.vstack([np.ones(n), np.arange(n)])
-    expected = np.linalg.inv(j @ j.T) * (r @ r / (n - k)) * (t_law.ppf(0.975, n - k) / norm.ppf(0.975)) ** 2
-    assert sandwich(r, j, NO_CUTS) == pytest.approx(expected, rel=1e-5)
-
-
-def test_the_error_of_a_mean_of_correlated_values_is_what_theory_says(rng):
-    y, phi = ar(5000, 0.8, rng), 0.8
-    (variance,) = sandwich(y - y.mean(), np.ones((1, 5000)), NO_CUTS)[0]
-    assert variance == pytest.approx((1 + phi) / (1 - phi) / 5000, rel=0.25)
-
-
-def test_series_are_not_correlated_with_each_other(rng):
-    halves = ar(300, 0.7, rng), ar(300, 0.7, rng)
-    j = np.vstack([np.repeat([1.0, 0.0], 300), np.repeat([0.0, 1.0], 300)])
-    cut = sandwich(np.concatenate(halves), j, np.array([300]))
-    assert cut[0, 1] == pytest.approx(0.0, abs=1e-12)
-    assert sandwich(np.concatenate(halves), j, NO_CUTS)[0, 1] > 0
+    assert residual_correlation([series], 1) == (0.0, 0.0)
 
 
 def test_without_white_noise_on_top_all_of_the_variance_is_correlated(rng):
-    phi, share = correlation([ar(2000, 0.7, rng)], 0)
+    phi, share = residual_correlation([ar(2000, 0.7, rng)], 0)
     assert phi == pytest.approx(0.7, abs=0.04)
     assert share == 1
 
@@ -147,3 +103,26 @@ def test_innovations_are_those_of_a_linear_filter(rng, level):
     e, one = (lfilter([1.0, -0.7], [1.0, 0.2], x) for x in (y, np.ones(50)))
     plain = e - one * (one @ e) / (one @ one) if level else e
     assert innovations(y, 0.7, 0.2, level) == pytest.approx(plain @ plain, rel=1e-6)
+
+
+def test_white_residuals_are_worth_their_number_and_slow_ones_less(rng):
+    white = rng.standard_normal(400)
+    slow = np.convolve(rng.standard_normal(440), np.ones(40), mode="valid")[:400]
+    ringing = np.sin(np.arange(400) * 0.9)
+    assert effective_sample_size(white) > 330
+    assert effective_sample_size(slow) < 60
+    assert effective_sample_size(ringing) < 60
+    assert effective_sample_size(np.zeros(400)) == 400
+
+
+@pytest.mark.parametrize("phi", [0.5, 0.8])
+def test_an_autoregressive_series_is_worth_what_theory_says(phi, rng):
+    e = rng.standard_normal(8000)
+    expected = 8000 * (1 - phi) / (1 + phi)
+    assert effective_sample_size(lfilter([1.0], [1.0, -phi], e)) == pytest.approx(expected, rel=0.3)
+
+
+def test_a_series_is_worth_eight_values_at_least_or_its_number(rng):
+    assert effective_sample_size(np.ones(400)) == 8
+    assert effective_sample_size(np.ones(12)) == 8
+    assert effective_sample_size(np.arange(7.0)) == 7
