@@ -67,9 +67,7 @@ LAZY_EDGES = {("discovery/result.py", "report"), ("cli/studio.py", "studio")}
 # Each outside library, with the files or folders that may import it.
 DOORS = {
     "torch": (
-        "model/gvae.py",
         "model/training.py",
-        "model/checkpoint.py",
         "paper/autoencoder_eq3.py",
     ),
     "safetensors": ("model/",),
