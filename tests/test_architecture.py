@@ -86,7 +86,8 @@ DOORS = {
     "pyarrow": ("tables/parquet.py",),
     "control": ("report/linear.py",),  # python-control, where it is installed
     "sklearn": ("estimator.py",),  # its tags, when it asks for them
-    "matplotlib": ("report/figures.py", "report/panels.py", "report/planes.py", "benchmarks/figures.py"),
+    "matplotlib": ("report/figures.py", "benchmarks/figures.py"),
+    "contourpy": ("report/plots.py",),
     "symengine": ("benchmarks/baselines.py",),
     "pysindy": ("benchmarks/peers/sindy.py", "benchmarks/peers/sindy_systems.py"),
     "pyoperon": ("benchmarks/peers/operon.py",),
