@@ -66,11 +66,13 @@ $(VENV)/.installed: EXTRAS :=
 $(VENV)/.installed-dev: EXTRAS := [dev]
 $(VENV)/.installed-torch: EXTRAS := [test,train]
 $(VENV)/.installed-docs: EXTRAS := [docs]
+# The tests run the benchmarks, too, which are a package of their own.
+$(VENV)/.installed-dev $(VENV)/.installed-torch: BENCH := --editable ./benchmarks
 
-$(addprefix $(VENV)/,.installed .installed-dev .installed-torch .installed-docs): pyproject.toml Makefile
+$(addprefix $(VENV)/,.installed .installed-dev .installed-torch .installed-docs): pyproject.toml benchmarks/pyproject.toml Makefile
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "gode needs Python 3.11 or newer; name one with: make PYTHON=python3.12 ..."; exit 1; }
 	@echo "Installing gode$(EXTRAS) into $(VENV), which takes a minute or two the first time ..."
 	@test -x $(BIN)/pip || $(PYTHON) -m venv $(VENV)
-	@$(INSTALL) --editable '.$(EXTRAS)'
+	@$(INSTALL) --editable '.$(EXTRAS)' $(BENCH)
 	@touch $(VENV)/.installed $@

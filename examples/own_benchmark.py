@@ -9,8 +9,8 @@ python examples/own_benchmark.py
 import numpy as np
 
 import gode
-from gode.benchmarks import Problem, noisy
-from gode.benchmarks.score import score
+from gode_bench.problems import Problem, noisy
+from gode_bench.score import score
 
 COOLING = Problem(
     name="cooling", suite="mine", text="u' + 0.3*u = 6", order=1, t0=0.0, t1=12.0, fs=5.0, initial=(90.0,)

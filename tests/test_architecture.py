@@ -1,4 +1,4 @@
-"""The shape of the package: its layers, the one door of each outside library, and the size of its pieces."""
+"""The shape of the package and of the benchmarks beside it: layers, doors of outside libraries, sizes."""
 
 import ast
 import sys
@@ -12,7 +12,9 @@ import pytest
 import gode
 
 PACKAGE = Path(gode.__file__).parent
+BENCHMARKS = Path(__file__).parents[1] / "benchmarks"  # a package of its own, gode_bench, above all of gode
 MODULES = sorted(path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*.py"))
+MODULES += sorted(path.relative_to(BENCHMARKS).as_posix() for path in BENCHMARKS.rglob("*.py"))
 ROOT = "__init__.py"  # names every public home, lazily, and so stands above the layers
 
 # Each part, in the order of its layer, with the parts it may import; the first two are open to all.
@@ -27,11 +29,13 @@ LAYERS = (
         "__version__": set(),
     },
     {"files": {"errors"}, "ranges": {"errors"}, "units": {"errors"}},
-    {"grammar": set(), "equation": set(), "data": set()},
-    {"library": {"grammar", "equation"}, "solve": {"equation", "data"}, "tables": {"data"}},
+    {"grammar": set(), "equation": set()},
+    {"data": {"equation"}},  # the words of an equation name no state
+    {"library": {"grammar", "equation"}, "solve": {"equation", "data"}, "tables": {"equation", "data"}},
     {
         "fitting": {"equation", "data", "solve"},
         "codec": {"equation"},
+        "measured": {"tables"},  # the public name of reading files
         "prior": {"grammar", "equation", "library"},  # laws that people use, as sentences of a grammar too
     },
     {
@@ -46,12 +50,11 @@ LAYERS = (
     },
     {"paper": {"*"}},  # the published method, as one part
     {"discovery": {"*"}},
-    {"measured": {"*"}},  # from files to checked data, for the command line and for fleets of files
     {"report": {"*"}, "estimator": {"*"}},
     {"fleet": {"*"}},  # many records, on many machines
-    {"benchmarks": {"*"}},  # its page is written by the report
     {"cli": {"*"}},  # "*": everything below
     {"studio": {"*"}},  # the page drives the command line
+    {"gode_bench": {"*"}},  # gode finds its command by an entry point and never imports it
 )
 RANK = {part: rank for rank, parts in enumerate(LAYERS) for part in parts}
 MAY_IMPORT = {part: allowed for parts in LAYERS for part, allowed in parts.items()}
@@ -70,34 +73,42 @@ DOORS = {
         "paper/autoencoder_eq3.py",
     ),
     "safetensors": ("model/",),
-    "sympy": ("equation/", "benchmarks/baselines.py", "benchmarks/odebench/systems.py"),
+    "sympy": ("equation/", "gode_bench/baselines.py", "gode_bench/odebench/systems.py"),
     "numba": ("compiling.py",),  # how kernels are compiled, and where the result is kept
-    # odebench is scored by a solver that is not ours
-    "scipy.integrate": ("solve/", "benchmarks/baselines.py", "benchmarks/odebench/systems.py"),
-    "scipy.optimize": ("fitting/", "data/gp.py", "benchmarks/baselines.py", "benchmarks/score.py"),
-    "multiprocessing": ("search/workers.py", "fleet/processes.py"),
+    # the benchmarks make data and score by a solver that is not ours
+    "scipy.integrate": ("solve/", "gode_bench/"),
+    "scipy.optimize": ("fitting/", "data/gp.py", "gode_bench/baselines.py", "gode_bench/score.py"),
+    "multiprocessing": ("search/workers.py", "fleet/processes.py", "gode_bench/fleet.py"),
     "concurrent": ("search/workers.py", "fleet/"),  # any executor runs a fleet
     "distributed": ("fleet/cluster.py",),  # the extra `dask`
     "threadpoolctl": ("search/",),
-    "pandas": ("tables/", "discovery/result.py", "discovery/table.py", "estimator.py", "fleet/"),
+    "pandas": (
+        "tables/",
+        "discovery/result.py",
+        "discovery/table.py",
+        "estimator.py",
+        "fleet/",
+        "gode_bench/measured.py",
+    ),
     "scipy.io": ("tables/matlab.py",),
     "openpyxl": ("tables/excel.py",),  # the extra `files`
     "h5py": ("tables/matlab.py",),
     "pyarrow": ("tables/parquet.py",),
     "control": ("report/linear.py",),  # python-control, where it is installed
     "sklearn": ("estimator.py",),  # its tags, when it asks for them
-    "matplotlib": ("report/figures.py", "benchmarks/figures.py"),
+    "matplotlib": ("report/figures.py", "gode_bench/figures.py"),
     "contourpy": ("report/plots.py",),
-    "symengine": ("benchmarks/baselines.py",),
-    "pysindy": ("benchmarks/peers/sindy.py", "benchmarks/peers/sindy_systems.py"),
-    "pyoperon": ("benchmarks/peers/operon.py",),
-    "gplearn": ("benchmarks/peers/gp_learn.py",),
-    "pysr": ("benchmarks/peers/py_sr.py",),
-    "odeformer": ("benchmarks/peers/ode_former.py",),
+    "symengine": ("gode_bench/baselines.py",),
+    "pysindy": ("gode_bench/peers/sindy.py", "gode_bench/peers/sindy_systems.py"),
+    "pyoperon": ("gode_bench/peers/operon.py",),
+    "gplearn": ("gode_bench/peers/gp_learn.py",),
+    "pysr": ("gode_bench/peers/py_sr.py",),
+    "odeformer": ("gode_bench/peers/ode_former.py",),
     "starlette": ("studio/",),  # the extra `studio`
     "uvicorn": ("studio/server.py",),
-    "click": ("cli/",),
-    "rich": ("cli/",),
+    "click": ("cli/", "gode_bench/commands.py"),
+    "rich": ("cli/", "gode_bench/commands.py"),
+    "playwright": ("gode_bench/studio.py",),  # drives a browser
 }
 INSTALLED = {"numpy", "scipy", *(name.split(".")[0] for name in DOORS)}  # dependencies and extras
 
@@ -114,7 +125,8 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 @cache
 def text(module: str) -> str:
-    return (PACKAGE / module).read_text(encoding="utf-8")
+    folder = BENCHMARKS if part_of(module) == "gode_bench" else PACKAGE
+    return (folder / module).read_text(encoding="utf-8")
 
 
 @cache
@@ -203,9 +215,10 @@ def test_part_imports_only_the_parts_it_may():
         f"{module}: {name}"
         for module in layered
         for name in binding_names(module)
-        if name.startswith("gode.") and not may_import(part_of(module), name.split(".")[1])
+        if (name.startswith("gode.") and not may_import(part_of(module), name.split(".")[1]))
+        or (is_within(name, "gode_bench") and part_of(module) != "gode_bench")
     )
-    vague = (module for module in layered if "gode" in imported_names(module))
+    vague = (m for m in layered if "gode" in imported_names(m) and part_of(m) != "gode_bench")
     refuse(vague, "import from the part that is meant")
 
 
@@ -236,7 +249,7 @@ def test_outside_library_enters_by_its_door():
 
 
 def test_imports_are_installed_with_the_package():
-    known = {"gode"} | INSTALLED | sys.stdlib_module_names
+    known = {"gode", "gode_bench"} | INSTALLED | sys.stdlib_module_names
     refuse(
         f"{module}: {name}"
         for module in MODULES
@@ -254,7 +267,8 @@ def test_no_circular_import():
 
 
 def dotted(module: str) -> str:
-    return ".".join(["gode", *module.removesuffix(".py").removesuffix("/__init__").split("/")])
+    home = [] if part_of(module) == "gode_bench" else ["gode"]
+    return ".".join([*home, *module.removesuffix(".py").removesuffix("/__init__").split("/")])
 
 
 def imported_modules(module: str, known: set[str]) -> Iterator[str]:
@@ -308,8 +322,15 @@ def test_only_the_command_line_prints():
         f"{module}, line {node.lineno}"
         for module in MODULES
         for node in nodes(module)
-        if isinstance(node, ast.Name) and node.id == "print" and not module.startswith("cli/")
+        if isinstance(node, ast.Name)
+        and node.id == "print"
+        and not (module.startswith("cli/") or is_script(module))
     )
+
+
+def is_script(module: str) -> bool:
+    """Tell whether a module of the benchmarks is run by `python -m`."""
+    return part_of(module) == "gode_bench" and 'if __name__ == "__main__":' in text(module)
 
 
 def test_init_only_re_exports():

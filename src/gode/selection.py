@@ -22,7 +22,7 @@ from gode.data import Columns
 from gode.equation import Equation, Law, SystemSkeleton, parse_skeleton
 from gode.equation.system import make_law
 from gode.equation.tree import derivative_order, is_other, variables
-from gode.fitting.correlated import fit_arma
+from gode.fitting.correlation import fit_arma
 from gode.fitting.evidence import Residuals, deviance
 from gode.fitting.individuals import Individuals
 from gode.fitting.lasting import law_lasts

@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from gode.benchmarks.jobs import QUICK
-from gode.benchmarks.quick import check_quick, quick_jobs
-from gode.benchmarks.records import open_store, read_records
-from gode.benchmarks.worker import broken
 from gode.cli import main
-from gode.cli.bench import bench
+from gode_bench.commands import bench
+from gode_bench.jobs import QUICK
+from gode_bench.quick import check_quick, quick_jobs
+from gode_bench.records import open_store, read_records
+from gode_bench.worker import broken
 
 
 def run(words: str, *more: str):

@@ -2,8 +2,8 @@ from statistics import geometric_mean
 
 import pytest
 
-from gode.benchmarks.engine import measure
 from gode.errors import ConfigError
+from gode_bench.engine import measure
 
 
 def test_rates_stand_beside_those_of_a_baseline():

@@ -3,9 +3,9 @@ from dataclasses import asdict
 
 import pytest
 
-from gode.benchmarks.jobs import SWEEP_PROBLEMS, SWEEPS, Job, job_from, suite_jobs, sweep_jobs
-from gode.benchmarks.methods import METHODS, method
 from gode.errors import ConfigError
+from gode_bench.jobs import SWEEP_PROBLEMS, SWEEPS, Job, job_from, suite_jobs, sweep_jobs
+from gode_bench.methods import METHODS, method
 
 COMMON = {"methods": ("gode", "floor"), "seeds": (0, 1), "initial": "known", "effort": "normal"}
 

@@ -3,8 +3,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gode.benchmarks import problem, truth
-from gode.benchmarks.jobs import Job, initial_values, measured
+from gode_bench.jobs import Job, initial_values, measured
+from gode_bench.problems import problem, truth
 
 JOB = Job(study="b1", problem="ID3", method="gode")
 

@@ -5,16 +5,16 @@ import importlib.util
 import numpy as np
 import pytest
 
-from gode.benchmarks import problem
-from gode.benchmarks.jobs import Job, measured
-from gode.benchmarks.methods import METHODS, Task
-from gode.benchmarks.odebench.score import score_system
-from gode.benchmarks.odebench.systems import system
-from gode.benchmarks.peers import PEERS, PeerTask
-from gode.benchmarks.peers.notation import infix, product
-from gode.benchmarks.score import score
 from gode.equation import parse_equation
 from gode.errors import DataError, EquationError
+from gode_bench.jobs import Job, measured
+from gode_bench.methods import METHODS, Task
+from gode_bench.odebench.score import score_system
+from gode_bench.odebench.systems import system
+from gode_bench.peers import PEERS, PeerTask
+from gode_bench.peers.notation import infix, product
+from gode_bench.problems import problem
+from gode_bench.score import score
 
 COLUMN = np.linspace(1.0, 2.0, 5)
 

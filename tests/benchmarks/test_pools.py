@@ -1,10 +1,10 @@
 import pytest
 
 from examples_found import found_growth
-from gode.benchmarks.jobs import Job
-from gode.benchmarks.pools import read_pools, write_pool
 from gode.errors import FileError
 from gode.selection import rank
+from gode_bench.jobs import Job
+from gode_bench.pools import read_pools, write_pool
 
 
 def test_a_saved_pool_is_ranked_as_the_discovery_was(tmp_path):

@@ -2,11 +2,11 @@ import json
 
 import pytest
 
-from gode.benchmarks import problem
-from gode.benchmarks.jobs import Job
-from gode.benchmarks.records import FILE, Record, open_store, read_records
-from gode.benchmarks.score import failed, score
 from gode.errors import FileError
+from gode_bench.jobs import Job
+from gode_bench.problems import problem
+from gode_bench.records import FILE, Record, open_store, read_records
+from gode_bench.score import failed, score
 
 
 def record(name: str, *, seed: int = 0, text: str | None = None) -> Record:

@@ -4,14 +4,14 @@ from xml.etree import ElementTree
 
 import pytest
 
-from gode.benchmarks import problem
-from gode.benchmarks.figures import COLOURS, MARKS, svg, violins
-from gode.benchmarks.jobs import Job
-from gode.benchmarks.methods import METHODS
-from gode.benchmarks.records import Record, open_store, read_records
-from gode.benchmarks.report import make_report, markdown, remember_command, write_report
-from gode.benchmarks.score import failed, score
 from gode.errors import FileError
+from gode_bench.figures import COLOURS, MARKS, svg, violins
+from gode_bench.jobs import Job
+from gode_bench.methods import METHODS
+from gode_bench.problems import problem
+from gode_bench.records import Record, open_store, read_records
+from gode_bench.report import make_report, markdown, remember_command, write_report
+from gode_bench.score import failed, score
 
 EQUATIONS = {
     "ID2": ("u' = 0.22*u", "u' = 0.3*u"),

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from gode.benchmarks.jobs import suite_jobs
-from gode.benchmarks.records import FILE, open_store, read_records
-from gode.benchmarks.run import RunConfig, run_jobs
-from gode.benchmarks.tables import settings, suite_table
-from gode.benchmarks.worker import broken, run_job
 from gode.errors import ConfigError
+from gode_bench.jobs import suite_jobs
+from gode_bench.records import FILE, open_store, read_records
+from gode_bench.run import RunConfig, run_jobs
+from gode_bench.tables import settings, suite_table
+from gode_bench.worker import broken, run_job
 
 PROGRAM = [sys.executable, "-c", "from gode.cli import main; main()", "bench"]
 NAMES = ("ID2", "ID3", "ID7", "LODE4")

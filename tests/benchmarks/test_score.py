@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from gode.benchmarks import SUITES, problem
-from gode.benchmarks.published import published_rows
-from gode.benchmarks.score import score
+from gode_bench.problems import SUITES, problem
+from gode_bench.published import published_rows
+from gode_bench.score import score
 
 ALL = [one for problems in SUITES.values() for one in problems]
 

@@ -1,8 +1,8 @@
 import pytest
 
-from gode.benchmarks import SUITES
-from gode.benchmarks.score import same_equation, same_structure
 from gode.equation import parse_equation
+from gode_bench.problems import SUITES
+from gode_bench.score import same_equation, same_structure
 
 ALL = [one for problems in SUITES.values() for one in problems]
 SAME = [

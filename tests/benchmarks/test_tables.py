@@ -3,12 +3,12 @@ from dataclasses import replace
 
 import pytest
 
-from gode.benchmarks import problem, suite
-from gode.benchmarks.jobs import Job
-from gode.benchmarks.records import Record
-from gode.benchmarks.score import failed, score
-from gode.benchmarks.sweeps import curves, sweep_table, sweeps_of
-from gode.benchmarks.tables import problem_table, run_table, settings, suite_table, summarise
+from gode_bench.jobs import Job
+from gode_bench.problems import problem, suite
+from gode_bench.records import Record
+from gode_bench.score import failed, score
+from gode_bench.sweeps import curves, sweep_table, sweeps_of
+from gode_bench.tables import problem_table, run_table, settings, suite_table, summarise
 
 
 def record(name, text, *, method="gode", seed=0, seconds=2.0, **changes) -> Record:

@@ -1,9 +1,11 @@
 import os
 import subprocess
 import sys
+from importlib.metadata import EntryPoints
+from types import SimpleNamespace
 
 import pytest
-from click import Command, Context, Group
+from click import Command, Context, Group, echo
 
 from commands import GROWTH, gode, refused
 from gode.cli import main
@@ -171,3 +173,24 @@ def test_the_lists_of_the_command_line_are_those_of_the_library():
     (interpolation,) = (p for p in command.params if p.name == "interpolation")
     assert set(interpolation.type.choices) == set(Interpolation)
     assert (*LANGUAGES, LINEAR) == FORMATS
+
+
+def test_without_the_benchmarks_their_command_says_how_to_install_them(monkeypatch):
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda **_: EntryPoints())
+    monkeypatch.delitem(main.commands, "bench", raising=False)
+    assert refused("bench", "b1").count("pip install ./benchmarks") == 1
+    assert "bench " not in gode("--help").output
+
+
+def test_the_command_of_another_package_is_loaded_when_it_is_called(monkeypatch):
+    calls = []
+    other = SimpleNamespace(
+        load=lambda: calls.append("loaded") or Command("weigh", callback=lambda: echo("3 kg"))
+    )
+    monkeypatch.setattr(
+        "importlib.metadata.entry_points", lambda name="weigh", **_: [other] if name == "weigh" else []
+    )
+    monkeypatch.setattr(main, "commands", dict(main.commands))
+    assert gode("grammars").exit_code == 0
+    assert not calls
+    assert gode("weigh").output == "3 kg\n"

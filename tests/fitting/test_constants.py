@@ -7,7 +7,6 @@ import pytest
 from numpy.polynomial import polynomial
 from scipy.optimize import least_squares
 
-from gode.benchmarks import problem, truth
 from gode.data import Columns, columns_of_run, join_runs
 from gode.equation import Equation, parse_equation, parse_skeleton
 from gode.equation.tape import compile_tape, evaluate
@@ -26,6 +25,7 @@ from gode.fitting import (
 from gode.grammar import grammar_names, load_grammar, sample_many
 from gode.library import skeleton_of
 from gode.solve import SolveConfig, solve
+from gode_bench.problems import problem, truth
 
 T = np.linspace(0, 6, 241)
 FINE = SolveConfig(rtol=1e-10)

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from gode.fitting.individuals import population_of
-from gode.fitting.moderated import moderated
 
 
 def _estimates(rng, n, spread, error, mean=(1.0, -5.0)):
@@ -37,20 +36,6 @@ def test_the_interval_of_the_mean_of_a_dozen_individuals_covers_it():
         found = population_of(*_estimates(rng, 12, (0.2, 1.0), (0.1, 0.4)))
         inside.append(np.abs(found.mean - (1.0, -5.0)) < 1.96 * found.errors)
     assert np.all(np.abs(np.mean(inside, axis=0) - 0.95) < 0.045)
-
-
-def test_runs_with_the_same_noise_share_its_variance(rng):
-    squares = rng.chisquare(5, 200)
-    variances, freedom = moderated(squares, np.full(200, 5.0))
-    assert np.ptp(variances) < 0.5
-    assert freedom > 40
-
-
-def test_runs_with_different_noise_keep_some_of_it(rng):
-    noise = np.repeat([1.0, 25.0], 100)
-    variances, freedom = moderated(noise * rng.chisquare(5, 200), np.full(200, 5.0))
-    assert np.median(variances[100:]) > 5 * np.median(variances[:100])
-    assert freedom < 20
 
 
 def test_a_population_of_runs_that_determine_nothing_has_a_mean():

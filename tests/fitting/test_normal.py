@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from gode.fitting.normal import add_normal, damped_step
+from gode.fitting.normal import Normal, add_normal, damped_arrow_step, damped_step
 
 
 def test_runs_add_up_to_the_normal_equations(rng):
@@ -36,3 +36,24 @@ def test_a_damped_step_solves_the_damped_equations(rng):
 def test_numbers_without_effect_stay_where_they_are():
     normal, gradient = np.diag([2.0, 0.0]), np.array([4.0, 0.0])
     assert damped_step(normal, gradient, 1.0) == pytest.approx([1.0, 0.0])
+
+
+def test_the_step_of_an_arrow_is_that_of_the_dense_equations(rng):
+    places = [[0, 2, 1, 3], [0, 4, 1]]  # where in p the numbers of each run stand: p[0] and p[1] are shared
+    wide, right, runs = np.zeros((5, 5)), np.zeros(5), []
+    for place in places:
+        j, r = rng.standard_normal((len(place), 12)), rng.standard_normal(12)
+        runs.append(Normal(j @ j.T, j @ r))
+        wide[np.ix_(place, place)] += runs[-1].matrix
+        right[place] += runs[-1].gradient
+    expected = damped_step(wide, right, 0.3)
+    for place, step in zip(places, damped_arrow_step(runs, [0, 2], 0.3), strict=True):
+        assert step == pytest.approx(expected[place])
+
+
+def test_numbers_that_are_held_do_not_move(rng):
+    j = rng.standard_normal((3, 30))
+    normal = Normal(j @ j.T, j @ rng.standard_normal(30)).held_at(np.array([False, True, False]))
+    step = damped_step(*normal, 0.0)
+    others = np.linalg.solve((j @ j.T)[np.ix_([0, 2], [0, 2])], normal.gradient[[0, 2]])
+    assert step == pytest.approx([others[0], 0.0, others[1]])

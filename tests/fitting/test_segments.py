@@ -7,8 +7,9 @@ from scipy.integrate import solve_ivp
 import gode
 from gode.data import Dataset, make_run
 from gode.equation import parse_skeleton
-from gode.fitting.shooting import ShootConfig, shoot
+from gode.fitting.shooting import shoot
 from gode.fitting.target import Target
+from gode.fitting.trajectory import ShootConfig
 
 FORM = ["x' = a*y - b*x", "y' = c*x - d*y - e*x*z", "z' = f*x*y - g*z"]
 TRUE = {"a": 10, "b": 10, "c": 28, "d": 1, "e": 1, "f": 1, "g": 8 / 3}

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from gode.benchmarks.problems import truths
 from gode.equation import parse_skeleton
 from gode.errors import ModelError
 from gode.library import Library, draw_library
 from gode.model.quality import check, exact_share, term_distance
+from gode.paper.equations_sec3 import true_skeletons
 from model_spaces import SMALL, book_of, random_space
 
 TEXTS = ("u' = C*u", "u' = C*u + C", "u' = C + C*u^2", "u' = C*sin(C*u)", "u' = C*u + C*u^2 + C*u^3")
@@ -48,7 +48,7 @@ def library() -> Library:
 def test_check_runs_on_any_space(kind: str, library: Library, rng):
     space = random_space(SMALL, rng, kind=kind, terms=book_of(library))
     known, unseen = Library(SMALL, library.derivations[:40]), Library(SMALL, library.derivations[40:])
-    quality = check(space, known, unseen, truths(), n_prior=300, rng=np.random.default_rng(0))
+    quality = check(space, known, unseen, true_skeletons(), n_prior=300, rng=np.random.default_rng(0))
     assert quality.valid == quality.solvable == 1.0
     for share in (quality.exact, quality.unique, quality.novel, quality.covered):
         assert 0 <= share <= 1

@@ -2,7 +2,6 @@
 
 import pytest
 
-from gode.benchmarks.problems import SUITES
 from gode.equation import Skeleton, parse_skeleton, parse_tree
 from gode.equation.normal import _cancelled
 from gode.equation.sums import to_sum
@@ -10,6 +9,7 @@ from gode.equation.tree import unlabelled
 from gode.grammar import Grammar, grammar_names, load_grammar
 from gode.library import skeleton_of
 from gode.model.terms import WAVES, TermBook, bodies_of, freed, make_book, terms_for
+from gode_bench.problems import SUITES
 from model_spaces import SMALL, book_of, library_of
 
 TRUTHS = {problem.name: problem.equation.skeleton for suite in SUITES.values() for problem in suite}

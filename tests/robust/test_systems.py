@@ -1,6 +1,5 @@
 """Systems of any size, length and speed, with gaps, inputs and several runs: an answer or one sentence."""
 
-import importlib.util
 import warnings
 from contextlib import suppress
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from hypothesis import strategies as st
 
 import gode
 from gode.errors import GodeError
+from gode_bench.measured import MEASURED, channels, textbook_of
 
 ROOT = Path(__file__).parents[2]
 SHARED = ROOT.parent / "shared" / "data"
@@ -147,28 +147,17 @@ def test_a_short_record_ends_in_an_answer_or_a_sentence(case):
     check(case, 2.0)
 
 
-def script():
-    """Return benchmarks/measured.py."""
-    spec = importlib.util.spec_from_file_location("measured_records", ROOT / "benchmarks" / "measured.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-MEASURED = script().MEASURED
-
-
 @pytest.mark.slow
 @pytest.mark.skipif(not SHARED.is_dir(), reason="the measured records are not beside this checkout")
 @pytest.mark.parametrize("number", range(len(MEASURED)), ids=lambda i: f"{i}-{MEASURED[i].name}")
 def test_a_measured_record_has_an_answer_and_its_textbook_law_can_be_fitted(number):
-    module, record = script(), MEASURED[number]
-    t, data, force = module.channels(record, SHARED / f"{record.name}.csv")
+    record = MEASURED[number]
+    t, data, force = channels(record, SHARED / f"{record.name}.csv")
     options = {} if force is None else {"force": force if len(t) > 1 else force[0]}
     signals = t if len(t) > 1 else t[0]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         found = gode.discover(signals, data, order=record.order, effort="quick", max_seconds=5, **options)
-        fitted = gode.fit(module.textbook_of(record), signals, data, **options)
+        fitted = gode.fit(textbook_of(record), signals, data, **options)
     assert str(found.equation)
     assert str(fitted.equation)

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
-from gode.benchmarks import SUITES, Problem, problem
 from gode.equation import Node, parse_tree
 from gode.solve import SolveConfig, solve
+from gode_bench.problems import SUITES, Problem, problem
 
 ALL = [one for problems in SUITES.values() for one in problems]
 ACCURATE = SolveConfig(rtol=1e-10)

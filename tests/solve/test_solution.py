@@ -5,10 +5,10 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from gode.benchmarks import problem as benchmark
 from gode.equation import parse_equation
 from gode.errors import ConfigError, DataError, Failure
 from gode.solve import Solution, SolveConfig, solve
+from gode_bench.problems import problem as benchmark
 from problems import PROBLEMS, TRACKED, Problem
 
 TIMES = np.linspace(0, 2, 201)

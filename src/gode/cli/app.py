@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 Decorator = Callable[[Callable[..., None]], Callable[..., None]]
 # Each command with its module in gode.cli, which is imported when the command is called.
 COMMANDS = {
-    "bench": "bench",
     "demo": "demo",
     "discover": "discover",
     "discover-many": "fleet",
@@ -40,6 +39,9 @@ COMMANDS = {
     "train": "models",
     "watch": "watch",
 }
+PLUGINS = (
+    "gode.commands"  # the group of entry points by which other packages add commands, loaded when called
+)
 NOT_EXPLAINED = 3  # exit code if the fit is poor, or no equation is supported
 INTERRUPTED, TERMINATED = 130, 143  # exit codes after SIGINT and SIGTERM
 ARGUMENT = re.compile(r"\b(\w{4,})=(?:'([^']*)'|([\w.]+))?")  # of a Python call, such as order=2 or force=
@@ -106,12 +108,28 @@ class _Group(click.Group):
     command_class = StrictCommand
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return sorted(COMMANDS)
+        from importlib.metadata import entry_points
+
+        return sorted({*COMMANDS, *entry_points(group=PLUGINS).names})
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name in COMMANDS:
             import_module(f"gode.cli.{COMMANDS[cmd_name]}")  # it adds itself to the group
+        elif cmd_name not in self.commands:
+            self._add_plugin(ctx, cmd_name)
         return super().get_command(ctx, cmd_name)
+
+    def _add_plugin(self, ctx: click.Context, name: str) -> None:
+        """Add the command of another package; if the benchmarks are missing, say how to install them."""
+        from importlib.metadata import entry_points
+
+        for entry in entry_points(group=PLUGINS, name=name):
+            self.add_command(entry.load(), name)
+        if name == "bench" and name not in self.commands and not ctx.resilient_parsing:
+            raise click.UsageError(
+                "the benchmarks are a package of their own, which is not installed; in a clone of gode run: "
+                "pip install ./benchmarks"
+            )
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         for stream in (sys.stdout, sys.stderr):

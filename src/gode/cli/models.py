@@ -118,12 +118,12 @@ def model_check(name: str, seed: int, as_json: bool) -> None:
     import numpy as np
     from rich.table import Table
 
-    from gode.benchmarks.problems import truths
     from gode.model import load_model
     from gode.model.making import check_model
+    from gode.paper.equations_sec3 import true_skeletons
 
     space = load_model(name)
-    quality = check_model(space, truths(), rng=np.random.default_rng(seed))
+    quality = check_model(space, true_skeletons(), rng=np.random.default_rng(seed))
     if as_json:
         click.echo(json.dumps(asdict(quality)))
         return

@@ -34,9 +34,8 @@ from gode.discovery.remedies import (
 from gode.equation import Equation, Law, Skeleton, parse_skeleton
 from gode.errors import EquationError
 from gode.fitting import ConstantsConfig, fit_constants
-from gode.fitting.group import shoot_law
 from gode.fitting.prepare import Prepared, input_values
-from gode.fitting.shooting import Shot
+from gode.fitting.shooting import Shot, shoot
 from gode.fitting.target import Target
 from gode.fitting.views import is_plain, view
 from gode.search.coupling import law_of
@@ -218,7 +217,7 @@ class Refits:
                 constants[:, list(own)] = self.best.own.values[self.numbers]
             else:
                 own = tuple(range(law.skeleton.n_constants))
-        return shoot_law(law.skeleton, constants, target, own, config=config)
+        return shoot(law.skeleton, constants, target, own, config=config)
 
     def rms(
         self,

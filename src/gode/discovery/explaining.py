@@ -21,10 +21,9 @@ from gode.discovery.causes import (
 from gode.discovery.quality import Quality, Verdict
 from gode.discovery.result import Discovery
 from gode.equation.system import make_law
-from gode.fitting.group import joint_covariance, uncertainty
-from gode.fitting.individuals import Individuals, population_of
+from gode.fitting.covariance import covariances
+from gode.fitting.individuals import population_of
 from gode.fitting.prepare import Prepared
-from gode.fitting.target import Target
 from gode.search.settings import Settings
 from gode.search.zero_starts import fitted_target
 from gode.selection import Candidate, front, ties
@@ -105,20 +104,14 @@ def with_error_bars(order: Sequence[Candidate], prepared: Prepared, settings: Se
 
 
 def _with_bars(candidate: Candidate, prepared: Prepared, settings: Settings) -> Candidate:
-    target = fitted_target(candidate, prepared)
-    k = len(candidate.equation.constants)
-    if candidate.own is not None:
-        return _with_population(candidate, candidate.own, target, settings)
-    joint, _ = joint_covariance(candidate.equation, candidate.initial, target, config=settings.shooting)
-    return replace(candidate, covariance=joint[:k, :k])
-
-
-def _with_population(candidate: Candidate, own: Individuals, target: Target, settings: Settings) -> Candidate:
-    """Return the candidate with error bars of each run, and the law of the population's mean."""
-    law, places = candidate.equation, list(own.places)
-    found = uncertainty(law, own, candidate.initial, target, config=settings.shooting)
+    """Return a candidate with error bars of each run, and the law of the population's mean."""
+    law, own, target = candidate.equation, candidate.own, fitted_target(candidate, prepared)
+    found = covariances(law, own, candidate.initial, target, config=settings.shooting)
     if found is None:
         return candidate
+    if own is None:
+        return replace(candidate, covariance=found.shared)
+    places = list(own.places)
     own = replace(own, covariances=np.array([c[np.ix_(places, places)] for c in found.runs]))
     everyone = population_of(own.values, own.covariances)
     constants, covariance = np.array(law.constants), np.zeros_like(candidate.covariance)

@@ -15,11 +15,10 @@ import numpy as np
 from gode.data import Dataset, Interpolation, Samples
 from gode.equation import Skeleton, parse_skeleton
 from gode.fitting import fit_constants
-from gode.fitting.group import shoot_law
 from gode.fitting.individuals import own_places
 from gode.fitting.long_records import condensed
 from gode.fitting.prepare import Prepared, assemble
-from gode.fitting.shooting import Shot
+from gode.fitting.shooting import Shot, shoot
 from gode.fitting.views import inputs_seen, view
 from gode.search.settings import Settings
 
@@ -127,7 +126,7 @@ def _closest(
                 start = fit_constants(skeleton, here.problems[0], config=settings.constants).equation
                 if start is not None:
                     places, how = own_places(skeleton, settings.individual), settings.shooting
-                    found.append(shoot_law(skeleton, start.constants, here.target, places, config=how))
+                    found.append(shoot(skeleton, start.constants, here.target, places, config=how))
     solved = [[shot for shot in found if shot.equation is not None] for found in shots]
     return [min(found, key=lambda shot: shot.sse, default=None) for found in solved]
 

@@ -1,7 +1,7 @@
 """The prediction for an individual that is not among the data, from the population and its first points.
 
 Before any of it was seen, its constants are those of the population, as uncertain as that is wide. Points of
-its own are weighed against that by Bayes' rule: the most probable constants by Gauss-Newton steps, and a
+its own are weighed against that by Bayes' rule: the most probable constants by a fit with a prior, and a
 normal law about them, from which solutions are drawn.
 """
 
@@ -13,26 +13,25 @@ from numpy.typing import ArrayLike
 
 from gode.arrays import Float
 from gode.data import Run
-from gode.data.numbers import as_numbers
-from gode.data.runs import Input
+from gode.data.convert import as_numbers
+from gode.data.dataset import Input
+from gode.data.states import table_of
 from gode.discovery.prediction import Prediction, check_level
 from gode.discovery.simulate import Forces, Start, make_start
-from gode.discovery.states import table_of
 from gode.equation.system import make_law
 from gode.errors import DataError
-from gode.fitting.correlated import inverse
+from gode.fitting.covariance import inverse
 from gode.fitting.individuals import population_of
 from gode.fitting.prepare import Prepared
-from gode.fitting.shooting import Path, ShootConfig, Shooter
 from gode.fitting.target import Target, state_places
+from gode.fitting.trajectory import Prior, ShootConfig, Trajectories
 from gode.selection import Candidate
 from gode.solve import Signal, solve
 
-DRAWS = 400  # solutions behind a band
-STEPS = 30  # at most, to the most probable constants
-HALVINGS = 10  # of a step that makes it worse
-SETTLED = 1e-6  # gain that ends them
-VAGUE = 1e6  # times the scale of a state: standard deviation of an initial value that nothing is known of
+DRAWS = 400  # A band consists of quantiles of so many solutions.
+STEPS = 30  # The fit to a few points takes at most so many steps.
+SETTLED = 1e-7  # It ends when a step gains a smaller fraction of the cost.
+VAGUE = 1e6  # The standard deviation of an unknown initial value is so many sizes of its state.
 
 
 @dataclass(frozen=True)
@@ -130,59 +129,35 @@ def _updated(
     config: ShootConfig,
 ) -> _Belief:
     """Return what is known after some points were seen, whose noise is that of the other runs."""
-    skeleton, whole = candidate.equation.skeleton, prepared.whole
-    k = len(candidate.equation.constants)
+    skeleton, everyone = candidate.equation.skeleton, prepared.whole
+    k = skeleton.n_constants
     places = state_places(skeleton.orders)
     if start is not None:
-        known = run.initial.copy()
-        known[places] = start
-        run = replace(run, initial=known)
-    dataset = replace(whole.dataset, runs=(run,), names=())
+        initial = run.initial.copy()
+        initial[places] = start
+        run = replace(run, initial=initial)
+    dataset = replace(everyone.dataset, runs=(run,), names=())
     guide = _guide(run)
-    shooter = Shooter(skeleton, Target(dataset, whole.weights, (guide,), whole.scales), config)
-    free = shooter.free[0]
+    target = Target(dataset, everyone.weights, (guide,), everyone.scales)
+    free = ~np.isfinite(run.initial[places])
     mean = np.append(belief.mean[:k], guide[[3 * (p // 2) + p % 2 for p in places], 0][free])
-    scales = np.repeat(whole.scales, skeleton.orders)[free]
-    prior = np.zeros((len(mean), len(mean)))
-    prior[:k, :k] = inverse(belief.covariance[:k, :k])
-    prior[range(k, len(mean)), range(k, len(mean))] = 1.0 / (VAGUE * scales) ** 2
+    scales = np.repeat(everyone.scales, skeleton.orders)[free]
+    precision = np.zeros((len(mean), len(mean)))
+    precision[:k, :k] = inverse(belief.covariance[:k, :k])
+    precision[range(k, len(mean)), range(k, len(mean))] = 1.0 / (VAGUE * scales) ** 2
     variance = max(
         candidate.rms**2 * candidate.n_values / max(candidate.n_values - candidate.n_free, 1), 1e-300
     )
-    path = _most_probable(shooter, mean, prior, variance)
+    # The residuals are in units of the assumed noise, of which the noise that the runs have is a multiple.
+    patient = replace(config, max_iterations=STEPS, tolerance=SETTLED, rough=SETTLED)
+    problem = Trajectories(skeleton, target, patient, prior=Prior(mean, variance * precision))
+    path = problem.minimise(mean)
     if path is None:
         raise DataError("the law has no solution along the points seen; check them")
-    n = len(free)
-    covariance = np.zeros((k + n, k + n))
+    covariance = np.zeros((k + len(free),) * 2)
     chosen = [*range(k), *(k + np.flatnonzero(free)).tolist()]
-    covariance[np.ix_(chosen, chosen)] = inverse(path.normal / variance + prior)
-    return _Belief(np.append(path.p[:k], shooter.initial(path.p)[0]), covariance)
-
-
-def _most_probable(shooter: Shooter, mean: Float, prior: Float, variance: float) -> Path | None:
-    """Return the path of least squared residuals, over the noise, plus squared distance from the prior."""
-    now = shooter.solve(mean, slopes=True)
-    for _ in range(STEPS if now is not None else 0):
-        assert now is not None
-        cost = _cost(now, mean, prior, variance)
-        step = inverse(now.normal / variance + prior) @ (now.gradient / variance + prior @ (mean - now.p))
-        for _ in range(HALVINGS):
-            after = shooter.solve(now.p + step, slopes=True)
-            if after is not None and _cost(after, mean, prior, variance) <= cost:
-                break
-            step = step / 2
-        else:
-            return now
-        assert after is not None
-        now = after
-        if cost - _cost(now, mean, prior, variance) < SETTLED:
-            break
-    return now
-
-
-def _cost(path: Path, mean: Float, prior: Float, variance: float) -> float:
-    gap = path.p - mean
-    return float(path.sse / variance + gap @ prior @ gap)
+    covariance[np.ix_(chosen, chosen)] = inverse(path.normals[0].matrix / variance)
+    return _Belief(np.append(path.p[:k], problem.parameters.initial(path.p)[0]), covariance)
 
 
 def _solved(candidate: Candidate, p: Float, t: Float, inputs: Mapping[str, Signal]) -> Float | None:

@@ -8,7 +8,7 @@ import numpy as np
 from gode.arrays import Float
 from gode.discovery.result import Discovery
 from gode.errors import DataError
-from gode.fitting.group import shoot_law
+from gode.fitting.shooting import shoot
 from gode.search.interrupts import Interrupts
 from gode.search.settings import Settings
 from gode.selection import Candidate, Pool, judge, rank
@@ -91,6 +91,6 @@ def _on_all(one: Discovery, other: Discovery) -> Candidate | None:
         constants = np.array([best.law_of(i).constants for i in range(len(best.initial))])
         own = best.own.places
     skeleton = best.equation.skeleton
-    shot = shoot_law(skeleton, constants, target, own, config=fixed, start=best.initial)
+    shot = shoot(skeleton, constants, target, own, config=fixed, start=best.initial)
     judged = judge(shot, other.prepared.floor, settings.selection, other.prepared.columns)
     return None if judged is None else replace(judged, n_free=best.n_free)

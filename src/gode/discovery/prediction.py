@@ -11,9 +11,9 @@ from gode.arrays import Bool, Float
 from gode.discovery.simulate import Scenario, simulate
 from gode.equation.tree import STATE
 from gode.errors import ConfigError, DataError, Failure
-from gode.fitting.group import joint_covariance, uncertainty
+from gode.fitting.covariance import covariances
 from gode.fitting.prepare import Prepared
-from gode.fitting.shooting import ShootConfig
+from gode.fitting.trajectory import ShootConfig
 from gode.search.zero_starts import fitted_target
 from gode.selection import Candidate
 from gode.solve import Solution
@@ -123,15 +123,13 @@ def check_level(level: float) -> None:
 def covariance_in(
     candidate: Candidate, prepared: Prepared, config: ShootConfig, run: int = 0
 ) -> tuple[Float, Bool]:
-    """Return the covariance of the constants that a run has and of initial values, as `joint_covariance`."""
+    """Return the covariance of the constants of a run and of its initial values, and which are fitted."""
     target, law = fitted_target(candidate, prepared), candidate.equation
-    if candidate.own is None:
-        return joint_covariance(law, candidate.initial, target, config=config)
-    found = uncertainty(law, candidate.own, candidate.initial, target, config=config)
+    found = covariances(law, candidate.own, candidate.initial, target, config=config)
     if found is not None:
-        return found.of_run(run)
+        return found.runs[run], found.free[run]
     k = len(law.constants)
-    return np.zeros((k, k)), np.zeros(candidate.initial.shape, bool)
+    return np.zeros((k, k)), np.zeros(candidate.initial.shape[1], bool)
 
 
 def propagated_error(joint: tuple[Float, Bool], scenario: Scenario, solved: Solution, channel: int) -> Float:
@@ -141,14 +139,11 @@ def propagated_error(joint: tuple[Float, Bool], scenario: Scenario, solved: Solu
     """
     covariance, free = joint
     k = len(covariance) - int(free.sum())
-    places, rows = list(range(k)), list(range(k))
+    rows = list(range(k))
     if scenario.initial is None:
-        own = np.flatnonzero(free[scenario.run])
-        first = k + int(free[: scenario.run].sum())
-        places += range(first, first + len(own))
-        rows += (k + own).tolist()
+        rows += (k + np.flatnonzero(free)).tolist()
     slopes = solved.sensitivities[rows, channel]
-    part = covariance[np.ix_(places, places)]
+    part = covariance[: len(rows), : len(rows)]
     with np.errstate(over="ignore", invalid="ignore"):
         variance = np.einsum("in,ij,jn->n", slopes, part, slopes)
     return np.asarray(np.sqrt(np.maximum(variance, 0.0)))

@@ -12,8 +12,8 @@ from gode.data.columns import channel_names
 from gode.data.noise import NoiseKind, NoiseModel, noise_model
 from gode.discovery.called import shown
 from gode.discovery.simulate import Scenario, simulate
+from gode.fitting.correlation import effective_sample_size
 from gode.fitting.prepare import Prepared
-from gode.fitting.whiteness import worth
 from gode.selection import Candidate
 
 DOUBT = 0.01  # a test with a smaller probability is reported as failed
@@ -127,7 +127,7 @@ class Channel:
     @cached_property
     def independent(self) -> float:
         """The number of independent values that the residuals are worth."""
-        return sum(worth(s.weighted) for s in self.series)
+        return sum(effective_sample_size(s.weighted) for s in self.series)
 
     @cached_property
     def rms(self) -> float:

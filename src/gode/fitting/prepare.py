@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import SupportsFloat
 
 import numpy as np
 
 from gode.arrays import Float
 from gode.data import Columns, Dataset, Run, Smooth, columns_of_states, join_runs
-from gode.data.joining import Samples
+from gode.data.convert import values_at
+from gode.data.dataset import Samples
 from gode.data.outliers import outliers_told, smoothed_without_outliers, without_outliers
 from gode.data.smoothing import LENDERS, Memo, evenly, resampled, smooth_runs
 from gode.equation import Equation, Term, parse_tree
@@ -176,7 +176,7 @@ def _sampled(name: str, signal: object, t: Float) -> Float:
         x[0] = t
         values = evaluate(compile_tape([Term(1.0, None, tree)], COLUMNS, 0), [], x).value
     elif callable(signal):
-        values = np.array([_one_number(signal(float(s)), name) for s in t])
+        values = values_at(signal, t, name)
     elif isinstance(signal, Samples):
         values = joined(signal, t)
     else:
@@ -186,12 +186,6 @@ def _sampled(name: str, signal: object, t: Float) -> Float:
             f"the input {name} is not finite at every time of the data; restrict the data or fix it"
         )
     return values
-
-
-def _one_number(value: object, name: str) -> float:
-    if isinstance(value, SupportsFloat) and np.asarray(value).ndim == 0:
-        return float(value)
-    raise DataError(f"the input {name} must be one number at each time, got {type(value).__name__}")
 
 
 def known_values(run: Run, order: int) -> Float:

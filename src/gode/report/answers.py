@@ -12,8 +12,7 @@ from gode.equation.printer import to_text
 from gode.equation.system import state_seen, with_names
 from gode.equation.tree import STATE, TIME, depends_on, variables, walk
 from gode.fitting import fit_constants
-from gode.fitting.group import shoot_law
-from gode.fitting.shooting import Shot
+from gode.fitting.shooting import Shot, shoot
 from gode.fitting.views import view
 from gode.report.equilibria import CONTINUUM, Equilibrium, extents, find_equilibria
 from gode.report.naming import Units
@@ -131,7 +130,7 @@ def _fitted(skeleton: LawSkeleton, discovery: Discovery) -> Shot | None:
     own = range(skeleton.n_constants) if discovery.candidates[0].own is not None else ()
     best: Shot | None = None
     for constants in _starts(skeleton, discovery):
-        shot = shoot_law(skeleton, constants, target, own, config=settings.shooting)
+        shot = shoot(skeleton, constants, target, own, config=settings.shooting)
         if best is None or shot.sse < best.sse:
             best = shot
     return best

@@ -10,7 +10,6 @@ import numpy as np
 from gode.equation import Equation, Skeleton
 from gode.fitting import fit_constants
 from gode.fitting.each import fit_each
-from gode.fitting.group import start_errors
 from gode.fitting.shooting import start_error
 from gode.search.archive import Archive, Key, Stage
 from gode.search.expansion import expanded
@@ -149,8 +148,10 @@ def better_rows(near: Skeleton, leader: Candidate, objective: Objective, archive
     table = np.array([borrowed(near, law, other).constants for law in laws])
     if cheap is not None and len(cheap.table) == len(table):  # only some of many runs have a cheap fit
         config, target = archive.settings.shooting, archive.target
-        one, two = (start_errors(near, each, target, config=config) for each in (cheap.table, table))
-        table = np.where((one < two)[:, None], cheap.table, table)
+        for i, (row, lent) in enumerate(zip(cheap.table, table, strict=True)):
+            starts = [Equation(near, tuple(numbers.tolist())) for numbers in (lent, row)]
+            one_run = target.of_run(i)
+            table[i] = min(starts, key=lambda e: start_error(e, one_run, config=config)).constants
     return tuple(map(tuple, table.tolist()))
 
 

@@ -21,12 +21,12 @@ from gode.arrays import Bool, Float
 from gode.data import Dataset
 from gode.equation import Law
 from gode.errors import ConfigError
-from gode.fitting.group import shoot_law
 from gode.fitting.individuals import own_places
 from gode.fitting.prepare import Prepared
 from gode.fitting.resolved import is_resolved
-from gode.fitting.shooting import ShootConfig
+from gode.fitting.shooting import shoot
 from gode.fitting.target import Target
+from gode.fitting.trajectory import ShootConfig
 from gode.search.settings import Settings, whole
 from gode.search.zero_starts import is_positive, may_be_zero, with_zeros
 from gode.selection import Candidate, judge
@@ -197,7 +197,7 @@ class Workers:
         initial: Float | None = None,
     ) -> Candidate | None:
         skeleton, check = equation.skeleton, self.check
-        shot = shoot_law(skeleton, constants, target, own, config=config, start=initial, check=check)
+        shot = shoot(skeleton, constants, target, own, config=config, start=initial, check=check)
         found = judge(shot, self.prepared.floor, self.settings.selection, self.prepared.columns)
         return None if found is None else replace(found, whole=whole)
 

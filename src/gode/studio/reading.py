@@ -13,8 +13,6 @@ from gode.cli.discover import discover_command
 from gode.data import Dataset
 from gode.discovery.options import Options
 from gode.errors import DataError, FileError, GodeError
-from gode.measured.asked import parts_of
-from gode.measured.read import dataset_of
 from gode.report.naming import axis_label
 from gode.report.spec import Kind, Plot, Trace
 from gode.search.assumptions import MEANINGS
@@ -30,6 +28,8 @@ from gode.studio.guessing import guess, how_read, sheets
 from gode.studio.lines import python_text
 from gode.studio.runs import DATA, Job
 from gode.tables.clocking import find_clocking
+from gode.tables.columns import parts_of
+from gode.tables.dataset import dataset_of
 from gode.tables.layout import GUESSED, Reading
 from gode.tables.names import is_input, is_known
 from gode.tables.read import read_table
@@ -40,7 +40,6 @@ from gode.tables.table import Table
 SHOWN_ROWS = 5
 MAX_SERIES = 24  # runs that are drawn
 MAX_POINTS = 200_000  # of all series together; more are drawn as extremes
-CHANNELS = {"velocity": "u'", "acceleration": "u''"}  # of a single signal
 
 
 def look(folder: Path, job: Job) -> dict[str, object]:
@@ -140,7 +139,7 @@ def drawing(folder: Path, job: Job) -> dict[str, object]:
     most = MAX_POINTS // max(len(keys) * min(len(names), MAX_SERIES), 1)
     for key in keys:
         label = readings.labels.get(key, key)
-        is_input = key == "force" or key in readings.inputs
+        is_input = key in readings.inputs
         kind = Kind.LINE if is_input else Kind.POINTS
         series = []
         for name, run in list(zip(names, readings.runs, strict=True))[:MAX_SERIES]:
@@ -149,9 +148,8 @@ def drawing(folder: Path, job: Job) -> dict[str, object]:
                 trace = replace(trace, lines=run[LINE], column=columns.get(key, name or label))
             series.append(trace)
         title = f"{'input ' if is_input else ''}{label}"[:80]
-        channel = CHANNELS.get(key, key)
         time = axis_label(dataset, "t")
-        plots.append(Plot(title=title, x=time, y=label[:60], traces=series, channel=channel, height=240))
+        plots.append(Plot(title=title, x=time, y=label[:60], traces=series, channel=key, height=240))
     return {
         "plots": [plot.as_json() for plot in plots],
         "n_runs": len(readings.runs),

@@ -1,12 +1,12 @@
 import numpy as np
 import pytest
 
-from gode.benchmarks.jobs import Job
-from gode.benchmarks.judge import true_law, true_skeletons
-from gode.benchmarks.odebench.score import r_squared, read_equations, score_system, succeeded
-from gode.benchmarks.odebench.systems import clean, system, systems
-from gode.benchmarks.worker import run_job
 from gode.errors import EquationError
+from gode_bench.jobs import Job
+from gode_bench.judge import true_law, true_skeletons
+from gode_bench.odebench.score import r_squared, read_equations, score_system, succeeded
+from gode_bench.odebench.systems import clean, system, systems
+from gode_bench.worker import run_job
 
 
 def test_the_truth_has_full_marks():

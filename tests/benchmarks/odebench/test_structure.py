@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
 
-from gode.benchmarks.odebench.score import same_structure
-from gode.benchmarks.odebench.structure import structure
-from gode.benchmarks.odebench.systems import systems
 from gode.equation import parse_tree
 from gode.errors import EquationError
+from gode_bench.odebench.score import same_structure
+from gode_bench.odebench.structure import structure
+from gode_bench.odebench.systems import systems
 
 
 def tree(text: str):

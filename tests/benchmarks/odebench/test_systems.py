@@ -1,7 +1,9 @@
 import numpy as np
 import pytest
 
-from gode.benchmarks.odebench.systems import (
+from gode.equation import parse_tree
+from gode.errors import ConfigError
+from gode_bench.odebench.systems import (
     ACCURATE,
     CHAOTIC,
     chosen_systems,
@@ -11,8 +13,6 @@ from gode.benchmarks.odebench.systems import (
     system,
     systems,
 )
-from gode.equation import parse_tree
-from gode.errors import ConfigError
 
 
 def test_there_are_63_systems_of_one_to_four_states():

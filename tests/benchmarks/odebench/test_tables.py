@@ -1,13 +1,13 @@
 import pytest
 
-from gode.benchmarks.figures import profiles, svg
-from gode.benchmarks.jobs import Job
-from gode.benchmarks.judge import score_job
-from gode.benchmarks.odebench.summary import grouped, shares
-from gode.benchmarks.odebench.systems import systems
-from gode.benchmarks.odebench.tables import one_line, shares_table, system_runs, system_table
-from gode.benchmarks.records import Record, record_from
-from gode.benchmarks.tables import settings
+from gode_bench.figures import profiles, svg
+from gode_bench.jobs import Job
+from gode_bench.judge import score_job
+from gode_bench.odebench.summary import grouped, shares
+from gode_bench.odebench.systems import systems
+from gode_bench.odebench.tables import one_line, shares_table, system_runs, system_table
+from gode_bench.records import Record, record_from
+from gode_bench.tables import settings
 
 
 def record(name, text, *, method="gode", seconds=2.0) -> Record:

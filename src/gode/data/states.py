@@ -1,0 +1,200 @@
+"""The states as a user gives them: an array (n, d), a DataFrame, or a mapping of names to arrays."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+
+from gode.arrays import Float
+from gode.data.convert import as_numbers
+from gode.equation.operators import FUNCTIONS
+from gode.errors import DataError
+
+NAME = re.compile(r"[A-Za-z_]\w*")
+TAKEN = {
+    "t": "time",
+    "C": "a free constant",
+    "F": "a known input",
+    "pi": "a number",
+    **dict.fromkeys([*FUNCTIONS, "sqrt", "diff"], "a function"),
+}
+
+
+@runtime_checkable
+class Frame(Protocol):
+    """What a DataFrame of any library offers."""
+
+    @property
+    def columns(self) -> Iterable[object]:
+        """The names of its columns."""
+
+    def __getitem__(self, name: object) -> object:
+        """Return a column."""
+
+
+def by_name(values: object, what: str) -> dict[str, object] | None:
+    """Return the columns of a mapping or a DataFrame by their names; None for an array.
+
+    Raises:
+        DataError: if two columns have the same name.
+    """
+    if isinstance(values, Mapping):
+        return {str(name): column for name, column in values.items()}
+    if not isinstance(values, Frame):
+        return None
+    names = [str(name) for name in values.columns]
+    for name in names:
+        if names.count(name) > 1:
+            raise DataError(f"{what} has {names.count(name)} columns called {name!r}; rename or drop them")
+    return {str(name): values[name] for name in values.columns}
+
+
+def state_names(channels: Sequence[object], names: object) -> tuple[str, ...]:
+    """Return the names of the states: as given, as the columns are called, or x1, x2, ...; u for one signal.
+
+    Args:
+        channels: the values, velocities and accelerations of a run; the first that is given counts.
+
+    Raises:
+        DataError: if `names` does not suit the columns, or a name cannot be used in an equation.
+    """
+    first = next((values for values in channels if values is not None), None)
+    columns = by_name(first, "the data")
+    if columns is not None:
+        found = tuple(columns)
+    else:
+        d = _width(first)
+        found = ("u",) if d == 1 else tuple(f"x{i + 1}" for i in range(d))
+    if names is not None:
+        chosen = _checked(names)
+        partly = columns is not None and set(columns) <= set(chosen)  # the other states may have slopes
+        if len(chosen) != len(found) and not partly:
+            raise DataError(
+                f"names has {len(chosen)} entries, but the data have {len(found)} columns; give one for each"
+            )
+        found = chosen
+    if not found:
+        raise DataError("the data have no columns; give one for each state")
+    if len(found) > 1:
+        check_names(found, "state")
+    return found
+
+
+def check_names(names: Sequence[str], kind: str, others: Sequence[str] = ()) -> None:
+    """Raise DataError unless an equation can hold these names of states or inputs, beside the `others`."""
+    advice = "rename or drop the column, or pass names=" if kind == "state" else "rename it"
+    for i, name in enumerate(names):
+        if not NAME.fullmatch(name):
+            raise DataError(
+                f"{name!r} cannot name a {kind}: a name has letters, digits and _, and begins with a letter; "
+                f"{advice}"
+            )
+        if name in TAKEN and not (kind == "known input" and name == "F"):
+            raise DataError(f"{name!r} cannot name a {kind}: in an equation it means {TAKEN[name]}; {advice}")
+        if name in names[:i] or name in others:
+            clash = "two states" if kind == "state" else "a state and an input"
+            raise DataError(f"{name!r} names {clash}; {advice}")
+
+
+def table_of(values: object, states: Sequence[str], what: str, n: int, *, renamed: bool) -> object:
+    """Return what was measured as an array (n, d), NaN for states that it lacks; for one state its column.
+
+    Args:
+        what: the run and the argument, for messages.
+        renamed: whether the states have been given names that may replace those of the columns.
+
+    Raises:
+        DataError: if it has other columns, or columns of another length.
+    """
+    columns = by_name(values, what)
+    if columns is None:
+        return values if values is None else _array(values, states, what, n)
+    if renamed and not set(columns) & set(states) and len(columns) == len(states):
+        columns = dict(zip(states, columns.values(), strict=True))
+    known_only(columns, states, what)
+    if len(states) == 1:
+        return columns.get(states[0])
+    out = np.full((n, len(states)), np.nan)
+    for i, name in enumerate(states):
+        if columns.get(name) is not None:
+            out[:, i] = _column(columns[name], f"{what} of {name}", n)
+    return out
+
+
+def known_only(given: Iterable[str], states: Sequence[str], what: str) -> None:
+    """Raise DataError if `given` names anything but a state."""
+    unknown = [name for name in given if name not in states]
+    if unknown:
+        raise DataError(
+            f"{what} is given for {unknown[0]!r}, which is no state; the states are {', '.join(states)}; "
+            "name all of them by names="
+        )
+
+
+def initial_of(values: object, states: Sequence[str], where: str) -> object:
+    """Return initial values by the order of the states; a mapping may have a value, or a value and a slope.
+
+    Raises:
+        DataError: if it is given for what is no state, or has more than two numbers for one.
+    """
+    if not isinstance(values, Mapping):
+        return values
+    known_only(map(str, values), states, f"{where}initial")
+    out = np.full((len(states), 2), np.nan)
+    for i, name in enumerate(states):
+        row = np.atleast_1d(as_numbers(values.get(name, np.nan), f"{where}initial of {name}"))
+        if row.ndim > 1 or len(row) > 2:
+            raise DataError(f"{where}initial of {name} must be a value, or a value and a slope, got {row}")
+        out[i, : len(row)] = row
+    return out if len(states) > 1 else out[0]
+
+
+def _checked(names: object) -> tuple[str, ...]:
+    if isinstance(names, str) or not isinstance(names, Iterable):
+        raise DataError(f"names must be a list of texts such as ['prey', 'predator'], got {names!r}")
+    found = tuple(names)
+    for name in found:
+        if not isinstance(name, str):
+            raise DataError(f"names must be a list of texts such as ['prey', 'predator'], got {name!r} in it")
+    return found
+
+
+def _width(values: object) -> int:
+    shape = shape_of(values)
+    return shape[1] if len(shape) == 2 and shape[1] > 0 else 1
+
+
+def shape_of(values: object) -> tuple[int, ...]:
+    """Return the shape of an array or of nested lists; () for unequal lists, which are refused later."""
+    try:
+        return tuple(np.shape(values))  # type: ignore[call-overload]
+    except ValueError:
+        return ()
+
+
+def _array(values: object, states: Sequence[str], what: str, n: int) -> object:
+    if len(states) == 1:
+        alone = len(shape_of(values)) == 2 and shape_of(values)[1] == 1
+        return np.reshape(values, -1) if alone else values  # type: ignore[call-overload]
+    table = as_numbers(values, what)
+    d = len(states)
+    if table.ndim == 2 and table.shape[1] == n != len(table):
+        raise DataError(f"{what} has the shape {table.shape}, but a row is one of {n} times; transpose it")
+    if table.ndim != 2 or table.shape[1] != d:
+        raise DataError(
+            f"{what} must have the shape ({n}, {d}) for the states {', '.join(states)}, "
+            f"got {table.shape}; give one column per state, or a mapping of names to columns"
+        )
+    if len(table) != n:
+        raise DataError(f"{what} has {len(table)} rows, but t has {n}; give one per time")
+    return table
+
+
+def _column(values: object, what: str, n: int) -> Float:
+    row = as_numbers(values, what)
+    if row.ndim != 1:
+        raise DataError(f"{what} must have one dimension, got shape {row.shape}; give one column per state")
+    if len(row) != n:
+        raise DataError(f"{what} has {len(row)} values, but t has {n}; give one per time")
+    return row

@@ -1,0 +1,405 @@
+"""The least-squares problem that trajectories pose: blocks of numbers, residuals, one Levenberg-Marquardt.
+
+The law is solved from the initial values of each run and compared with all observed channels. With r_i the
+residuals of run i over their noise, and q_i the numbers that this run depends on, the fit minimises
+
+    S(p)  =  sum_i |r_i(q_i)|^2  +  sum_i (q_i - m)^T P (q_i - m)
+
+over the vector p of all numbers: the constants that the runs share, then for each run the constants of its
+own and its free initial values. The second sum is there if the numbers of a run have a Gaussian prior of mean
+m and precision P. A step solves
+
+    (N + damping diag N) step  =  J r + P (m - q),     N = J J^T + P,
+
+where the derivatives J come from the sensitivities that the solver integrates along with the solution. The
+matrix N is dense, or an arrow where the runs have constants of their own.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from gode.arrays import Bool, Float, Int
+from gode.equation import LawSkeleton
+from gode.fitting.normal import Normal, add_normal, damped_arrow_step, damped_step
+from gode.fitting.target import Target, state_places
+from gode.solve import SolveConfig, set_up
+from gode.solve.explicit import DONE
+from gode.solve.solution import NOTHING, Setup, in_free_constants, integrate
+
+HUGE = 1e100  # It stands for infinite variances, which a record could not hold; errors stay below its square.
+STEPS = 4  # The solver may take so many more steps for each sample of an input, which it has to follow.
+
+Check = Callable[[], None] | None  # It is called before each solution and may raise to end a fit.
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShootConfig:
+    """How hard to fit a trajectory."""
+
+    max_iterations: int = 25
+    tolerance: float = 1e-5  # a relative gain in the sum of squares below this ends the fit
+    far: float = 3.0  # a fit with errors above this many times the noise,
+    apart: float = 0.05  # and above this share of the signal, counts as far from the data
+    rough: float = 1e-3  # tolerance of a fit that is far from the data: it will hardly be chosen
+    damping: float = 1e-3  # at the start, relative to the diagonal of the normal matrix
+    stiffening: float = 6.0  # factor on the damping after a step that did not help
+    easing: float = 0.2  # factor on the damping after one that did
+    attempts: int = 8  # dampings tried for one step
+    rtol: float = 1e-6  # smallest relative tolerance of the solver; the largest is ten times this
+    noise_share: float = 2e-4  # tolerance of the solver as a share of the noise, between those two
+    max_steps: int = 1000  # and 20 for each sample; then the implicit method takes over, then it has failed
+    bound: float = 30.0  # a solution this many times larger than the data has diverged
+    segments: int = 16  # of a record that are fitted first if the whole diverges, at most
+    shortest: int = 5  # points of a segment
+    segmented: bool = False  # also where one shot stays far from the data, as in chaos
+    poor: float = 1.5  # times the noise: where errors grow, a fit that leaves more is tried by segments
+    gain: float = 0.5  # share of its squared error that segments may leave, or the law does not fit
+    sensitive: float = 10.0  # growth of errors along a record above which the solver is made more accurate,
+    unseen: float = 0.1  # unless its own error, as it grew, is below this share of the noise
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """The fitted numbers in one vector p, and where each run finds those that it depends on.
+
+    The numbers of a run are all constants of the law, in its order, and then the run's free initial values.
+    """
+
+    n_constants: int
+    per_run: tuple[int, ...]  # which constants each run has for itself
+    known: Float  # (runs, sum of orders) the initial values; NaN where they are free
+    places: tuple[Int, ...]  # where in p the numbers of each run stand
+    low: Float  # the bounds of p
+    high: Float
+
+    @property
+    def shared(self) -> list[int]:
+        """Which constants all runs share."""
+        return [i for i in range(self.n_constants) if i not in self.per_run]
+
+    @property
+    def free(self) -> Bool:
+        """Which initial values (runs, sum of orders) are fitted."""
+        return ~np.isfinite(self.known)
+
+    @property
+    def size(self) -> int:
+        """How many numbers are fitted."""
+        return len(self.low)
+
+    def joined(self, constants: Float, initial: Float) -> Float:
+        """Return the vector p, within its bounds, of constants (runs, k) and initial values (runs, n)."""
+        p = np.empty(self.size)
+        for place, row, start, free in zip(self.places, constants, initial, self.free, strict=True):
+            p[place] = np.append(row, start[free])
+        return np.clip(p, self.low, self.high)
+
+    def constants(self, p: Float) -> Float:
+        """Return the constants (runs, k) that each run has at `p`."""
+        return np.array([p[place[: self.n_constants]] for place in self.places])
+
+    def initial(self, p: Float) -> Float:
+        """Return the initial values (runs, sum of orders) at `p`."""
+        values = self.known.copy()
+        for row, place in zip(values, self.places, strict=True):
+            row[~np.isfinite(row)] = p[place[self.n_constants :]]
+        return values
+
+
+def make_parameters(skeleton: LawSkeleton, target: Target, per_run: Sequence[int] = ()) -> Parameters:
+    """Return the numbers to fit: constants, shared but for those `per_run`, and unknown initial values."""
+    k = skeleton.n_constants
+    known = np.array([run.initial[state_places(skeleton.orders)] for run in target.dataset.runs])
+    low, high = np.full(k, -np.inf), np.full(k, np.inf)
+    for i, parameter in enumerate(skeleton.parameters):
+        low[i] = parameter.low
+        high[i] = parameter.high
+    shared = [i for i in range(k) if i not in per_run]
+    of_p = list(shared)  # the constant that each entry of p is, -1 for an initial value
+    places = []
+    for row in known:
+        place = np.empty(k + int((~np.isfinite(row)).sum()), np.int64)
+        place[shared] = range(len(shared))
+        alone = [i for i in range(len(place)) if i not in shared]
+        place[alone] = range(len(of_p), len(of_p) + len(alone))
+        of_p += [i if i < k else -1 for i in alone]
+        places.append(place)
+    low = np.append(low, -np.inf)[of_p]
+    high = np.append(high, np.inf)[of_p]
+    return Parameters(k, tuple(per_run), known, tuple(places), low, high)
+
+
+class Prior(NamedTuple):
+    """A Gaussian prior of the numbers of each run: its mean (k,) and its precision (k, k)."""
+
+    mean: Float
+    precision: Float
+
+    def cost(self, numbers: Float) -> float:
+        """Return the squared distance from the mean, in standard deviations."""
+        gap = numbers - self.mean
+        return float(gap @ self.precision @ gap)
+
+
+class RunPath(NamedTuple):
+    """The solution along one run."""
+
+    values: Float  # (channels, n)
+    sensitivities: Float  # (numbers of the run, channels, n)
+    sse: float  # the sum of its squared residuals
+
+
+@dataclass(frozen=True)
+class Path:
+    """The solutions along all runs at one point of the parameter space, and how far off they are."""
+
+    p: Float
+    sse: float  # the sum of squared residuals
+    cost: float  # the same and the distance from the prior: what is minimised
+    runs: list[RunPath]
+    normals: list[Normal]  # of all runs together, or of each run where these have constants of their own
+
+
+class RunModel(NamedTuple):
+    """One run: how the law is solved along it, and what its solution is compared with."""
+
+    setup: Setup
+    observed: Float  # (n, channels), 0 where nothing was observed
+    weights: Float  # (n, channels) one over the noise, 0 where nothing was observed
+    directions: Int  # in which sensitivities are taken: constants of all equations, initial values as -1 - i
+
+    def solve(self, constants: Float, initial: Float, limit: float, *, slopes: bool) -> RunPath | None:
+        """Return the solution; None without one, or with a squared error above `limit`."""
+        skeleton = self.setup.skeleton
+        directions = self.directions if slopes else NOTHING
+        values = np.empty(self.observed.T.shape)
+        sens = np.empty((len(directions), *values.shape))
+        data = self.observed, self.weights
+        numbers = skeleton.numbers(constants)
+        status, _, sse = integrate(self.setup, numbers, initial, directions, values, sens, *data, limit)
+        if status != DONE or not sse < limit:
+            return None
+        return RunPath(values, in_free_constants(skeleton, sens), sse)
+
+    def residuals(self, path: RunPath) -> list[Float]:
+        """Return the weighted residuals of each channel, empty for one that was not observed."""
+        rows = zip(self.observed.T, path.values, self.weights.T, strict=True)
+        return [(y[w > 0] - x[w > 0]) * w[w > 0] for y, x, w in rows]
+
+    def jacobian(self, path: RunPath) -> Float:
+        """Return the derivatives (numbers of the run, n) of the solution, in the units of the residuals."""
+        seen = self.weights.T > 0  # sensitivities of what was not observed may be missing
+        return np.asarray(path.sensitivities[:, seen] * self.weights.T[seen])
+
+
+class Trajectories:
+    """The least-squares problem of one skeleton on the runs of a target; see the module's docstring."""
+
+    def __init__(
+        self,
+        skeleton: LawSkeleton,
+        target: Target,
+        config: ShootConfig,
+        check: Check = None,
+        *,
+        per_run: Sequence[int] = (),
+        prior: Prior | None = None,
+    ) -> None:
+        self.skeleton, self.target, self.config = skeleton, target, config
+        self.check, self.prior = check, prior
+        self.parameters = make_parameters(skeleton, target, per_run)
+        self.n_values = target.dataset.n_observed
+        self.rtol = _solver_tolerance(target, config)
+        self.far = max(config.far, config.apart / target.noise_share)
+        self.models = self._models()
+
+    def _models(self) -> list[RunModel]:
+        """Return the runs, solved as accurately as their noise allows: all together, or each by itself."""
+        skeleton, target, config = self.skeleton, self.target, self.config
+        n_numbers = len(skeleton.links) or skeleton.n_constants
+        bound = tuple(config.bound * scale for scale in target.scales)
+        highest = [3 * s + order for s, order in enumerate(skeleton.orders)]
+        models = []
+        for i, run in enumerate(target.dataset.runs):
+            fitted_with = target.of_run(i) if self.parameters.per_run else target
+            steps = config.max_steps + max(STEPS * other.n_samples for other in fitted_with.dataset.runs)
+            solver = SolveConfig(rtol=_solver_tolerance(fitted_with, config), max_steps=steps, bound=bound)
+            guide = target.guides[i][highest]
+            setup = set_up(skeleton, run.t, inputs=dict(run.signals), guide=guide, config=solver)
+            free = np.flatnonzero(self.parameters.free[i])
+            models.append(RunModel(setup, *target.samples[i], np.append(np.arange(n_numbers), -1 - free)))
+        return models
+
+    def of_run(self, i: int) -> "Trajectories":
+        """Return the problem of one run by itself."""
+        return self.on(self.target.of_run(i))
+
+    def on(self, target: Target) -> "Trajectories":
+        """Return the problem of the same law on other runs, all of which share its constants."""
+        return Trajectories(self.skeleton, target, self.config, self.check)
+
+    def is_far(self, path: Path) -> bool:
+        """Tell whether a path is so far from the data that its law will hardly be chosen."""
+        return path.sse > self.far**2 * self.n_values
+
+    def first(self, constants: Float, start: Float | None) -> tuple[Float, float]:
+        """Return the point of constants (k,) or (runs, k) and the best guess of initial values; its error.
+
+        The guess is chosen for all runs together, or for each if it has constants of its own. The error is
+        inf where there is only one guess, which needs no solution to be chosen, or where none has one.
+        """
+        guesses = [start] if start is not None else self.target.starts(self.skeleton.orders)
+        parameters, n_runs = self.parameters, len(self.models)
+        table = np.broadcast_to(constants, (n_runs, parameters.n_constants))
+        points = [parameters.joined(table, guess) for guess in guesses]
+        best, total = points[0].copy(), 0.0
+        for runs in [[i] for i in range(n_runs)] if parameters.per_run else [range(n_runs)]:
+            least = np.inf
+            several = len(points) > 1 and parameters.free[runs].any()
+            for p in points if several else ():
+                error = self.error(p, runs, limit=least)
+                if error < least:
+                    least = error
+                    for i in runs:
+                        best[parameters.places[i]] = p[parameters.places[i]]
+            total += least
+        return best, total
+
+    def error(self, p: Float, runs: Sequence[int] | None = None, *, limit: float = HUGE**2) -> float:
+        """Return the squared error of some runs at `p`, by default all; inf if not solved below `limit`."""
+        initial, total = self.parameters.initial(p), 0.0
+        for i in range(len(self.models)) if runs is None else runs:
+            if self.check:
+                self.check()
+            constants = p[self.parameters.places[i][: self.parameters.n_constants]]
+            solved = self.models[i].solve(constants, initial[i], limit - total, slopes=False)
+            if solved is None:
+                return np.inf
+            total += solved.sse
+        return total
+
+    def solve(self, p: Float, limit: float = HUGE**2) -> Path | None:
+        """Return the solutions at `p` with their derivatives; None without one, or above `limit` in cost."""
+        k, places = self.parameters.n_constants, self.parameters.places
+        initial = self.parameters.initial(p)
+        sse, distance = 0.0, self._distance(p)
+        paths: list[RunPath] = []
+        normals = [] if self.parameters.per_run else [_empty(len(p))]
+        for i, model in enumerate(self.models):
+            if self.check:
+                self.check()
+            path = model.solve(p[places[i][:k]], initial[i], limit - distance - sse, slopes=True)
+            if path is None:
+                return None
+            sse += path.sse
+            columns = places[i]
+            if self.parameters.per_run:
+                columns = np.arange(len(columns))
+                normals.append(_empty(len(columns)))
+            data = model.observed, model.weights
+            if not add_normal(path.values, path.sensitivities, *data, columns, *normals[-1]):
+                return None
+            if self.prior is not None:
+                normals[-1].matrix[np.ix_(columns, columns)] += self.prior.precision
+                normals[-1].gradient[columns] += self.prior.precision @ (self.prior.mean - p[places[i]])
+            paths.append(path)
+        return Path(p, sse, distance + sse, paths, normals)
+
+    def _distance(self, p: Float) -> float:
+        """Return the squared distance from the prior."""
+        if self.prior is None:
+            return 0.0
+        return sum(self.prior.cost(p[place]) for place in self.parameters.places)
+
+    def minimise(self, p: Float) -> Path | None:
+        """Return the path of least cost near `p` by Levenberg-Marquardt, None if `p` has no solution."""
+        now, damping = self.solve(p), self.config.damping
+        if now is None:
+            return None
+        for _ in range(self.config.max_iterations):
+            after, damping = self._improved(now, damping)
+            if after is None:
+                break
+            gain = now.cost - after.cost
+            now = after
+            if gain <= (self.config.rough if self.is_far(now) else self.config.tolerance) * now.cost:
+                break
+        return now
+
+    def _improved(self, now: Path, damping: float) -> tuple[Path | None, float]:
+        """Return a path of less cost, or None, and the next damping."""
+        low, high = self.parameters.low, self.parameters.high
+        normals = self._within_bounds(now)
+        for attempt in range(self.config.attempts):
+            p = np.clip(now.p + self._step(normals, damping), low, high)
+            # The first attempt mostly succeeds, and then its sensitivities are needed.
+            if np.isfinite(p).all() and (attempt == 0 or self._is_better(p, now)):
+                found = self.solve(p, now.cost if attempt == 0 else HUGE**2)
+                if found is not None:
+                    return found, max(damping * self.config.easing, 1e-12)
+            damping *= self.config.stiffening
+        return None, damping
+
+    def _is_better(self, p: Float, now: Path) -> bool:
+        distance = self._distance(p)
+        return self.error(p, limit=now.cost - distance) < np.inf
+
+    def _within_bounds(self, now: Path) -> list[Normal]:
+        """Return the normal equations of a step; numbers that would leave their bounds stay there."""
+        places, gradient = self._places_of_normals(), np.zeros(len(now.p))
+        for place, normal in zip(places, now.normals, strict=True):
+            gradient[place] += normal.gradient
+        low, high = self.parameters.low, self.parameters.high
+        at_bound = ((now.p <= low) & (gradient < 0)) | ((now.p >= high) & (gradient > 0))
+        if not at_bound.any():
+            return now.normals
+        return [normal.held_at(at_bound[place]) for place, normal in zip(places, now.normals, strict=True)]
+
+    def _step(self, normals: Sequence[Normal], damping: float) -> Float:
+        """Return the damped step of all numbers."""
+        if not self.parameters.per_run:
+            return np.asarray(damped_step(*normals[0], damping))
+        step = np.empty(self.parameters.size)
+        steps = damped_arrow_step(normals, self.parameters.shared, damping)
+        for place, part in zip(self.parameters.places, steps, strict=True):
+            step[place] = part
+        return step
+
+    def _places_of_normals(self) -> Sequence[Int]:
+        """Return where in p the numbers of each of the normal equations stand."""
+        return self.parameters.places if self.parameters.per_run else [np.arange(self.parameters.size)]
+
+    def residuals(self, path: Path) -> list[Float]:
+        """Return the weighted residuals of each channel of each run that was observed."""
+        runs = zip(self.models, path.runs, strict=True)
+        return [part for model, run in runs for part in model.residuals(run) if len(part)]
+
+    def residuals_by_state(self, path: Path) -> list[list[Float]]:
+        """Return the weighted residuals of each state, channel after channel of each run."""
+        found: list[list[Float]] = [[] for _ in self.skeleton.orders]
+        for model, run in zip(self.models, path.runs, strict=True):
+            for channel, part in enumerate(model.residuals(run)):
+                found[channel // 3].append(part)
+        return found
+
+    def jacobian(self, path: Path) -> Float:
+        """Return the derivatives (size of p, n) of the solution, in order and units of the residuals."""
+        columns = []
+        for model, run, place in zip(self.models, path.runs, self.parameters.places, strict=True):
+            part = model.jacobian(run)
+            wide = np.zeros((self.parameters.size, part.shape[1]))
+            wide[place] = part
+            columns.append(wide)
+        return np.hstack(columns)
+
+
+def _solver_tolerance(target: Target, config: ShootConfig) -> float:
+    """Return the relative tolerance of the solver, which follows from the noise."""
+    return float(np.clip(config.noise_share * target.noise_share, config.rtol, 10 * config.rtol))
+
+
+def _empty(n: int) -> Normal:
+    return Normal(np.zeros((n, n)), np.zeros(n))

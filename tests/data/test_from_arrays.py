@@ -1,0 +1,50 @@
+import numpy as np
+import pytest
+
+from gode.data import Interpolation
+from gode.data.from_arrays import make_dataset
+from gode.errors import DataError
+
+T = np.linspace(0.0, 1.0, 6)
+
+
+def test_arrays_are_one_run_and_lists_of_arrays_several():
+    assert len(make_dataset(T, T**2).runs) == 1
+    assert len(make_dataset(T.tolist(), (T**2).tolist()).runs) == 1
+    assert len(make_dataset([T, T + 1], [T**2, T**2]).runs) == 2
+
+
+def test_a_formula_or_a_function_is_the_force_of_every_run():
+    for force in ("sin(t)", np.sin):
+        runs = make_dataset([T, T + 1], [T**2, T**2], force=force).runs
+        assert [run.inputs["F"] for run in runs] == [force, force]
+
+
+def test_samples_and_initial_values_are_given_run_by_run():
+    runs = make_dataset([T, T], [T, T], force=[T, 2 * T], initial=[[1.0], [2.0, 3.0]]).runs
+    assert runs[1].inputs["F"].tolist() == (2 * T).tolist()
+    assert runs[0].initial[0] == 1.0
+    assert np.isnan(runs[0].initial[1])
+    assert runs[1].initial.tolist() == [2.0, 3.0]
+
+
+@pytest.mark.parametrize("name", ["velocity", "acceleration", "force", "initial"])
+def test_what_is_not_given_for_every_run_gets_a_sentence(name):
+    with pytest.raises(DataError, match=f"t holds 2 runs, so {name} must be a list of 2 arrays"):
+        make_dataset([T, T], [T, T], **{name: [T]})
+
+
+@pytest.mark.parametrize(
+    ("interpolation", "sampled"),
+    [("auto", False), ("cubic", False), ("hold", True), ("linear", True)],
+)
+def test_a_function_that_is_held_or_linear_is_read_at_the_times_of_the_data(interpolation, sampled):
+    (run,) = make_dataset(T, T, force=np.cos, interpolation=Interpolation(interpolation)).runs
+    assert isinstance(run.inputs["F"], np.ndarray) is sampled
+    if sampled:
+        assert run.inputs["F"] == pytest.approx(np.cos(T))
+
+
+def test_errors_name_the_run():
+    with pytest.raises(DataError, match="run 1: "):
+        make_dataset([T, T[::-1]], [T, T])
