@@ -12,7 +12,7 @@ import numpy as np
 from contourpy import contour_generator
 
 from gode.arrays import Float
-from gode.data.runs import cycles
+from gode.data.dataset import cycles
 from gode.discovery import Discovery, Finding
 from gode.discovery.called import shown
 from gode.discovery.residuals import Channel, Series, channels
