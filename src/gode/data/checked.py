@@ -28,6 +28,7 @@ def make_run(
     interpolation: Interpolation = Interpolation.AUTO,
     label: str = "",
     states: tuple[str, ...] = STATES,
+    hidden: bool = False,
 ) -> Run:
     """Return a checked run; rows without a time or without any observation are dropped.
 
@@ -35,6 +36,7 @@ def make_run(
 
     Args:
         u, velocity, acceleration: (n,) of one state, (n, d) of several.
+        hidden: whether there may be states that were never measured.
         initial: of each state its value (d,) or its value and slope (d, 2), also as (2 d,).
 
     Raises:
@@ -60,14 +62,16 @@ def make_run(
     given = {k: v[keep] if isinstance(v, np.ndarray) else v for k, v in given.items()}
     _check_times(time, where)
     _check_units(time, observed, where)
-    _check_states(observed, states, where)
+    _check_states(observed, states, where, hidden=hidden)
     return Run(time, observed, _initial(initial, states, where), given, interpolation)
 
 
-def _check_states(observed: Float, states: tuple[str, ...], where: str) -> None:
-    """Raise DataError if a state was observed at too few times."""
+def _check_states(observed: Float, states: tuple[str, ...], where: str, *, hidden: bool) -> None:
+    """Raise DataError if a state was observed at too few times, or never though it may not be hidden."""
     for name, own in zip(states, np.split(observed, len(states)), strict=True):
         n = int(np.isfinite(own).any(axis=0).sum())
+        if n == 0 and hidden:
+            continue
         if n == 0:
             raise DataError(f"{where}{name} is never observed; leave it out, or measure it")
         if n < MIN_POINTS:

@@ -60,6 +60,10 @@ class Run:
         rows = self.t[kept], self.observed[:, kept]
         return replace(self, t=rows[0], observed=rows[1], inputs=self.signals, counts=counts)
 
+    def is_measured(self, state: int) -> bool:
+        """Tell whether there are readings of a state or of its derivatives."""
+        return bool(np.isfinite(self.observed[3 * state : 3 * state + 3]).any())
+
     @property
     def roots(self) -> Float:
         """The square root (n,) of the number of samples behind each value, by which its noise is reduced."""
@@ -131,6 +135,12 @@ class Dataset:
         return int(sum(np.isfinite(run.observed).sum() for run in self.runs))
 
     @property
+    def hidden(self) -> tuple[int, ...]:
+        """The numbers of the states that were never measured, in no run."""
+        states = range(len(self.states))
+        return tuple(s for s in states if not any(run.is_measured(s) for run in self.runs))
+
+    @property
     def channels(self) -> tuple[str, ...]:
         """The channels that were observed in some run."""
         seen = np.any([np.isfinite(run.observed).any(axis=1) for run in self.runs], axis=0)
@@ -165,7 +175,8 @@ def cycles(run: Run, channel: int | None = None) -> float:
     By default it is the lowest channel of each state, of which the fastest counts.
     """
     if channel is None:
-        return max(cycles(run, lowest_channel(run, s)) for s in range(run.n_states))
+        lowest = [lowest_channel(run, s) for s in range(run.n_states) if run.is_measured(s)]
+        return max(cycles(run, each) for each in lowest)
     t, signal = run.t, run.observed[channel]
     seen = np.isfinite(signal)
     n = int(seen.sum())

@@ -7,6 +7,8 @@ import numpy as np
 
 from gode.arrays import Float
 
+N_TUNED = 4  # The hyperparameters of the smoothing of one state are so many numbers.
+
 
 @dataclass(frozen=True)
 class Smooth:
@@ -25,6 +27,12 @@ class Smooth:
     profile: Float | None = None
     shares: Float | None = None
     evidence: float = np.nan  # log probability of the data and hyperparameters, of one state
+
+    @classmethod
+    def unknown(cls, t: Float) -> "Smooth":
+        """Return the place of a state that was never measured: zero, with deviations that are not known."""
+        shape = (3, len(t))
+        return cls(t, np.zeros(shape), np.full(shape, np.nan), np.full(3, np.nan), np.zeros(N_TUNED))
 
     @property
     def sigma(self) -> Float:

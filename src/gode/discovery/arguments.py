@@ -34,6 +34,7 @@ def make_dataset(
     interpolation: Interpolation = Interpolation.AUTO,
     labels: Mapping[str, str] | None = None,
     run_names: tuple[str, ...] = (),
+    hidden: bool = False,
 ) -> Dataset:
     """Return the checked runs of what a user passed: arrays for one run, lists of arrays for several.
 
@@ -45,6 +46,7 @@ def make_dataset(
         names: of the states.
         labels: names and units of the columns.
         run_names: if there are several runs.
+        hidden: whether there may be states that were never measured.
     """
     several = _holds_runs(t)
     times = list(t) if several else [t]  # type: ignore[arg-type]
@@ -67,7 +69,9 @@ def make_dataset(
     else:
         check_names(tuple(inputs[0]), "known input", states)
     rows = zip(times, *channels, inputs, parts["initial"], called, strict=True)
-    read = partial(_run, states=states, renamed=names is not None, interpolation=interpolation)
+    read = partial(
+        _run, states=states, renamed=names is not None, interpolation=interpolation, hidden=hidden
+    )
     runs = [read(*row) for row in rows]
     if len(states) > 1:
         check_distinct(runs, states)
@@ -137,6 +141,7 @@ def _run(
     states: tuple[str, ...],
     renamed: bool,
     interpolation: Interpolation,
+    hidden: bool,
 ) -> Run:
     where, n = f"{label}: " if label else "", math.prod(shape_of(t))
     tables = [
@@ -153,6 +158,7 @@ def _run(
         interpolation=interpolation,
         label=label,
         states=states,
+        hidden=hidden,
     )
     if interpolation not in (Interpolation.HOLD, Interpolation.LINEAR):
         return run
