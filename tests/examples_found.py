@@ -6,9 +6,9 @@ import numpy as np
 
 import gode
 from gode.data.example import load_example
+from gode.data.from_arrays import make_dataset
 from gode.discovery import Discovery
 from gode.discovery.api import discover_in
-from gode.discovery.arguments import make_dataset
 from gode.discovery.options import Options
 from gode.search.workers import Start
 from gode.selection import Candidate

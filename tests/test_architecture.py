@@ -29,11 +29,13 @@ LAYERS = (
         "__version__": set(),
     },
     {"files": {"errors"}, "ranges": {"errors"}, "units": {"errors"}},
-    {"grammar": set(), "equation": set(), "data": set()},
-    {"library": {"grammar", "equation"}, "solve": {"equation", "data"}, "tables": {"data"}},
+    {"grammar": set(), "equation": set()},
+    {"data": {"equation"}},  # the words of an equation name no state
+    {"library": {"grammar", "equation"}, "solve": {"equation", "data"}, "tables": {"equation", "data"}},
     {
         "fitting": {"equation", "data", "solve"},
         "codec": {"equation"},
+        "measured": {"tables"},  # the public name of reading files
         "prior": {"grammar", "equation", "library"},  # laws that people use, as sentences of a grammar too
     },
     {
@@ -48,7 +50,6 @@ LAYERS = (
     },
     {"paper": {"*"}},  # the published method, as one part
     {"discovery": {"*"}},
-    {"measured": {"*"}},  # from files to checked data, for the command line and for fleets of files
     {"report": {"*"}, "estimator": {"*"}},
     {"fleet": {"*"}},  # many records, on many machines
     {"cli": {"*"}},  # "*": everything below

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import gode
-from gode.discovery.arguments import make_dataset
+from gode.data.from_arrays import make_dataset
 from gode.errors import DataError, FileError, GodeError
 from gode.files import make_folder, read_bytes, read_json, read_most, replacing
 from gode.fleet.lines import read_lines
@@ -19,10 +19,10 @@ from gode.fleet.sources import file_task
 from gode.fleet.task import Unusable
 from gode.grammar import load_grammar
 from gode.library import load_library
-from gode.measured.read import DataOptions
 from gode.model import load_model
 from gode.prior import load_corpus
 from gode.search.checkpoint import Checkpoint
+from gode.tables.dataset import DataOptions
 from gode.tables.read import read_table
 
 KILLED = (

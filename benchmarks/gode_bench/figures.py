@@ -11,7 +11,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from gode.arrays import Float
-from gode.data.runs import CHANNELS
+from gode.data.dataset import CHANNELS
 from gode.equation import parse_equation
 from gode_bench.jobs import measured
 from gode_bench.methods import METHODS, title_of

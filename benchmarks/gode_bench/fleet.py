@@ -39,7 +39,7 @@ from gode.fleet.task import Arguments, Task
 from gode.fleet.watching import Law as UsualLaw
 from gode.fleet.watching import Watch
 from gode.fleet.work import begin, work
-from gode.measured.read import DataOptions
+from gode.tables.dataset import DataOptions
 
 PORT = 18790 + os.getpid() % 1000  # workers that an earlier run left would join at the same one
 KILL_EVERY = 20.0  # seconds

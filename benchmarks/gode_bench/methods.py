@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from gode.data import Dataset
+from gode.data.from_arrays import make_dataset
 from gode.discovery import Discovery, discover, fit
-from gode.discovery.arguments import make_dataset
 from gode.equation import Law, parse_skeleton
 from gode.errors import ConfigError, DataError
 from gode.fitting import ConstantsConfig, Form, fit_constants, residual_problem

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from gode.choices import EffortName
-from gode.data.runs import CHANNELS
+from gode.data.dataset import CHANNELS
 from gode_bench.jobs import QUICK, Job, suite_jobs
 from gode_bench.records import Record, read_records
 from gode_bench.tables import summarise

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from gode.data.runs import CHANNELS
+from gode.data.dataset import CHANNELS
 from gode_bench.methods import title_of
 from gode_bench.records import Record
 from gode_bench.tables import TextTable, methods_of

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean, median
 
-from gode.data.runs import CHANNELS
+from gode.data.dataset import CHANNELS
 from gode_bench.jobs import PAPER_NOISE, Job
 from gode_bench.methods import METHODS, title_of
 from gode_bench.odebench.systems import ODEBENCH

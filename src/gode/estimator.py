@@ -10,18 +10,18 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from gode.arrays import Float, Series
-from gode.data.numbers import as_numbers
+from gode.data.columns import INPUT
+from gode.data.convert import as_numbers
+from gode.data.from_arrays import Force
+from gode.data.states import TAKEN
 from gode.discovery import Discovery, discover, fit
-from gode.discovery.arguments import Force
 from gode.discovery.finding import Finding
 from gode.discovery.individual import Individual
 from gode.discovery.quality import Quality
 from gode.discovery.simulate import Start
-from gode.discovery.states import TAKEN
 from gode.equation.fixing import Bounds
 from gode.errors import ConfigError, DataError, NotFittedError
 from gode.identifiers import identifiers
-from gode.search.settings import INPUT
 from gode.tables.rows import Rows, by_run, explained, rows_of, target_names, target_of
 
 WEIGHT = "sample_weight"

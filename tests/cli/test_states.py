@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gode.errors import ConfigError, DataError, GodeError
-from gode.measured.read import DataOptions, check_initial, read_dataset
+from gode.tables.dataset import DataOptions, check_initial, read_dataset
 
 HEADER = "Year,Prey [1000],Predator,Temp °C,dPrey/dt,rain"
 GIVEN = {
@@ -64,7 +64,7 @@ def test_inputs_are_columns_and_formulas(file):
 def test_one_signal_may_have_two_inputs(file):
     dataset, _ = read(file, u="Predator", force="rain,Temp °C")
     assert (dataset.states, dataset.inputs) == (("u",), ("F", "v1"))
-    assert dataset.labels == {"time": "Year", "u": "Predator", "force": "rain", "v1": "Temp °C"}
+    assert dataset.labels == {"t": "Year", "u": "Predator", "F": "rain", "v1": "Temp °C"}
 
 
 def test_a_column_called_force_may_be_a_state(tmp_path):

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from gode.data import make_run, smooth_gp
-from gode.data.kernels import covariance, functionals
+from gode.data.gp import covariance, functionals
 
 T = np.linspace(0.0, 6.0, 90)
 

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import gode
-from gode.discovery.arguments import make_dataset
+from gode.data.from_arrays import make_dataset
 from gode.discovery.called import by_columns, called, column_of, shown
 from gode.discovery.framing import called_in, in_columns, read_frame
 from gode.discovery.remedies import with_term
@@ -25,7 +25,7 @@ PUMP = 0.8 * LEVEL + np.gradient(LEVEL, T)
 
 
 def data(u="OD600 [1]", force="", names=(), formula=None):
-    labels = {"time": "time [h]", "u": u, **({"force": force} if force else {})}
+    labels = {"t": "time [h]", "u": u, **({"F": force} if force else {})}
     return make_dataset(T, LEVEL, force=(formula or PUMP) if force else None, labels=labels, run_names=names)
 
 

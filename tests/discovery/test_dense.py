@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import gode
-from gode.discovery.arguments import make_dataset
+from gode.data.from_arrays import make_dataset
 from gode.fitting.prepare import prepare
 
 

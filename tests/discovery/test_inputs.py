@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from gode.data import Interpolation, Samples
+from gode.data.from_arrays import make_dataset
 from gode.discovery import fit
-from gode.discovery.arguments import make_dataset
 from gode.discovery.inputs import input_words, with_held_input
 from gode.equation import parse_equation
 from gode.fitting.prepare import prepare

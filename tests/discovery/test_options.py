@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from gode.discovery.arguments import make_dataset
+from gode.data.from_arrays import make_dataset
 from gode.discovery.options import Options
 from gode.errors import ConfigError
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gode.data import join_runs
-from gode.discovery.arguments import make_dataset
+from gode.data.from_arrays import make_dataset
 from gode.fitting.cheap import cheap_problems, problems_of_each
 from gode.fitting.prepare import prepare
 from gode.fitting.problem import Form, integral_problem

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from gode.data import Dataset, make_run
-from gode.discovery.arguments import make_dataset
+from gode.data.from_arrays import make_dataset
 from gode.fitting.long_records import condensed, first_part, screened, shorter
 from gode.fitting.prepare import prepare
 from gode.fitting.target import Target

@@ -1,7 +1,7 @@
 import numpy as np
 
+from gode.data.from_arrays import make_dataset
 from gode.discovery import fit
-from gode.discovery.arguments import make_dataset
 from gode.fitting.cheap import without_drift
 from gode.fitting.prepare import prepare
 

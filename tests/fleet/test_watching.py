@@ -14,7 +14,7 @@ from gode.errors import ConfigError, DataError, FileError
 from gode.fleet.engines import Given
 from gode.fleet.monitor import Status
 from gode.fleet.watching import LOG, Law, Watch, given_law
-from gode.measured.read import DataOptions
+from gode.tables.dataset import DataOptions
 
 LAW = "u' = C*u + C*u^2"
 

@@ -83,7 +83,7 @@ def test_no_equation_that_was_tried_beats_the_best_linear_model_if_it_is_linear(
 
 
 def test_frequencies_are_also_in_hertz_damping_in_per_cent_and_times_have_units(pendulum, growth):
-    dataset = replace(pendulum.prepared.dataset, labels={"time": "time [s]", "u": "angle [rad]"})
+    dataset = replace(pendulum.prepared.dataset, labels={"t": "time [s]", "u": "angle [rad]"})
     words = str(replace(pendulum, prepared=replace(pendulum.prepared, dataset=dataset)).answers())
     assert re.search(r"natural frequency 2\.?\d* ± \S+ rad/s \(0\.318\d* ± \S+ Hz, period 3\.1\d+ s\)", words)
     assert re.search(r"damping ratio [45]\.\d+ ± \S+ %", words)

@@ -64,7 +64,7 @@ def test_starts_stay_near_the_data_also_where_only_accelerations_were_measured(r
 
 
 def test_starts_are_told_in_the_units_of_the_data(growth):
-    dataset = replace(growth.prepared.dataset, labels={"time": "t [h]", "u": "mass [g]"})
+    dataset = replace(growth.prepared.dataset, labels={"t": "t [h]", "u": "mass [g]"})
     found = replace(growth, prepared=replace(growth.prepared, dataset=dataset))
     words = [e.words for e in _experiments(found)]
     assert "measure 2 times as long, to t = 28 h" in words

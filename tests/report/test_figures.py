@@ -42,7 +42,7 @@ def legend(figure):
 
 
 def test_labels_are_text_and_not_formulas(growth, tmp_path):
-    dataset = replace(growth.prepared.dataset, labels={"time": r"$\bad{", "u": "u [$]"})
+    dataset = replace(growth.prepared.dataset, labels={"t": r"$\bad{", "u": "u [$]"})
     found = replace(growth, prepared=replace(growth.prepared, dataset=dataset))
     assert r"t ($\bad{)" in to_svg(found.plot())
 
@@ -67,7 +67,7 @@ def labelled(found, **labels):
 
 
 def test_axes_carry_units_and_those_that_follow_from_them(pendulum):
-    found = labelled(pendulum, time="time [s]", u="u [rad]")
+    found = labelled(pendulum, t="time [s]", u="u [rad]")
     assert data_and_fit(found).axes[0].get_xlabel() == "t (time [s])"
     assert data_and_fit(found).axes[0].get_ylabel() == "u [rad]"
     assert phase_portrait(found).axes[0].get_ylabel() == "u' [rad/s]"

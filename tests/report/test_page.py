@@ -115,7 +115,7 @@ def test_page_says_what_was_found(growth, text):
 
 
 def test_all_text_is_escaped(growth):
-    found = labelled(growth, time=EVIL, u=WORSE)
+    found = labelled(growth, t=EVIL, u=WORSE)
     text = discovery_page(found, title=EVIL)
     read = Reader(text)
     assert "img" not in read.tags

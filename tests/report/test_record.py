@@ -246,3 +246,10 @@ def test_a_loaded_discovery_weighs_samples_as_the_saved_one_did(tmp_path):
     loaded = gode.load(tmp_path / "found.json")
     np.testing.assert_array_equal(loaded.prepared.whole.profiles[0], profile)
     assert loaded.quality.misfit == found.quality.misfit
+
+
+def test_labels_of_a_record_that_was_saved_by_arguments_are_those_of_columns():
+    record = record_of(fitted_oscillator())
+    labels = {"time": "time [s]", "u": "angle [rad]", "force": "motor [N]"}
+    found = discovery_of(json.loads(json.dumps({**record, "labels": labels})))
+    assert found.prepared.dataset.labels == {"t": "time [s]", "u": "angle [rad]", "F": "motor [N]"}

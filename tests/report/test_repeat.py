@@ -73,7 +73,7 @@ def test_a_fit_is_repeated_and_finds_the_same(driven):
 def test_columns_of_the_file_and_known_values_are_named():
     t = np.linspace(0.0, 5.0, 50)
     found = fit("u'' = C*u", t, np.cos(2 * t), velocity=-2 * np.sin(2 * t), initial=[1.0, 0.0])
-    labels = {"time": "Time [s]", "u": "x; rm -rf / [m]", "velocity": "v"}
+    labels = {"t": "Time [s]", "u": "x; rm -rf / [m]", "u'": "v"}
     dataset = replace(found.prepared.dataset, labels=labels)
     found = replace(found, prepared=replace(found.prepared, dataset=dataset))
     words = shlex.split(command(found))

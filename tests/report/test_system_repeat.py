@@ -20,7 +20,7 @@ def test_the_call_names_the_states(predation, masses):
 
 def test_the_command_names_the_columns(predation):
     assert shlex.split(command(predation)) == ["gode", "fit", FIT, "data.csv", "--states", "prey,pred"]
-    dataset = replace(predation.prepared.dataset, labels={"time": "year", "prey": "Hare [1000]"})
+    dataset = replace(predation.prepared.dataset, labels={"t": "year", "prey": "Hare [1000]"})
     renamed = replace(predation, prepared=replace(predation.prepared, dataset=dataset))
     assert shlex.split(command(renamed))[4:] == ["--time", "year", "--states", "prey=Hare,pred"]
 

@@ -5,10 +5,10 @@ import pytest
 
 from examples_found import SMALL, fitted_oscillator, found_growth, growth_and_memo
 from gode.data import Dataset, make_run
+from gode.data.dataset import Interpolation
 from gode.data.example import load_example
-from gode.data.joining import Interpolation
+from gode.data.from_arrays import make_dataset
 from gode.discovery.api import discover_in
-from gode.discovery.arguments import make_dataset
 from gode.discovery.options import Options
 from gode.errors import FileError
 from gode.fitting.prepare import input_values

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gode.discovery.arguments import make_dataset
+from gode.data.from_arrays import make_dataset
 from gode.equation import Link, SystemSkeleton, parse_equation, parse_system
 from gode.equation.parse_system import parse_system_values
 from gode.fitting.prepare import prepare

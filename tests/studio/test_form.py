@@ -6,10 +6,10 @@ import pytest
 pytest.importorskip("starlette", reason="the extra `studio` is not installed")
 
 from gode.cli.asked import asked_options
-from gode.measured.asked import parts_of
 from gode.search.assumptions import MEANINGS
 from gode.studio.fields import edit_of, edit_tools, known_fields
 from gode.studio.form import FIELDS, command_text, command_words, problem_of
+from gode.tables.columns import parts_of
 
 
 def form(*roles, **more):

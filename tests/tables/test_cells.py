@@ -3,9 +3,9 @@
 import pytest
 
 from gode.errors import ConfigError, DataError
-from gode.measured.asked import parse_formula, parts_of
-from gode.measured.read import parse_values
 from gode.tables.cells import join_list, split_list
+from gode.tables.columns import parse_formula, parts_of
+from gode.tables.dataset import parse_values
 from gode.tables.edits import edit_table
 from gode.tables.text import parse_table
 from gode.units import parse_unit

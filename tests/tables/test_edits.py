@@ -44,7 +44,7 @@ def test_times_of_a_clock_are_converted_from_seconds():
     edited = edit_table(clock, ["multiply time by 0.5 as x", f"multiply time,u by {2 / 3600!r} as h"])
     readings = runs_of_tables([edited], Roles(time="time", u="u"))
     np.testing.assert_allclose(readings.runs[0]["t"], [0, 0.5, 1.5])
-    assert readings.labels["time"] == "time [h]"
+    assert readings.labels["t"] == "time [h]"
     assert "h:mm:ss, past midnight, in h" in readings.told[0]
     assert edited.numbers("u")[0] == 2 / 3600
 

@@ -5,8 +5,8 @@ import pytest
 
 from gode.errors import DataError
 from gode.measured import read_arguments
-from gode.measured.read import DataOptions, read_dataset
 from gode.tables.behaviour import in_steps, roughness
+from gode.tables.dataset import DataOptions, read_dataset
 
 EVERY = [np.arange(60)]
 
@@ -23,16 +23,16 @@ def table(head, *columns):
 def test_time_by_its_name_beats_a_capital_t_and_what_falls_is_no_time(tmp_path):
     falling = 90 - np.arange(20.0)
     _, told = read(tmp_path / "a.csv", table("T [K],cA,time [min]", 300 + falling, falling**2, np.arange(20)))
-    assert told.labels["time"] == "time [min]"
+    assert told.labels["t"] == "time [min]"
     _, told = read(tmp_path / "b.csv", table("T,elapsed_h", falling, np.arange(20)))
-    assert (told.labels["time"], told.labels["u"]) == ("elapsed_h [h]", "T")
+    assert (told.labels["t"], told.labels["u"]) == ("elapsed_h [h]", "T")
 
 
 def test_states_named_beside_a_time_leave_the_time_alone(tmp_path):
     t = np.arange(20.0)
     text = table("Time [min],Tc,cA,T [K]", t, 290 + t % 2, np.exp(-t / 9), 300 + np.sqrt(t))
     data, told = read(tmp_path / "a.csv", text, states="cA,T")
-    assert (data.states, told.labels["time"]) == (("cA", "T"), "Time [min]")
+    assert (data.states, told.labels["t"]) == (("cA", "T"), "Time [min]")
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_what_is_rough_drives_what_is_smooth(tmp_path):
     smooth = np.cumsum(np.cumsum(noise)) / 20
     assert roughness(noise, EVERY) > 5 * roughness(smooth, EVERY)
     _, told = read(tmp_path / "a.csv", table("t,level,wind", np.arange(60), smooth, noise))
-    assert (told.labels["u"], told.labels["force"]) == ("level", "wind")
+    assert (told.labels["u"], told.labels["F"]) == ("level", "wind")
     assert "'wind' is taken as the known input: it is much rougher than the others (" in told.told[1]
     assert "--states level,wind if it is a state, --force none to leave it out" in told.told[1]
 
@@ -125,6 +125,6 @@ def test_points_without_such_dates_are_decimal_and_that_is_told(tmp_path):
 def test_clocks_count_in_the_unit_of_their_length(tmp_path):
     text = "Time,od\n" + "".join(f"{i:02}:00:00,{i * i}\n" for i in range(20))
     data, told = read(tmp_path / "a.csv", text)
-    assert (told.labels["time"], data.runs[0].t[-1]) == ("Time [h]", 19.0)
+    assert (told.labels["t"], data.runs[0].t[-1]) == ("Time [h]", 19.0)
     for edit in (f"multiply Time by {1 / 3600!r} as h", "multiply Time by 1 as h"):
         assert read(tmp_path / "a.csv", text, edit=(edit,))[0].runs[0].t[-1] == pytest.approx(19.0)

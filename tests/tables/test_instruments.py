@@ -7,7 +7,7 @@ import pytest
 
 from gode.data.labels import plain_label, unit_of
 from gode.errors import DataError
-from gode.measured.read import DataOptions, read_dataset
+from gode.tables.dataset import DataOptions, read_dataset
 from gode.tables.read import read_table
 from instrument_files import FILES, Saved
 from unseen_files import UNSEEN
@@ -35,12 +35,12 @@ def differences(folder, file) -> list[str]:
     labels = {key: plain_label(label) for key, label in readings.labels.items()}
     keys = dataset.states if len(dataset.states) > 1 else ("u",)
     states = dataset.names if file.wells else tuple(labels.get(key, "") for key in keys)
-    inputs = tuple(labels.get(key, "") for key in (readings.inputs or ("force",)) if key in labels)
+    inputs = tuple(labels.get(key, "") for key in readings.inputs)
     first = (dataset.runs[0].t[0], *dataset.runs[0].observed[::3, 0])
     if file.wells:
         first = (first[0], *[run.observed[0, 0] for run in dataset.runs][: len(file.first) - 1])
     decimal = read_table(folder / file.name).decimal
-    found = (labels["time"], states, inputs, labels.get("run"), unit_of(dataset, "t"), decimal)
+    found = (labels["t"], states, inputs, labels.get("run"), unit_of(dataset, "t"), decimal)
     right = (file.time, file.states, file.inputs, file.run, file.unit, file.decimal)
     wrong = [f"{a!r} instead of {b!r}" for a, b in zip(found, right, strict=True) if a != b]
     close = len(first) == len(file.first) and np.allclose(first, file.first, rtol=1e-6, atol=1e-12)

@@ -152,7 +152,7 @@ BAD = {
 
 
 def dataset_of(data, roles=None):
-    from gode.discovery.arguments import make_dataset
+    from gode.data.from_arrays import make_dataset
 
     found = runs_of_tables([parse_table(data, "data.csv")], roles or Roles())
     columns = [found.column(name) for name in ("t", "u", "velocity", "acceleration", "force")]

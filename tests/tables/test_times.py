@@ -86,7 +86,7 @@ def test_a_clock_goes_on_past_midnight_and_that_is_said():
     found = readings(["23:59:50", "23:59:55", "00:00:00", "12:00:00", "00:00:00"])
     np.testing.assert_array_equal(found.runs[0]["t"], [0, 5, 10, 43210, 86410])
     assert "time from 'time' (h:mm:ss, past midnight, in seconds)" in found.told[0]
-    assert found.labels["time"] == "time [s]"
+    assert found.labels["t"] == "time [s]"
 
 
 def test_a_clock_that_goes_back_a_little_is_refused():
@@ -133,13 +133,13 @@ def test_a_name_of_time_may_hold_its_unit_also_beside_runs(name, unit):
     text = f"patient,dose,{name},conc\n" + "".join(f"{p},5,{t},{p + t}\n" for p in (1, 2) for t in range(3))
     found = runs_of_tables([parse_table(text.encode(), "data.csv")], Roles(run="patient", u="conc"))
     assert [run["t"].tolist() for run in found.runs] == [[0, 1, 2], [0, 1, 2]]
-    assert found.labels["time"] == f"{name} [{unit}]"
+    assert found.labels["t"] == f"{name} [{unit}]"
 
 
 def test_a_column_without_a_name_of_time_is_found_beside_runs():
     text = "who,stage,u\n" + "".join(f"{p},{t},{-t}\n" for p in "ab" for t in range(3))
     found = runs_of_tables([parse_table(text.encode(), "data.csv")], Roles(run="who"))
-    assert found.labels["time"] == "stage"
+    assert found.labels["t"] == "stage"
 
 
 def test_many_dates_are_read_in_little_time():

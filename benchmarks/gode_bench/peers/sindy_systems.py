@@ -15,7 +15,7 @@ import pysindy as ps
 from scipy.interpolate import BSpline, make_interp_spline, make_smoothing_spline
 
 from gode.arrays import Float
-from gode.discovery.arguments import make_dataset
+from gode.data.from_arrays import make_dataset
 from gode.errors import DataError
 from gode.fitting.prepare import prepare
 from gode_bench.odebench.systems import integrated

@@ -9,7 +9,7 @@ import click
 from gode.cli.discover import discover_command
 from gode.cli.request import asked_search
 from gode.errors import ConfigError
-from gode.measured.read import DataOptions, dataset_of
+from gode.tables.dataset import DataOptions, dataset_of
 
 if TYPE_CHECKING:
     from gode.data import Dataset
@@ -42,7 +42,6 @@ def asked_data(
     Raises:
         GodeError: if the command would refuse the data, or the options of the search.
     """
-    from gode.data.labels import with_units
     from gode.discovery.framing import frame_of
     from gode.discovery.individual import check_names
     from gode.search.settings import check_start
@@ -50,7 +49,6 @@ def asked_data(
     data, choices = asked_options(words)
     read = partial(dataset_of, tables)
     dataset, readings, options, notes = asked_search(read, data, **choices)  # type: ignore[arg-type]
-    dataset = with_units(dataset, dict(options.known.units))
     for settings in options.settings(dataset):
         check_start(settings, dataset.inputs)
     frame = frame_of(options.known, dataset) if options.known.frame else None

@@ -3,6 +3,7 @@
 import sys
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,8 +15,8 @@ from gode.cli.app import NOT_EXPLAINED, OutPath, add_options, exit_interrupted, 
 from gode.cli.columns import data_options
 from gode.cli.known import assume_option, bounds_of, fixed_values, units_of, value_options
 from gode.cli.request import asked_search, individuals_of, named_by_equations
-from gode.measured.asked import is_equation
-from gode.measured.read import DataOptions, check_initial, read_dataset
+from gode.tables.columns import is_equation
+from gode.tables.dataset import DataOptions, check_initial, read_dataset
 
 if TYPE_CHECKING:
     from gode.data import Dataset
@@ -170,13 +171,12 @@ def fit_command(
     texts, files = split_equations(equation, files)
     options = DataOptions(**data)  # type: ignore[arg-type]
     options = named_by_equations(options, texts)
-    dataset, readings = read_dataset(files, options)
-    from gode.data.labels import with_units  # after the files were read: they are slow to import
-    from gode.discovery.given import fit_in, law_known
+    of_columns = units_of(units)
+    dataset, readings = read_dataset(files, replace(options, column_units=of_columns))
+    from gode.discovery.given import fit_in, law_known  # after the files were read: they are slow to import
     from gode.search.known import make_known
 
-    known = make_known(texts, fixed_values(fix), bounds_of(bounds), units_of(units))
-    dataset = with_units(dataset, dict(known.units))
+    known = make_known(texts, fixed_values(fix), bounds_of(bounds), of_columns)
     law = law_known(dataset, known)
     _say_all([*readings.told, *check_initial(dataset, str(law.order))], silent=as_json or quiet)
     begin = time.perf_counter()

@@ -11,8 +11,8 @@ import click
 
 from gode.cli.app import OutPath, main
 from gode.errors import ConfigError, DataError, FileError, shortened
-from gode.measured.asked import is_equation, parts_of
-from gode.measured.read import parse_values
+from gode.tables.columns import is_equation, parts_of
+from gode.tables.dataset import parse_values
 
 if TYPE_CHECKING:
     from gode.arrays import Float

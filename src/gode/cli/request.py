@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from gode.cli.known import bounds_of, fixed_values, units_of
 from gode.errors import EquationError
-from gode.measured.asked import parts_of
-from gode.measured.read import DataOptions, check_initial
+from gode.tables.columns import parts_of
+from gode.tables.dataset import DataOptions, check_initial
 
 if TYPE_CHECKING:
     from gode.data import Dataset
@@ -37,13 +37,14 @@ def asked_search(
     """
     if frame is not None:
         data = named_by_equations(data, [text for text in frame.split(";") if text.strip()])
-    dataset, readings = read(data)
+    of_columns = units_of(units)
+    dataset, readings = read(replace(data, column_units=of_columns))
     from gode.discovery.framing import frame_of  # after the files were read: they are slow to import
     from gode.discovery.options import Options
     from gode.equation.frame import order_of
     from gode.search.known import make_known
 
-    known = make_known(frame, fixed_values(fix), bounds_of(bounds), units_of(units), assume)
+    known = make_known(frame, fixed_values(fix), bounds_of(bounds), of_columns, assume)
     if frame is not None:
         order = str(max(order_of(tree) for tree in frame_of(known, dataset).trees))
     order = order or ("2" if any(name.endswith("''") for name in dataset.channels) else "1")

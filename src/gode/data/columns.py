@@ -10,6 +10,7 @@ from gode.arrays import Float, Int
 from gode.errors import DataError
 
 STATES = ("u",)  # the name of the state of a scalar equation
+INPUT = "F"  # the name of a known input that has no other
 
 
 def channel_names(states: Sequence[str]) -> tuple[str, ...]:
@@ -118,10 +119,10 @@ def join_runs(runs: Sequence[Columns]) -> Columns:
 
 def check_alike(names: Sequence[tuple[str, ...]], kind: str) -> None:
     """Raise DataError unless all runs have the same names of this kind: states or inputs."""
-    for i, own in enumerate(names):
-        if own != names[0]:
+    for i, names_of_run in enumerate(names):
+        if names_of_run != names[0]:
             raise DataError(
-                f"run {i} has the {kind} {list(own)}, but run 0 has {list(names[0])}; "
+                f"run {i} has the {kind} {list(names_of_run)}, but run 0 has {list(names[0])}; "
                 "give every run the same ones"
             )
 

@@ -12,7 +12,7 @@ from enum import StrEnum
 import numpy as np
 
 from gode.arrays import Float
-from gode.data.smoothed import Smooth
+from gode.data.dataset import Smooth
 
 # Least noise, as a share of that at the root mean square of the signal: at a zero crossing a share of the
 # value is nothing, but a weight must be finite. Constants of a decay, a damped sine and a logistic curve with

@@ -7,9 +7,7 @@ import numpy as np
 
 from gode.arrays import Bool, Float
 from gode.data.columns import channel_names
-from gode.data.joining import Samples, changes_by_jumps
-from gode.data.runs import Dataset, Run
-from gode.data.smoothed import Smooth
+from gode.data.dataset import Dataset, Run, Samples, Smooth, changes_by_jumps
 
 FAR = 6.0  # robust standard deviations; of a thousand normal readings one in a million lies there
 NEAR = 4.0  # the same of a neighbour: then it is a jump or a peak, which the curve rounds off
@@ -20,7 +18,6 @@ FEW = 0.1  # share of the readings of a channel; more are no outliers but anothe
 ADJACENT = 2  # outliers in a row; more are a feature of the signal that the curve does not follow
 AGAIN = 3  # times that curves are drawn, while other readings are far from them
 LEAST = 12  # readings of a channel, below which nothing is said
-CHANNEL_LABELS = {"u'": "velocity", "u''": "acceleration"}  # channel of a single state -> key of its label
 SMALLEST = 1e-3  # scatter that counts, as a share of the standard deviation of the signal
 
 
@@ -123,13 +120,7 @@ def outliers_told(before: Dataset, after: Dataset) -> list[str]:
         for i, j in np.argwhere(np.isfinite(old.observed) & ~np.isfinite(new.observed)):
             told = f"{old.observed[i, j]:.4g} at t = {old.t[j]:.6g}{where}"
             found.setdefault(int(i), []).append(told)
-    return [_told(_called(names[i], before), readings) for i, readings in sorted(found.items())]
-
-
-def _called(channel: str, dataset: Dataset) -> str:
-    """Return the name of the column of a channel; that of a single state has its role for a key."""
-    key = CHANNEL_LABELS.get(channel, channel) if len(dataset.states) == 1 else channel
-    return dataset.labels.get(key, channel)
+    return [_told(before.labels.get(names[i], names[i]), readings) for i, readings in sorted(found.items())]
 
 
 def _told(name: str, readings: Sequence[str]) -> str:

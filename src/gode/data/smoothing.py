@@ -1,7 +1,10 @@
 """Smoothing of any run: one Gaussian process for a short record, averages or blocks for a long one.
 
-The number of cycles decides, not that of points: a slow signal that is sampled finely is averaged over
-neighbouring points, and only a signal with many cycles is cut into blocks.
+The number of cycles decides, not that of points: a slow signal that is sampled a million times carries no
+more information than its averages do, so it is averaged over neighbouring points, and only a signal with
+many cycles is cut into blocks. Noise that is a fraction of the value is constant in the logarithm of a
+signal that has one sign; where the logarithm explains the data better, it is smoothed instead, as of
+populations with outbreaks.
 """
 
 from collections.abc import Callable, Sequence
@@ -9,22 +12,33 @@ from dataclasses import replace
 
 import numpy as np
 
-from gode.arrays import Float
-from gode.data.averaging import averaged
-from gode.data.gp import BRIEF, CAREFUL, LENT, Tuning, smooth_blocks, smooth_gp
-from gode.data.logarithms import smooth_logarithms
+from gode.arrays import Float, Int
+from gode.data.dataset import Run, Smooth, cycles, lowest_channel, most_cycles
+from gode.data.gp import BRIEF, CAREFUL, LENT, TUNING_POINTS, Tuning, smooth_blocks, smooth_gp
 from gode.data.noise import FLOOR, MIXED, SURE, curve_sizes, is_noisy, noise_profile, with_noise
-from gode.data.runs import Run, cycles, lowest_channel
-from gode.data.smoothed import Smooth
 
-Memo = dict[tuple[int, tuple[bytes, ...]], list[Smooth]]  # by state and what was observed in each run
-MAX_POINTS = 450  # of one process, whose cost is cubic in them
-MAX_CYCLES = 12  # of one process, whose hyperparameters are tuned on 160 points
-PER_CYCLE = 64  # points per cycle that averaging keeps: fewer would flatten the peaks
-BLOCK = 200  # points of a block, without its overlap
-DECIDING = 4  # runs on which the kind of noise is decided
-MANY = 40  # runs of which only some are tuned by themselves
-LENDERS = 20  # these
+# Smoothed states of all runs, by the number of the state and what was observed in each run.
+Memo = dict[tuple[int, tuple[bytes, ...]], list[Smooth]]
+
+# One process takes at most this many points, since its cost is cubic in them. Set by hand.
+MAX_POINTS = 450
+# One process takes at most this many cycles, since its hyperparameters are tuned on 160 points, so some 13 in
+# each cycle.
+MAX_CYCLES = 12
+# Averaging keeps this many points in each cycle. Set by hand: fewer would flatten the peaks.
+PER_CYCLE = 64
+# A block of a long record has this many points besides its overlap. Set by hand.
+BLOCK = 200
+# The kind of noise is decided on this many runs, which costs as many more smoothings. Set by hand.
+DECIDING = 4
+# Of more runs than this only some are tuned by themselves, and the others borrow their hyperparameters. Set
+# by hand.
+MANY = 40
+# This many runs lend their hyperparameters to the others. Set by hand.
+LENDERS = 20
+# A bin of samples that is wider than this many median widths lies beside a gap, so that its samples are not
+# averaged. Set by hand.
+SPARSE = 4.0
 
 
 def smooth(run: Run, *, known: Float | None = None) -> Smooth:
@@ -60,28 +74,35 @@ def smooth_runs(
 
 def _smooth_by_noise(parts: Sequence[tuple[Run, Float]], hurried: Callable[[], bool]) -> list[Smooth]:
     """Return one state of all runs, smoothed again if its noise is not constant; a few runs decide that."""
-    plain = _smooth_all(parts, [None] * len(parts), CAREFUL, hurried)
-    sizes, seen = curve_sizes(plain), np.any([np.isfinite(f.noise) for f in plain], axis=0)
-    if hurried() or not is_noisy(plain[:DECIDING]) or not np.all(sizes[seen] > 0):
-        return plain
+    even = _smooth_all(parts, [None] * len(parts), CAREFUL, hurried)
+    sizes = curve_sizes(even)
+    seen = np.any([np.isfinite(f.noise) for f in even], axis=0)
+    if hurried() or not is_noisy(even[:DECIDING]) or not np.all(sizes[seen] > 0):
+        return even
     sizes = np.where(sizes > 0, sizes, 1.0)
 
-    def again(ratio: float, n: int, tuning: Tuning) -> list[Smooth]:
-        profiles = [noise_profile(f.values, sizes, ratio) for f in plain[:n]]
+    def weighted(ratio: float, n: int, tuning: Tuning) -> list[Smooth]:
+        profiles = [noise_profile(f.values, sizes, ratio) for f in even[:n]]
         return _smooth_all(parts[:n], profiles, tuning, hurried)
 
+    def gain_of(others: Sequence[Smooth]) -> float:
+        """Return twice the gain in the log of the probability over noise that is the same everywhere."""
+        return 2 * sum(a.evidence - b.evidence for a, b in zip(others[:DECIDING], even, strict=False))
+
     count = sum(int(np.isfinite(run.observed).sum()) for run, _ in parts[:DECIDING])
-    gains = {}
-    for ratio, free in ((FLOOR, 0), (MIXED, 1)):  # Schwarz's price of the second number of a mixture
-        gained = [a.evidence - b.evidence for a, b in zip(again(ratio, DECIDING, BRIEF), plain, strict=False)]
-        gains[ratio] = 2 * sum(gained) - free * np.log(count)
+    gains = {
+        FLOOR: gain_of(weighted(FLOOR, DECIDING, BRIEF)),
+        # A mixture has a second number, whose price is Schwarz's.
+        MIXED: gain_of(weighted(MIXED, DECIDING, BRIEF)) - np.log(count),
+    }
     best = max(gains, key=gains.__getitem__)
-    bent = smooth_logarithms(parts, BLOCK) if best == FLOOR and gains[best] > SURE else None
-    if bent is not None:  # only of noise that is a share of the value, which bursts may hide
-        gain = 2 * sum(a.evidence - b.evidence for a, b in zip(bent[:DECIDING], plain, strict=False))
-        if gain > gains[best]:
-            return bent
-    return with_noise(again(best, len(parts), CAREFUL), sizes, best) if gains[best] > SURE else plain
+    if gains[best] <= SURE:
+        return even
+    # The logarithm is tried only where the noise is a fraction of the value, which bursts may hide.
+    logarithmic = _smooth_logarithms(parts) if best == FLOOR else None
+    if logarithmic is not None and gain_of(logarithmic) > gains[best]:
+        return logarithmic
+    return with_noise(weighted(best, len(parts), CAREFUL), sizes, best)
 
 
 def _smooth_all(
@@ -93,14 +114,14 @@ def _smooth_all(
     """Return runs smoothed: of many, some by themselves and the others with what these have in common."""
     n = len(parts)
     few = {*range(DECIDING), *evenly(n, LENDERS)} if n > MANY else {*range(n)}
-    own: dict[int, Smooth] = {}
+    found: dict[int, Smooth] = {}
     for i in sorted(few):
-        how = BRIEF if hurried() else tuning
-        own[i] = _smooth_state(parts[i][0], parts[i][1], profiles[i], how)
-    found = dict.fromkeys(tuple(smooth.hyperparameters.tolist()) for smooth in own.values())
-    lent = LENT._replace(known=tuple(found))
-    rest = {i: _smooth_state(parts[i][0], parts[i][1], profiles[i], lent) for i in range(n) if i not in own}
-    return [own[i] if i in own else rest[i] for i in range(n)]
+        found[i] = _smooth_state(parts[i][0], parts[i][1], profiles[i], BRIEF if hurried() else tuning)
+    lent = dict.fromkeys(tuple(smooth.hyperparameters.tolist()) for smooth in found.values())
+    borrowing = LENT._replace(known=tuple(lent))
+    for i in set(range(n)) - few:
+        found[i] = _smooth_state(parts[i][0], parts[i][1], profiles[i], borrowing)
+    return [found[i] for i in range(n)]
 
 
 def evenly(n: int, most: int) -> list[int]:
@@ -114,11 +135,11 @@ def _smooth_state(run: Run, exact: Float, profile: Float | None = None, tuning: 
     kept = np.asarray(np.isfinite(run.observed).any(axis=0))
     kept[[0, -1]] = True
     if not kept.all():  # other states were observed at these times; a block of them would be empty
-        own = _smooth_state(run.at(kept), exact, _at(profile, run.t, run.t[kept]), tuning)
-        return resampled(own, run.t)
-    lowest, number = lowest_channel(run), cycles(run)
+        at_own_times = _smooth_state(run.at(kept), exact, _at(profile, run.t, run.t[kept]), tuning)
+        return resampled(at_own_times, run.t)
+    lowest = lowest_channel(run)
     coarse = averaged(run, MAX_POINTS, PER_CYCLE)
-    if number <= MAX_CYCLES and coarse.n_points <= 2 * MAX_POINTS:
+    if cycles(run) <= MAX_CYCLES and coarse.n_points <= 2 * MAX_POINTS:
         found = smooth_gp(coarse, known=exact, at=run.t, profile=_at(profile, run.t, coarse.t), tuning=tuning)
     elif lowest == 0:
         found = smooth_blocks(coarse, exact, BLOCK, _at(profile, run.t, coarse.t), tuning)
@@ -128,6 +149,49 @@ def _smooth_state(run: Run, exact: Float, profile: Float | None = None, tuning: 
         return found
     fine = resampled(found, run.t)
     return replace(fine, noise=_residual_deviation(run, fine))
+
+
+def _smooth_logarithms(parts: Sequence[tuple[Run, Float]]) -> list[Smooth] | None:
+    """Return one state of all runs smoothed in its logarithm, with noise that is one fraction of the value.
+
+    None if it has not one sign, if a derivative was measured, or if a run is longer than a block.
+
+    Args:
+        parts: each run and its exact initial values (2,), NaN where unknown.
+    """
+    signs = {s for run, _ in parts for s in np.unique(np.sign(run.observed[np.isfinite(run.observed)]))}
+    values_alone = all(not np.isfinite(run.observed[1:]).any() and run.n_points <= BLOCK for run, _ in parts)
+    if len(signs) != 1 or 0.0 in signs or not values_alone:
+        return None
+    (sign,) = signs
+    found = [_smooth_logarithm(run, exact, float(sign)) for run, exact in parts]
+    fraction = float(np.sqrt(np.mean([s.noise[0] ** 2 for s in found])))
+    shares = np.array([[0.0, fraction], [np.nan, np.nan], [np.nan, np.nan]])
+    out = []
+    for smooth in found:
+        size = np.sqrt(np.mean(smooth.values**2, axis=1))
+        noise = np.array([fraction * size[0], np.nan, np.nan])
+        profile = np.abs(smooth.values) / size[:, None]
+        out.append(replace(smooth, noise=noise, profile=profile, shares=shares))
+    return out
+
+
+def _smooth_logarithm(run: Run, exact: Float, sign: float) -> Smooth:
+    """Return one run smoothed in its logarithm, with the evidence of the signal itself in its own units."""
+    known = np.full(2, np.nan)
+    if sign * exact[0] > 0:
+        known = np.array([np.log(sign * exact[0]), exact[1] / exact[0]])
+    logarithm = np.full(run.observed.shape, np.nan)
+    logarithm[0] = np.log(sign * run.observed[0])
+    found = smooth_gp(replace(run, observed=logarithm), known=known)
+    value = sign * np.exp(found.values[0])
+    slope, bend = found.values[1:]
+    values = np.vstack([value, value * slope, value * (bend + slope**2)])
+    seen = np.isfinite(logarithm[0])
+    units = np.std(run.observed[0, seen]) / max(float(np.std(logarithm[0, seen])), 1e-300)
+    n = min(int(seen.sum()), TUNING_POINTS)
+    evidence = found.evidence + n * float(np.log(units) - np.mean(logarithm[0, seen]))
+    return replace(found, values=values, deviations=np.abs(value) * found.deviations, evidence=evidence)
 
 
 def resampled(found: Smooth, t: Float) -> Smooth:
@@ -167,21 +231,82 @@ def _integrated(run: Run, known: Float, lowest: int, profile: Float | None, tuni
     shifted = np.full((3, run.n_points), np.nan)
     shifted[: 3 - lowest] = run.observed[lowest:]
     noise_of = None if profile is None else np.roll(profile, -lowest, axis=0)
-    own = smooth_blocks(replace(run, observed=shifted), np.full(2, np.nan), BLOCK, noise_of, tuning)
-    values, deviations = np.empty((3, run.n_points)), np.empty((3, run.n_points))
-    values[lowest:], deviations[lowest:] = own.values[: 3 - lowest], own.deviations[: 3 - lowest]
-    higher = own.values[1]  # the derivative of the next integrand
+    found = smooth_blocks(replace(run, observed=shifted), np.full(2, np.nan), BLOCK, noise_of, tuning)
+    values = np.empty((3, run.n_points))
+    values[lowest:] = found.values[: 3 - lowest]
+    deviations = np.empty((3, run.n_points))
+    deviations[lowest:] = found.deviations[: 3 - lowest]
+    steps = np.diff(run.t)
+    higher = found.values[1]  # the derivative of the next integrand
     for i in range(lowest - 1, -1, -1):
-        steps, now = np.diff(run.t), values[i + 1]
-        parts = 0.5 * steps * (now[1:] + now[:-1]) - steps**2 / 12 * np.diff(higher)
-        area, higher = np.concatenate([[0.0], np.cumsum(parts)]), now
+        integrand = values[i + 1]
+        parts = 0.5 * steps * (integrand[1:] + integrand[:-1]) - steps**2 / 12 * np.diff(higher)
+        area = np.concatenate([[0.0], np.cumsum(parts)])
+        higher = integrand
         values[i] = area + known[i] if np.isfinite(known[i]) else area - _drift(run.t, area, lowest - i)
         deviations[i] = np.std(values[i])
     noise = np.full(3, np.nan)
-    noise[lowest:] = own.noise[: 3 - lowest]
-    return Smooth(run.t, values, deviations, noise, own.hyperparameters, evidence=own.evidence)
+    noise[lowest:] = found.noise[: 3 - lowest]
+    return Smooth(run.t, values, deviations, noise, found.hyperparameters, evidence=found.evidence)
 
 
 def _drift(t: Float, values: Float, degree: int) -> Float:
     x = (t - t[0]) / (t[-1] - t[0])
     return np.asarray(np.polynomial.Polynomial.fit(x, values, degree)(x))
+
+
+def averaged(run: Run, points: int, per_cycle: int) -> Run:
+    """Return `run` averaged to no fewer than `points` values in all and `per_cycle` values per cycle."""
+    if run.n_points < 2 * points:
+        return run
+    return stride_averaged(run, int(run.n_points // max(points, per_cycle * most_cycles(run))))
+
+
+def stride_averaged(run: Run, stride: int) -> Run:
+    """Return the run with every `stride` neighbouring samples averaged; the initial time is kept, unobserved.
+
+    The mean over a short interval differs from the value at its centre by half the second derivative times
+    the variance of the times; this bias is subtracted. Sparse samples and those of inputs are not averaged.
+    """
+    if stride < 2:
+        return run
+    edges = _edges(run.t, stride)
+    count = np.diff(np.append(edges, run.n_points))
+    t = np.add.reduceat(run.t, edges) / count
+    variance = np.add.reduceat((run.t - np.repeat(t, count)) ** 2, edges) / count
+    observed = np.vstack([_means(row, run.t, edges, t, variance) for row in run.observed])
+    total = np.add.reduceat(run.roots**2, edges)
+    first = 1 if count[0] > 1 else 0  # the initial time, at which initial values hold
+    return replace(
+        run,
+        t=np.append(run.t[:first], t),
+        observed=np.hstack([np.full((len(observed), first), np.nan), observed]),
+        inputs=run.signals,
+        counts=np.append(np.ones(first), total),
+    )
+
+
+def _edges(t: Float, stride: int) -> Int:
+    """Return where each bin of samples begins; sparse samples, and those beside a gap, are bins of one."""
+    edges = stride * np.arange(len(t) // stride)  # the last bin takes the remainder, too
+    ends = np.append(edges[1:], len(t)) - 1
+    width = t[ends] - t[edges]
+    sparse = width > SPARSE * np.median(width)
+    alone = [np.arange(a, b + 1) for a, b in zip(edges[sparse], ends[sparse], strict=True)]
+    return np.unique(np.concatenate([edges, *alone]))
+
+
+def _means(row: Float, times: Float, edges: Int, t: Float, variance: Float) -> Float:
+    """Return the averages of one channel at the times `t`, NaN where nothing was observed."""
+    seen = np.isfinite(row)
+    there = np.add.reduceat(seen.astype(float), edges)
+    some = there > 0
+    if some.sum() < 3:
+        return np.full(len(edges), np.nan)
+    total = np.add.reduceat(np.where(seen, row, 0.0), edges)
+    mean = np.full(len(edges), np.nan)
+    mean[some] = total[some] / there[some]
+    at = np.add.reduceat(np.where(seen, times, 0.0), edges)[some] / there[some]
+    slope = np.gradient(mean[some], at)
+    mean[some] -= slope * (at - t[some]) + 0.5 * np.gradient(slope, at) * variance[some]
+    return mean

@@ -12,9 +12,8 @@ import numpy as np
 from gode.arrays import Series
 from gode.choices import EffortName, Preset
 from gode.data import Dataset
-from gode.data.joining import chosen_interpolation
-from gode.data.labels import with_units
-from gode.discovery.arguments import Force, Signals, make_dataset
+from gode.data.dataset import chosen_interpolation
+from gode.data.from_arrays import Force, Signals, make_dataset
 from gode.discovery.called import named_steps
 from gode.discovery.evidence import make_pool
 from gode.discovery.explaining import part_followed, with_causes, with_error_bars
@@ -144,7 +143,9 @@ def discover(
     )
     if frame is not None and names is None and isinstance(u, np.ndarray | list) and np.ndim(u) > 1:
         names = written_states(split_equations(frame))
-    dataset = make_dataset(t, u, velocity, acceleration, force, initial, names=names, interpolation=joined)
+    dataset = make_dataset(
+        t, u, velocity, acceleration, force, initial, names=names, interpolation=joined, units=units
+    )
     dataset = replace(dataset, keep_outliers=bool(keep_outliers))
     options = replace(options, individual=individuals_asked(individual, dataset))
     with shown_in_notebook(on_step) as show:
@@ -164,13 +165,18 @@ def discover_in(
     Args:
         memo: what is known of the fits from an earlier, unfinished call; it is filled as the work goes on.
     """
-    dataset = with_units(dataset, dict(options.known.units))
     options = replace(options, known=at_rest(options.known, dataset, options.order))
     tasks, tell = options.settings(dataset), on_step and named_steps(on_step, dataset)
     given = frame_of(options.known, dataset) if options.known.frame else None
     check_names(options.individual, given.parameters if given else ())
     if given is not None and not given.functions:
         return fit_known(dataset, options.known, individual=options.individual)
+    if dataset.hidden:
+        name = dataset.states[dataset.hidden[0]]
+        raise DataError(
+            f"{name} is never observed; leave it out, or measure it. Where the equations are known, gode.fit "
+            "finds their constants and the curve of a state that was not measured"
+        )
     for settings in tasks:
         check_start(settings, dataset.inputs)
     with one_thread(), Interrupts(options.max_seconds) as interrupts:

@@ -7,13 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from gode.data import Dataset
-from gode.data.labels import key_of, plain_label
-from gode.discovery.states import TAKEN
+from gode.data.columns import INPUT
+from gode.data.labels import plain_label
+from gode.data.states import TAKEN
 from gode.equation.skeleton import shown_name
 from gode.equation.system import with_names
 from gode.identifiers import identifiers
 from gode.search.archive import Step
-from gode.search.settings import INPUT
 from gode.selection import Candidate
 
 
@@ -74,7 +74,7 @@ def named_steps(on_step: Callable[[Step], None], dataset: Dataset) -> Callable[[
 
 def _given(dataset: Dataset, column: str) -> str:
     """Return the name that the user gave a column; empty where there is none, or it is a formula or many."""
-    label = plain_label(dataset.labels.get(key_of(dataset, column), ""))
+    label = plain_label(dataset.labels.get(column, ""))
     if label in [run.inputs.get(column) for run in dataset.runs if isinstance(run.inputs.get(column), str)]:
         return ""
     parts = label.split(",")

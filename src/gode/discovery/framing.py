@@ -8,9 +8,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from gode.data import Dataset
-from gode.data.labels import column_units, with_units
+from gode.data.columns import INPUT
+from gode.data.labels import column_units
+from gode.data.states import NAME
 from gode.discovery.called import called
-from gode.discovery.states import NAME
 from gode.equation import Node
 from gode.equation.dimensions import Inference, UnitConflict, columns_of_view
 from gode.equation.fixing import Bounds
@@ -22,7 +23,6 @@ from gode.errors import ConfigError, EquationError, pointed
 from gode.fitting.views import is_plain
 from gode.search.assumptions import LASTING, REST, rest_place
 from gode.search.known import Known, Texts
-from gode.search.settings import INPUT
 from gode.units import Unit
 
 
@@ -61,7 +61,7 @@ def frame_of(known: Known, dataset: Dataset, *, functions: bool = True) -> Frame
     given, limits = dict(known.fixed), known.limits
     frame = read_frame(list(known.frame), dataset, functions=functions, fixed=given, bounds=limits)
     if known.units:
-        check_units(frame, column_units(with_units(dataset, dict(known.units))))
+        check_units(frame, column_units(dataset))
     return frame
 
 

@@ -12,17 +12,16 @@ import numpy as np
 from gode.arrays import Series
 from gode.choices import EffortName
 from gode.data import Dataset
-from gode.data.joining import chosen_interpolation
-from gode.data.labels import with_units
+from gode.data.dataset import chosen_interpolation
+from gode.data.from_arrays import Force, Signals, make_dataset
 from gode.data.smoothing import evenly
-from gode.discovery.arguments import Force, Signals, make_dataset
+from gode.data.states import shape_of
 from gode.discovery.called import called
 from gode.discovery.explaining import part_followed, with_causes, with_error_bars
 from gode.discovery.framing import frame_of, read_frame
 from gode.discovery.individual import Individual, check_enough, individuals_asked
 from gode.discovery.inputs import with_held_input
 from gode.discovery.result import Discovery
-from gode.discovery.states import shape_of
 from gode.equation import (
     Equation,
     Law,
@@ -104,10 +103,12 @@ def fit(
         names = _with_hidden(equation, u)
     elif names is None and all(isinstance(x, np.ndarray | list | None) for x in (u, velocity, acceleration)):
         names = _written(equation, u if u is not None else velocity if velocity is not None else acceleration)
-    dataset = make_dataset(t, u, velocity, acceleration, force, initial, names=names, interpolation=joined, hidden=True)
+    known = make_known(equation, fixed, bounds, units)
+    dataset = make_dataset(
+        t, u, velocity, acceleration, force, initial, names=names, interpolation=joined, units=units
+    )
     dataset = replace(dataset, keep_outliers=bool(keep_outliers))
-    asked = individuals_asked(individual, dataset)
-    return fit_known(dataset, make_known(equation, fixed, bounds, units), individual=asked)
+    return fit_known(dataset, known, individual=individuals_asked(individual, dataset))
 
 
 def _written(equation: Texts, values: object) -> tuple[str, ...] | None:
@@ -135,7 +136,6 @@ def _with_hidden(equation: Texts, measured: Mapping[str, Series]) -> tuple[str, 
 
 def fit_known(dataset: Dataset, known: Known, *, individual: tuple[str, ...] = ()) -> Discovery:
     """Fit the constants of an equation that is known to checked data; see `fit`."""
-    dataset = with_units(dataset, dict(known.units))
     return fit_in(dataset, law_known(dataset, known), known, individual=individual)
 
 
@@ -258,7 +258,9 @@ def _starts_with_hidden(skeleton: LawSkeleton, prepared: Prepared, settings: Set
     if not found:
         raise DataError(f"{skeleton} cannot be fitted to these data: its solution diverges from every start")
     return [
-        Start(make_law(skeleton, each.constants), patient=True, initial=tuple(map(tuple, each.initial.tolist())))
+        Start(
+            make_law(skeleton, each.constants), patient=True, initial=tuple(map(tuple, each.initial.tolist()))
+        )
         for each in found[:MINIMA]
     ]
 
@@ -273,7 +275,14 @@ def _with_hidden_curves(found: Candidate, prepared: Prepared, settings: Settings
     for smooth, solved in zip(prepared.smooths, smooths, strict=True):
         smooth.values[hidden] = solved.values[hidden]
     fitted, floor = prepared.whole.dataset, settings.selection.floor
-    return assemble(prepared.dataset, fitted, prepared.smooths, settings.order, floor, individual=bool(settings.individual))
+    return assemble(
+        prepared.dataset,
+        fitted,
+        prepared.smooths,
+        settings.order,
+        floor,
+        individual=bool(settings.individual),
+    )
 
 
 def _start_of_each(skeleton: Skeleton, prepared: Prepared, settings: Settings) -> Start:

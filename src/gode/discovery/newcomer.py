@@ -13,11 +13,11 @@ from numpy.typing import ArrayLike
 
 from gode.arrays import Float
 from gode.data import Run
-from gode.data.numbers import as_numbers
-from gode.data.runs import Input
+from gode.data.convert import as_numbers
+from gode.data.dataset import Input
+from gode.data.states import table_of
 from gode.discovery.prediction import Prediction, check_level
 from gode.discovery.simulate import Forces, Start, make_start
-from gode.discovery.states import table_of
 from gode.equation.system import make_law
 from gode.errors import DataError
 from gode.fitting.covariance import inverse

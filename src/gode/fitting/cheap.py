@@ -14,7 +14,7 @@ import numpy as np
 from gode.arrays import Float
 from gode.data import Columns, Dataset, join_runs
 from gode.data.columns import split_at_jumps
-from gode.data.runs import cycles, held_inputs
+from gode.data.dataset import cycles, held_inputs
 from gode.data.smoothing import evenly
 from gode.equation.tree import is_other
 from gode.fitting.long_records import SCREENED, SHORTEST

@@ -10,8 +10,8 @@ import numpy as np
 
 from gode.arrays import Float
 from gode.data import Dataset, Run
-from gode.data.averaging import averaged, stride_averaged
-from gode.data.runs import most_cycles
+from gode.data.dataset import most_cycles
+from gode.data.smoothing import averaged, stride_averaged
 from gode.equation.tree import derivative_order, is_other
 from gode.fitting.target import Target
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gode.data.runs import lowest_channel
+from gode.data.dataset import lowest_channel
 from gode.fitting.target import Target
 
 

@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import SupportsFloat
 
 import numpy as np
 
 from gode.arrays import Float
 from gode.data import Columns, Dataset, Run, Smooth, columns_of_states, join_runs
-from gode.data.joining import Samples
+from gode.data.convert import values_at
+from gode.data.dataset import Samples
 from gode.data.outliers import outliers_told, smoothed_without_outliers, without_outliers
 from gode.data.smoothing import LENDERS, Memo, evenly, resampled, smooth_runs
 from gode.equation import Equation, Term, parse_tree
@@ -134,7 +134,9 @@ def _scales(smooths: Sequence[Smooth]) -> tuple[float, ...]:
     """Return the size of each state; no solution is too large for one that was never measured."""
     sizes = np.max([np.abs(s.values[::3]).max(axis=1) for s in smooths], axis=0)
     unknown = np.all([np.isnan(s.noise.reshape(-1, 3)).all(axis=1) for s in smooths], axis=0)
-    return tuple(np.inf if hidden else float(size) or 1.0 for size, hidden in zip(sizes, unknown, strict=True))
+    return tuple(
+        np.inf if hidden else float(size) or 1.0 for size, hidden in zip(sizes, unknown, strict=True)
+    )
 
 
 def _guides(dataset: Dataset, smooths: tuple[Smooth, ...]) -> tuple[Float, ...]:
@@ -178,7 +180,7 @@ def _sampled(name: str, signal: object, t: Float) -> Float:
         x[0] = t
         values = evaluate(compile_tape([Term(1.0, None, tree)], COLUMNS, 0), [], x).value
     elif callable(signal):
-        values = np.array([_one_number(signal(float(s)), name) for s in t])
+        values = values_at(signal, t, name)
     elif isinstance(signal, Samples):
         values = joined(signal, t)
     else:
@@ -188,12 +190,6 @@ def _sampled(name: str, signal: object, t: Float) -> Float:
             f"the input {name} is not finite at every time of the data; restrict the data or fix it"
         )
     return values
-
-
-def _one_number(value: object, name: str) -> float:
-    if isinstance(value, SupportsFloat) and np.asarray(value).ndim == 0:
-        return float(value)
-    raise DataError(f"the input {name} must be one number at each time, got {type(value).__name__}")
 
 
 def known_values(run: Run, order: int) -> Float:

@@ -11,8 +11,8 @@ import numpy as np
 
 from gode.arrays import Float
 from gode.data import Dataset, Interpolation, Run, Samples, Smooth
+from gode.data.dataset import Input
 from gode.data.noise import NoiseModel
-from gode.data.runs import Input
 from gode.equation import Law
 from gode.equation.system import input_seen, state_seen
 from gode.fitting.prepare import Prepared, assemble

@@ -13,8 +13,8 @@ from gode.discovery import discover
 from gode.errors import ConfigError, DataError
 from gode.fleet.task import Arguments, Task, Unusable, packed_file
 from gode.fleet.work import option_names, options_of
-from gode.measured.read import DataOptions, dataset_of
 from gode.model import open_space
+from gode.tables.dataset import DataOptions, dataset_of
 from gode.tables.read import read_table, read_whole
 from gode.tables.table import Table, frame_table, is_frame
 
@@ -23,7 +23,11 @@ if TYPE_CHECKING:
 
 SUFFIXES = (".csv", ".tsv", ".txt", ".dat", ".xlsx", ".mat", ".h5", ".hdf5", ".parquet")
 UNKNOWN = "each= has options for"
-PLAIN = {f.name for f in fields(DataOptions)} - {"called", "single"}  # that say which column holds what
+PLAIN = {f.name for f in fields(DataOptions)} - {
+    "called",
+    "single",
+    "units",
+}  # that say which column holds what
 
 
 def tasks_of(

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from gode.data import Dataset
-from gode.measured.read import DataOptions, dataset_of
+from gode.tables.dataset import DataOptions, dataset_of
 
 
 @dataclass(frozen=True)

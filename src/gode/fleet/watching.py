@@ -25,7 +25,7 @@ from gode.fleet.sources import file_task, files_in
 from gode.fleet.table import Fleet, table_of
 from gode.fleet.task import File, Task, Unusable
 from gode.fleet.work import work
-from gode.measured.read import DataOptions
+from gode.tables.dataset import DataOptions
 
 LOG = "watch.jsonl"
 Stamp = tuple[int, int]  # size in bytes, and time of the last change in nanoseconds

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gode.arrays import Float
-from gode.data.runs import Run
-from gode.data.smoothed import Smooth
+from gode.data.dataset import Run, Smooth
 from gode.errors import ConfigError, DataError
 from gode.paper.smoothing_network import Training, forward, initial_parameters, layers_of, train
 

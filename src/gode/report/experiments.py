@@ -12,7 +12,7 @@ import numpy as np
 
 from gode.arrays import Bool, Float
 from gode.data import Samples
-from gode.data.runs import Input, Run
+from gode.data.dataset import Input, Run
 from gode.discovery import Discovery
 from gode.discovery.called import shown
 from gode.discovery.prediction import covariance_in, propagated_error

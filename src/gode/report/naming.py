@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gode.data import Dataset
-from gode.data.labels import ROLES, plain_label, unit_of
+from gode.data.labels import plain_label, unit_of
 from gode.discovery.called import shown
 
 TINY = 1e-8  # relative size of a number that counts as zero
@@ -72,7 +72,8 @@ def share(value: Value) -> str:
 
 def axis_label(dataset: Dataset, column: str) -> str:
     """Return the label of a column: its name in the equation, with that of the user and the unit."""
-    label, name = dataset.labels.get(ROLES.get(column, column), ""), shown(dataset, column)
+    label = dataset.labels.get(column, "")
+    name = shown(dataset, column)
     if column == "u" and plain_label(label) == ",".join(dataset.names):  # each column is a run
         label = ""
     if label.removesuffix(f" [{unit_of(dataset, column)}]") == name:  # the label is only the name

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from gode.data import Dataset
+from gode.data.columns import channel_names
 from gode.data.labels import plain_label
 from gode.data.noise import NoiseKind
 from gode.discovery import Constant, Discovery, Finding
@@ -126,10 +127,9 @@ def overview_words(discovery: Discovery) -> list[str]:
         tried = f"Of {discovery.n_fitted} equations fitted, {discovery.n_solved} were solved along the data."
         out += [words for words in (tried, discovery.assessment.undecided) if words]
     out += [f"{remark[0].upper()}{remark[1:]}." for remark in discovery.remarks]
-    told = {"time", "u", "velocity", "acceleration", *dataset.channels}  # above
-    kept = {role: label for role, label in dataset.labels.items() if role not in told and label != "t"}
-    own = {role: shown(dataset, "F" if role == "force" else role) for role in kept}
-    labels = [words for role, label in kept.items() if (words := _labelled(own[role], label))]
+    told = {"t", *channel_names(dataset.states)}  # above
+    kept = {column: label for column, label in dataset.labels.items() if column not in told}
+    labels = [words for column, label in kept.items() if (words := _labelled(shown(dataset, column), label))]
     return [*out, "; ".join(labels) + "."] if labels else out
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from matplotlib.ticker import FuncFormatter, LogFormatter
 
 from gode.arrays import Float
-from gode.data.runs import cycles
+from gode.data.dataset import cycles
 from gode.discovery import Discovery
 from gode.discovery.called import shown
 from gode.discovery.residuals import Channel, Series

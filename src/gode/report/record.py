@@ -13,11 +13,11 @@ from gode.choices import Preset
 from gode.codec import Json, decode, decode_array, encode, member
 from gode.data import Dataset, Run, Smooth, make_run
 from gode.data.columns import STATES, channel_names
-from gode.data.joining import chosen_interpolation
-from gode.data.runs import Input
+from gode.data.dataset import Input, chosen_interpolation
+from gode.data.labels import by_column
 from gode.data.smoothing import resampled
+from gode.data.states import check_names
 from gode.discovery import Discovery
-from gode.discovery.states import check_names
 from gode.equation import System
 from gode.errors import FileError, GodeError
 from gode.files import replacing
@@ -103,7 +103,6 @@ def discovery_of(data: object) -> Discovery:
     """
     _check_format(data)
     settings = decode(Settings, member(data, "settings", "record"), "settings")
-    labels = _labels(member(data, "labels", "record"))
     states = _states(data)
     runs = tuple(_run(r, states, f"runs[{i}]") for i, r in enumerate(_items(data, "runs")))
     if any(tuple(run.inputs) != tuple(runs[0].inputs) for run in runs):
@@ -112,6 +111,7 @@ def discovery_of(data: object) -> Discovery:
     edits = decode(tuple[str, ...], data.get("edits", []), "edits")
     check_value("record", "remarks", edits, "edits")
     kept = decode(bool, data.get("keep_outliers", False), "keep_outliers")
+    labels = by_column(_labels(member(data, "labels", "record")), states, tuple(runs[0].inputs))
     dataset = Dataset(runs, labels, _names(data, len(runs)), states, edits, kept)
     fitted = condensed(dataset) if settings.preset == Preset.DEFAULT else dataset
     smooths = tuple(

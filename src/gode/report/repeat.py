@@ -15,7 +15,8 @@ from gode.paper import paper_grammar
 from gode.search.settings import AUTO, Settings
 
 ARGUMENTS = (("u", "u"), ("u'", "velocity"), ("u''", "acceleration"))
-ROLES = ("time", "u", "velocity", "acceleration", "force", "run")  # of the columns of a file
+COLUMNS = {"t": "time", "run": "run"}  # columns of a file, and the options that name them
+SIGNAL = {"u": "u", "u'": "velocity", "u''": "acceleration", "F": "force"}  # the same of a single signal
 OPTIONS = ("order", "grammar", "preset", "effort", "start", "without", "seed")
 
 
@@ -109,7 +110,8 @@ def _bound_text(name: str, low: float, high: float) -> str:
 def _columns(discovery: Discovery) -> dict[str, str]:
     """Return the columns of a file by the option that names them."""
     dataset = discovery.prepared.dataset
-    columns = {role: column_name(label) for role, label in dataset.labels.items() if role in ROLES}
+    options = COLUMNS if len(dataset.states) > 1 else COLUMNS | SIGNAL
+    columns = {options[key]: column_name(label) for key, label in dataset.labels.items() if key in options}
     if len(dataset.states) == 1:
         columns |= {name: columns.get(name, name) for name in _observed(discovery) if name != "u"}
         if len(dataset.inputs) == 1:
@@ -132,8 +134,7 @@ def _forces(discovery: Discovery) -> str:
 
 def _column(dataset: Dataset, name: str, named: bool) -> str:
     """Return the column of a state or input, with its name in the law if that is another."""
-    key = "force" if name == "F" and "F" not in dataset.labels else name
-    column = column_name(dataset.labels.get(key, name))
+    column = column_name(dataset.labels.get(name, name))
     if name not in dataset.labels and "'" in name:
         return "none" if name not in dataset.channels else name
     return column if column == name or not named else f"{name}={column}"

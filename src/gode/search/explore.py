@@ -10,6 +10,7 @@ import numpy as np
 
 from gode.arrays import Float
 from gode.choices import Preset
+from gode.data.columns import INPUT
 from gode.equation import Equation, Node, Skeleton, parse_skeleton
 from gode.equation.tree import STATE, depends_on, is_other, variables
 from gode.errors import GrammarError, ModelError
@@ -29,7 +30,7 @@ from gode.search.moves import Vocabulary
 from gode.search.objective import Objective, ObjectiveConfig
 from gode.search.screen import best_sums
 from gode.search.sentences import random_skeletons
-from gode.search.settings import IMPLICIT, INPUT, Settings
+from gode.search.settings import IMPLICIT, Settings
 from gode.units import Unit
 
 COUNTED = 100  # sentences after which the progress is told

@@ -7,7 +7,7 @@ from typing import Final, TypeVar
 
 from gode.choices import EffortName, Preset
 from gode.data import Interpolation
-from gode.data.joining import chosen_interpolation
+from gode.data.dataset import chosen_interpolation
 from gode.equation import parse_skeleton
 from gode.equation.tree import symbols
 from gode.errors import ConfigError
@@ -56,7 +56,6 @@ AUTO: Final = "auto"  # the order that explains the data better
 GRAMMARS = {1: "first-order", 2: "second-order"}
 IMPLICIT = "implicit"
 SYSTEMS = "systems"  # of one equation of a system
-INPUT = "F"  # the name of a known input
 NEEDED = ("+", "-", "(", ")", "C")  # for every equation
 
 

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from gode.cli.asked import asked_options
 from gode.cli.known import bounds_of, fixed_values, units_of
 from gode.data import Dataset
-from gode.measured.asked import parts_of
-from gode.measured.read import DataOptions, parse_values
+from gode.tables.columns import parts_of
+from gode.tables.dataset import DataOptions, parse_values
 
 WIDTH = 88  # characters of a line
 ALL, CHOSEN = "all", "auto"  # of --individual

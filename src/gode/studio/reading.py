@@ -13,8 +13,6 @@ from gode.cli.discover import discover_command
 from gode.data import Dataset
 from gode.discovery.options import Options
 from gode.errors import DataError, FileError, GodeError
-from gode.measured.asked import parts_of
-from gode.measured.read import dataset_of
 from gode.report.naming import axis_label
 from gode.report.series import line_series, marks, numbers, plot
 from gode.search.assumptions import MEANINGS
@@ -30,6 +28,8 @@ from gode.studio.guessing import guess, how_read, sheets
 from gode.studio.lines import python_text
 from gode.studio.runs import DATA, Job
 from gode.tables.clocking import find_clocking
+from gode.tables.columns import parts_of
+from gode.tables.dataset import dataset_of
 from gode.tables.layout import GUESSED, Reading
 from gode.tables.names import is_input, is_known
 from gode.tables.read import read_table
@@ -40,7 +40,6 @@ from gode.tables.table import Table
 SHOWN_ROWS = 5
 MAX_SERIES = 24  # runs that are drawn
 MAX_POINTS = 200_000  # of all series together; more are drawn as extremes
-CHANNELS = {"velocity": "u'", "acceleration": "u''"}  # of a single signal
 
 
 def look(folder: Path, job: Job) -> dict[str, object]:
@@ -140,7 +139,7 @@ def drawing(folder: Path, job: Job) -> dict[str, object]:
     most = MAX_POINTS // max(len(keys) * min(len(names), MAX_SERIES), 1)
     for key in keys:
         label = readings.labels.get(key, key)
-        is_input = key == "force" or key in readings.inputs
+        is_input = key in readings.inputs
         make = line_series if is_input else marks
         series = []
         for name, run in list(zip(names, readings.runs, strict=True))[:MAX_SERIES]:
@@ -149,8 +148,7 @@ def drawing(folder: Path, job: Job) -> dict[str, object]:
                 made |= {"lines": numbers(run[LINE], 12), "column": columns.get(key, name or label)}
             series.append(made)
         title = f"{'input ' if is_input else ''}{label}"[:80]
-        channel = CHANNELS.get(key, key)
-        plots.append(plot(title, axis_label(dataset, "t"), label[:60], series, channel=channel))
+        plots.append(plot(title, axis_label(dataset, "t"), label[:60], series, channel=key))
     return {"plots": plots, "n_runs": len(readings.runs), "n_drawn": min(len(names), MAX_SERIES)}
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+from gode.data.columns import INPUT
 from gode.errors import DataError
 from gode.tables.clocking import Clocking, find_clocking
 from gode.tables.guess import COUNTS, Signals, guess_signals
@@ -37,6 +38,18 @@ class Roles:
         for role, name in {"time": self.time, **named, "run": self.run}.items():
             if name is not None:
                 yield role, name
+
+    def columns(self) -> dict[str, str]:
+        """Return the columns of the file by t, the states, their derivatives, the inputs, and run."""
+        alone = {
+            "t": self.time,
+            "u": self.u,
+            "u'": self.velocity,
+            "u''": self.acceleration,
+            INPUT: self.force,
+        }
+        named = {**alone, **self.channels, **self.inputs, "run": self.run}
+        return {key: name for key, name in named.items() if name is not None}
 
 
 def assign_columns(table: Table, asked: Roles) -> list[Roles]:

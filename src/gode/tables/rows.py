@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gode.arrays import Float, Int
-from gode.data.dates import as_seconds
+from gode.data.convert import as_seconds
 from gode.errors import DataError
 from gode.tables.names import GUESSES
 from gode.tables.table import frame_table, is_frame, listed

@@ -10,13 +10,14 @@ from pathlib import Path
 import numpy as np
 
 from gode.arrays import Float, Int
+from gode.data.columns import INPUT
 from gode.errors import DataError
 from gode.tables.clocking import run_rows
 from gode.tables.roles import Roles, assign_columns, reasons_against
 from gode.tables.table import Table, listed
 from gode.tables.times import Times, joined, unrolled
 
-APART = ("time", "run")  # roles that are no signal
+APART = ("t", "run")  # columns that are no signal
 LINE = "#line"  # key of the number of each row in its file; no state can have that name
 OTHER, MAX_OTHERS = "other: ", 5  # columns without a role that are kept as possible inputs
 MINUTE, HOUR, DAY = 60.0, 3600.0, 86400.0
@@ -30,18 +31,18 @@ MAX_WORDS = 4  # that are told of those that stand instead of readings
 
 @dataclass(frozen=True)
 class Readings:
-    """The runs of some files, each with its columns: t, and u, velocity, ... or the names of a system."""
+    """The runs of some files, each with its columns: t, the states, their derivatives, and the inputs."""
 
     runs: tuple[Mapping[str, Float], ...]
     names: tuple[str, ...]  # of the runs; empty if there is only one
-    labels: Mapping[str, str]  # role -> name and unit, for display
+    labels: Mapping[str, str]  # name and unit by column, for display
     told: tuple[str, ...]  # what was read, one sentence per file
     others: Mapping[str, list[Float]]  # columns of numbers without a role, for each run
-    inputs: tuple[str, ...] = ()  # of a system, by name
+    inputs: tuple[str, ...] = ()  # the columns of known inputs
 
-    def column(self, role: str) -> list[Float] | None:
+    def column(self, name: str) -> list[Float] | None:
         """Return one column of all runs, or None where there is none."""
-        return [run[role] for run in self.runs] if role in self.runs[0] else None
+        return [run[name] for run in self.runs] if name in self.runs[0] else None
 
 
 def runs_of_tables(tables: Sequence[Table], asked: Roles, *, natural: bool = False) -> Readings:
@@ -76,9 +77,9 @@ def runs_of_tables(tables: Sequence[Table], asked: Roles, *, natural: bool = Fal
     rows = tuple(runs.values())
     free = {key: [run[key] for run in rows] for key in rows[0] if all(key in run for run in rows)}
     columns = {key.removeprefix(OTHER): values for key, values in free.items() if key.startswith(OTHER)}
-    return Readings(
-        rows, names, _labels(tables[0], taken[0]), tuple(told), columns, tuple(taken[0][0].inputs)
-    )
+    first = taken[0][0]
+    inputs = tuple(first.inputs) if first.force is None else (INPUT,)
+    return Readings(rows, names, _labels(tables[0], taken[0]), tuple(told), columns, inputs)
 
 
 def _with_natural_units(
@@ -123,8 +124,8 @@ def _check_alike(table: Table, roles: Roles, first: Table, theirs: Roles) -> Non
 
 
 def _labels(table: Table, taken: Sequence[Roles]) -> dict[str, str]:
-    """Return name and unit of the column of each role; of several columns all names."""
-    labels = {role: table.label(name) for role, name in taken[0].items()}
+    """Return name and unit of each column; of several columns of the file for one all names."""
+    labels = {key: table.label(name) for key, name in taken[0].columns().items()}
     if len(taken) > 1:
         columns = [str(roles.u) for roles in taken]
         units = {table.unit(name) for name in columns}
@@ -142,7 +143,7 @@ def _split(
     table: Table, roles: Roles, times: Times, others: Sequence[str]
 ) -> Iterator[tuple[str, Mapping[str, Float], int]]:
     """Yield name, columns and clock wraps of each run, in which time must increase."""
-    columns = {role: table.numbers(name) for role, name in roles.items() if role not in APART}
+    columns = {key: table.numbers(name) for key, name in roles.columns().items() if key not in APART}
     for other in others:
         with suppress(DataError):  # errors in a column that is not needed are ignored
             columns[OTHER + other] = table.numbers(other)
@@ -152,7 +153,7 @@ def _split(
             t = (t - np.nanmin(t, initial=np.inf)) * table.span(str(roles.time))[0]
         _check_time(table, t, rows, roles)
         lines = np.asarray(table.lines[rows], np.float64)
-        yield name, {"t": t, LINE: lines, **{role: values[rows] for role, values in columns.items()}}, turns
+        yield name, {"t": t, LINE: lines, **{key: values[rows] for key, values in columns.items()}}, turns
 
 
 def _check_time(table: Table, t: Float, rows: Int, roles: Roles) -> None:
@@ -195,7 +196,9 @@ def _sentences(
 
 def _left_out(table: Table, taken: Sequence[Roles]) -> list[str]:
     """Return which cells hold no reading although they are not empty, and which rows hold none at all."""
-    names = dict.fromkeys(name for roles in taken for role, name in roles.items() if role not in APART)
+    names = dict.fromkeys(
+        name for roles in taken for key, name in roles.columns().items() if key not in APART
+    )
     out = []
     for name in names:
         words = table.left_out(name)

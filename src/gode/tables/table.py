@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 import numpy as np
 
 from gode.arrays import Float, Int
-from gode.data.dates import as_seconds
+from gode.data.convert import as_seconds
 from gode.errors import DataError, shortened
 from gode.tables.cells import MISSING, is_time, meaning, number
 from gode.tables.times import Times, read_times

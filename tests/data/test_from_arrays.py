@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from gode.data import Interpolation
-from gode.discovery.arguments import make_dataset
+from gode.data.from_arrays import make_dataset
 from gode.errors import DataError
 
 T = np.linspace(0.0, 1.0, 6)

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from gode.discovery.arguments import make_dataset
+from gode.data.from_arrays import make_dataset
 from gode.errors import DataError
 
 T = np.linspace(0.0, 1.0, 8)
@@ -91,7 +91,7 @@ def test_inputs_have_names_in_a_system_and_places_in_a_scalar_equation():
     assert make_dataset(T, BOTH, force=inputs).inputs == ("heater", "pump")
     alone = make_dataset(T, PREY, force=inputs)
     assert alone.inputs == ("F", "v1")
-    assert alone.labels == {"force": "heater", "v1": "pump"}
+    assert alone.labels == {"F": "heater", "v1": "pump"}
     two = make_dataset([T, T], [BOTH, BOTH], force={"heater": [T, 2 * T], "pump": "sin(t)"})
     np.testing.assert_array_equal(two.runs[1].inputs["heater"], 2 * T)
     assert two.runs[1].inputs["pump"] == "sin(t)"

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from gode.discovery.arguments import make_dataset
+from gode.data.from_arrays import make_dataset
 from gode.measured import read_arguments
-from gode.measured.read import DataOptions, read_dataset
+from gode.tables.dataset import DataOptions, read_dataset
 
 FILES = {
     "plain.csv": "t,u,f\n0,1,5\n1,2,6\n2,4,7\n3,9,8\n4,9,8\n5,9,8\n",

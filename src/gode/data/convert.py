@@ -1,7 +1,8 @@
-"""Dates and durations to seconds, whatever their type and unit."""
+"""What users pass for numbers and times -> arrays of floats, and seconds of dates and durations."""
 
+from collections.abc import Callable, Sequence
 from datetime import date, datetime, timedelta
-from typing import Any
+from typing import Any, SupportsFloat
 
 import numpy as np
 
@@ -9,6 +10,44 @@ from gode.arrays import Float
 from gode.errors import DataError
 
 Dates = np.ndarray[tuple[int, ...], np.dtype[Any]]
+
+
+def as_numbers(values: object, name: str) -> Float:
+    """Return `values` as an array of floats; masked values become NaN.
+
+    Raises:
+        DataError: if they are text, dates, complex or too large for a float.
+    """
+    try:
+        if np.ma.isMaskedArray(values):
+            values = np.ma.filled(np.ma.asarray(values, np.float64), np.nan)
+        found = np.asarray(values)
+        if found.dtype.kind in "cmM":  # NumPy would convert these with a loss
+            raise TypeError
+        return found.astype(np.float64, copy=False)
+    except (TypeError, ValueError, OverflowError):
+        raise DataError(f"{name} must be numbers, got {_kind(values)}; convert it first") from None
+
+
+def _kind(values: object) -> str:
+    if isinstance(values, Sequence) and not isinstance(values, str):
+        return "a list with " + next((repr(v)[:40] for v in values if not isinstance(v, int | float)), "gaps")
+    if isinstance(values, np.ndarray):
+        return f"an array of {values.dtype}"
+    return type(values).__name__
+
+
+def values_at(function: Callable[[float], float], t: Float, name: str) -> Float:
+    """Return the values at some times of a function that a user passed as the input `name`.
+
+    Raises:
+        DataError: if it returns anything but one number.
+    """
+    values = [function(float(time)) for time in t]
+    for value in values:
+        if not isinstance(value, SupportsFloat) or np.asarray(value).ndim > 0:
+            raise DataError(f"the input {name} must be one number at each time, got {type(value).__name__}")
+    return np.array([float(value) for value in values])
 
 
 def as_seconds(values: object, origin: object = None) -> tuple[Float, object] | None:

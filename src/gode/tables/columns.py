@@ -105,6 +105,35 @@ def ask_system(table: "Table", roles: "Roles", states: Sequence[Part], called: S
     return Asked(asked, tuple(names), formulas)
 
 
+def asked_columns(table: "Table", roles: "Roles", states: Sequence[Part], called: Sequence[str]) -> Asked:
+    """Return the columns to read: of a system if several states or inputs are named, else of one signal.
+
+    Args:
+        called: the names of the states in given equations.
+
+    Raises:
+        DataError, ConfigError: as `ask_system`, and if one signal has several columns of slopes.
+    """
+    from gode.data.columns import INPUT, STATES
+    from gode.tables.roles import NONE, assign_roles
+
+    if len(states) > 1:
+        return ask_system(table, roles, states, called)
+    force = roles.force
+    alone = force in (None, NONE) or is_column(table, str(force))
+    if not alone and len(parts_of(str(force))) > 1:
+        rest = assign_roles(table, replace(roles, force=NONE))
+        roles = replace(roles, velocity=rest.velocity or NONE, acceleration=rest.acceleration or NONE)
+        return ask_system(table, roles, [Part("u", rest.u or NONE)])
+    for option in ("velocity", "acceleration"):
+        word = getattr(roles, option)
+        if word and "," in word and not is_column(table, word):
+            raise ConfigError(f"--{option} names several columns; say by --states whose they are")
+    if alone:
+        return Asked(roles, STATES, {})
+    return Asked(replace(roles, force=NONE), STATES, {INPUT: parse_formula(str(force), table)})
+
+
 def state_columns(table: "Table", roles: "Roles", states: str) -> list[Part]:
     """Return the columns that --states names; `all` are those of numbers that have no other role.
 
@@ -185,7 +214,7 @@ def parse_formula(text: str, table: "Table") -> str:
 
 def taken_words() -> Collection[str]:
     """Return the words that cannot name a state or an input."""
-    from gode.discovery.states import TAKEN
+    from gode.data.states import TAKEN
 
     return {*TAKEN, *APART}
 

@@ -7,7 +7,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 
 from gode.arrays import Float
-from gode.data.numbers import as_numbers
+from gode.data.convert import as_numbers
 from gode.equation.operators import FUNCTIONS
 from gode.errors import DataError
 

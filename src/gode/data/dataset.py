@@ -1,0 +1,327 @@
+"""Measurements, checked once: Run and Dataset, the samples of known inputs, and Smooth, a smoothed run.
+
+A run has its own times and any of the channels u, u', u'' of each state; NaN means not observed. Known
+inputs are samples at its times, a formula in t, a callable, or samples with times of their own;
+`interpolation` says how samples are interpolated. Initial values may be known, in part or not at all.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from numbers import Integral
+
+import numpy as np
+
+from gode.arrays import Bool, Float
+from gode.data.columns import STATES, channel_names
+from gode.errors import ConfigError, DataError
+
+# Each state needs this many readings. Set by hand: a curve through fewer fits any law of two constants.
+MIN_POINTS = 5
+# An input is taken as held if more than this fraction of its changes is followed by an unchanged sample. Set
+# by hand, as the majority.
+ISOLATED_CHANGES = 0.5
+# The frequencies below which 99 % of the signal's power lies are its own, those above are ringing and noise;
+# set by hand.
+POWER_KEPT = 0.99
+CHANNELS = channel_names(STATES)
+
+
+class Interpolation(StrEnum):
+    """How to interpolate between the samples of an input."""
+
+    AUTO = "auto"  # cubic, or hold where samples change in isolated jumps
+    CUBIC = "cubic"
+    LINEAR = "linear"
+    HOLD = "hold"
+
+
+@dataclass(frozen=True)
+class Samples:
+    """Samples of an input, their times and their interpolation."""
+
+    t: Float
+    values: Float
+    interpolation: Interpolation
+
+    @property
+    def resolved(self) -> Interpolation:
+        """The interpolation, with AUTO decided."""
+        if self.interpolation is not Interpolation.AUTO:
+            return self.interpolation
+        return Interpolation.HOLD if changes_by_jumps(self.values) else Interpolation.CUBIC
+
+
+Input = str | Callable[[float], float] | Float | Samples
+
+
+@dataclass(frozen=True)
+class Run:
+    """One measurement of d states: times, channels (3 d, n) with NaN where nothing was observed, inputs."""
+
+    t: Float
+    observed: Float
+    initial: Float  # (2 d,) u(t0) and u'(t0) of each state; NaN where unknown
+    inputs: Mapping[str, Input] = field(default_factory=dict)
+    interpolation: Interpolation = Interpolation.AUTO  # of the samples of inputs
+    counts: Float | None = None  # (n,) samples averaged into each value; None means one each
+
+    @property
+    def n_points(self) -> int:
+        """The number of times."""
+        return len(self.t)
+
+    @property
+    def n_states(self) -> int:
+        """The number of states."""
+        return len(self.observed) // 3
+
+    def state(self, s: int) -> "Run":
+        """Return one state alone, at all times of the run."""
+        return replace(
+            self, observed=self.observed[3 * s : 3 * s + 3], initial=self.initial[2 * s : 2 * s + 2]
+        )
+
+    def segment(self, low: int, high: int) -> "Run":
+        """Return the points from number `low` to before `high`; only the first know initial values."""
+        initial = self.initial if low == 0 else np.full_like(self.initial, np.nan)
+        return replace(self.at(slice(low, high)), initial=initial)
+
+    def at(self, kept: Bool | slice) -> "Run":
+        """Return some of the times alone; samples of inputs keep their own."""
+        return replace(
+            self,
+            t=self.t[kept],
+            observed=self.observed[:, kept],
+            inputs=self.signals,
+            counts=None if self.counts is None else self.counts[kept],
+        )
+
+    def is_measured(self, state: int) -> bool:
+        """Tell whether there are readings of a state or of its derivatives."""
+        return bool(np.isfinite(self.observed[3 * state : 3 * state + 3]).any())
+
+    @property
+    def roots(self) -> Float:
+        """The square root (n,) of the number of samples behind each value, by which its noise is reduced."""
+        return np.ones(self.n_points) if self.counts is None else np.sqrt(self.counts)
+
+    @property
+    def n_samples(self) -> int:
+        """The largest number of samples of an input, which a solver has to resolve; 0 without samples."""
+        return max((len(s.values) for s in self.signals.values() if isinstance(s, Samples)), default=0)
+
+    @property
+    def signals(self) -> dict[str, str | Callable[[float], float] | Samples]:
+        """The inputs as a solver takes them: samples with their times and interpolation."""
+        return {
+            name: Samples(self.t, given, self.interpolation) if isinstance(given, np.ndarray) else given
+            for name, given in self.inputs.items()
+        }
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """Runs of one system; all have the same states and inputs."""
+
+    runs: tuple[Run, ...]
+    # The user's name and unit of a column, such as "force [N]", by the column: t, a state or its derivative,
+    # an input, and "run" for the column of a file that tells runs apart.
+    labels: Mapping[str, str] = field(default_factory=dict)
+    names: tuple[str, ...] = ()  # of the runs (wells, patients, files), for display; may be empty
+    states: tuple[str, ...] = STATES
+    edits: tuple[str, ...] = ()  # what was changed after reading, for display
+    keep_outliers: bool = False  # whether readings far from all others are fitted, too
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The names of the known inputs."""
+        return tuple(self.runs[0].inputs)
+
+    def name_of(self, run: int) -> str:
+        """Return the name of a run, or its number."""
+        return self.names[run] if self.names else f"run {run}"
+
+    def number_of(self, run: object) -> int:
+        """Return the number of a run that is given by its number or its name.
+
+        Raises:
+            DataError: if there is no such run.
+        """
+        numbers = range(len(self.runs))
+        if isinstance(run, str) and run in self.names:
+            return self.names.index(run)
+        number = int(run) if isinstance(run, str) and run.isdecimal() else run
+        if isinstance(number, Integral) and not isinstance(number, bool) and number in numbers:
+            return int(number)
+        several = f", or one of the names {', '.join(self.names[:5])}" if self.names else ""
+        more = ", ..." if len(self.names) > 5 else ""
+        if len(self.runs) == 1:
+            raise DataError(f"there is one run only, number 0, got {run!r}; leave run out")
+        raise DataError(f"run must be a number from 0 to {len(self.runs) - 1}{several}{more}, got {run!r}")
+
+    def of_runs(self, chosen: Sequence[int]) -> "Dataset":
+        """Return some of the runs alone."""
+        names = tuple(self.names[i] for i in chosen) if self.names else ()
+        return replace(self, runs=tuple(self.runs[i] for i in chosen), names=names)
+
+    @property
+    def n_observed(self) -> int:
+        """The number of observed values."""
+        return int(sum(np.isfinite(run.observed).sum() for run in self.runs))
+
+    @property
+    def hidden(self) -> tuple[int, ...]:
+        """The numbers of the states that were never measured."""
+        states = range(len(self.states))
+        return tuple(s for s in states if not any(run.is_measured(s) for run in self.runs))
+
+    @property
+    def channels(self) -> tuple[str, ...]:
+        """The channels that were observed in some run."""
+        seen = np.any([np.isfinite(run.observed).any(axis=1) for run in self.runs], axis=0)
+        return tuple(name for name, here in zip(channel_names(self.states), seen, strict=True) if here)
+
+
+N_TUNED = 4  # The hyperparameters of the smoothing of one state are so many numbers.
+
+
+@dataclass(frozen=True)
+class Smooth:
+    """A smoothed run: u, u', u'' of d states (3 d, n) at its times, their standard deviations, and the noise.
+
+    `noise` (3 d,) is the standard deviation of each observed channel, NaN where nothing was observed. Where
+    that of the samples differs, it is their root mean square, `profile` (3 d, n) is that of a sample relative
+    to it, and `shares` (3 d, 2) holds the constant part and the share of the value in each channel.
+    """
+
+    t: Float
+    values: Float
+    deviations: Float
+    noise: Float
+    hyperparameters: Float
+    profile: Float | None = None
+    shares: Float | None = None
+    evidence: float = np.nan  # log probability of the data and hyperparameters, of one state
+
+    @classmethod
+    def unknown(cls, t: Float) -> "Smooth":
+        """Return the place of a state that was never measured: zeros, until a fitted law fills it."""
+        nothing = np.zeros((3, len(t)))
+        return cls(t, nothing, nothing.copy(), np.full(3, np.nan), np.zeros(N_TUNED))
+
+    @property
+    def sigma(self) -> Float:
+        """The standard deviation of the noise of each sample (3 d, n)."""
+        return np.broadcast_to(self.noise[:, None], self.values.shape) * self._profile
+
+    @property
+    def _profile(self) -> Float:
+        return np.ones(self.values.shape) if self.profile is None else self.profile
+
+    @property
+    def _shares(self) -> Float:
+        return np.column_stack([self.noise, 0 * self.noise]) if self.shares is None else self.shares
+
+    def state(self, s: int) -> "Smooth":
+        """Return one state alone."""
+        rows = slice(3 * s, 3 * s + 3)
+        n = 3 * len(self.hyperparameters) // len(self.values)
+        return Smooth(
+            t=self.t,
+            values=self.values[rows],
+            deviations=self.deviations[rows],
+            noise=self.noise[rows],
+            hyperparameters=self.hyperparameters[n * s : n * (s + 1)],
+            profile=None if self.profile is None else self.profile[rows],
+            shares=None if self.shares is None else self.shares[rows],
+        )
+
+    @classmethod
+    def of_states(cls, parts: "Sequence[Smooth]") -> "Smooth":
+        """Return the states that were smoothed one by one as one run."""
+        if len(parts) == 1:
+            return parts[0]
+        constant = all(p.profile is None for p in parts)
+        return cls(
+            t=parts[0].t,
+            values=np.vstack([p.values for p in parts]),
+            deviations=np.vstack([p.deviations for p in parts]),
+            noise=np.concatenate([p.noise for p in parts]),
+            hyperparameters=np.concatenate([p.hyperparameters for p in parts]),
+            profile=None if constant else np.vstack([p._profile for p in parts]),
+            shares=None if constant else np.vstack([p._shares for p in parts]),
+        )
+
+
+def chosen_interpolation(hold: bool | None, interpolation: str) -> Interpolation:
+    """Return the interpolation chosen by `interpolation=` or by its short form `hold=`.
+
+    Raises:
+        ConfigError: if they contradict each other or have other values.
+    """
+    if not (hold is None or isinstance(hold, bool | np.bool_)):
+        raise ConfigError(f"hold must be True, False or None, got {hold!r}")
+    if not isinstance(interpolation, str) or interpolation not in set(Interpolation):
+        words = ", ".join(Interpolation)
+        raise ConfigError(f"interpolation must be one of {words}, got {interpolation!r}")
+    how = Interpolation(interpolation)
+    if hold is None:
+        return how
+    if how is Interpolation.AUTO:
+        return Interpolation.HOLD if hold else Interpolation.CUBIC
+    if bool(hold) is not (how is Interpolation.HOLD):
+        raise ConfigError(f"hold={bool(hold)} contradicts interpolation={interpolation!r}; give one of them")
+    return how
+
+
+def changes_by_jumps(y: Float) -> bool:
+    """Tell whether samples change in isolated jumps, as those of a switch, rather than gradually."""
+    moves = np.diff(y) != 0
+    after = moves[1:][moves[:-1]]
+    return len(after) > 0 and bool(np.mean(~after) > ISOLATED_CHANGES)
+
+
+def held_inputs(dataset: Dataset) -> list[str]:
+    """Return the names of the inputs whose samples are held in every run."""
+    names = []
+    for name in dataset.inputs:
+        signals = [run.signals[name] for run in dataset.runs]
+        if all(isinstance(s, Samples) and s.resolved is Interpolation.HOLD for s in signals):
+            names.append(name)
+    return names
+
+
+def lowest_channel(run: Run, state: int = 0) -> int:
+    """Return the lowest channel of a state that was observed; of the first: 0 for u, 1 for u', 2 for u''."""
+    seen = np.isfinite(run.observed[3 * state : 3 * state + 3]).any(axis=1)
+    return 3 * state + int(np.flatnonzero(seen)[0])
+
+
+def most_cycles(run: Run) -> float:
+    """Return the cycles of the fastest observed channel: accelerations show what positions attenuate."""
+    seen = np.flatnonzero(np.isfinite(run.observed).sum(axis=1) > MIN_POINTS)
+    return max((cycles(run, int(i)) for i in seen), default=1.0)
+
+
+def cycles(run: Run, channel: int | None = None) -> float:
+    """Return the number of cycles at the highest significant frequency of a channel.
+
+    By default it is the lowest channel of each state, of which the fastest counts.
+    """
+    if channel is None:
+        lowest = [lowest_channel(run, s) for s in range(run.n_states) if run.is_measured(s)]
+        return max(cycles(run, each) for each in lowest)
+    signal = run.observed[channel]
+    seen = np.isfinite(signal)
+    n = int(seen.sum())
+    even = np.interp(np.linspace(run.t[0], run.t[-1], n), run.t[seen], signal[seen])
+    line = np.linspace(even[0], even[-1], n)
+    power = np.abs(np.fft.rfft((even - line) * np.hanning(n))) ** 2
+    # The power of white noise is exponentially distributed: its median is log(2) of its mean, and the largest
+    # of n values is about log(n) times the mean. The last twentieth of the frequencies is taken for noise.
+    noise = np.median(power[-max(n // 20, 3) :]) / np.log(2)
+    signal_power = np.cumsum(np.maximum(power - (1 + np.log(n)) * noise, 0.0))
+    if signal_power[-1] <= 0:
+        return 1.0
+    return float(np.searchsorted(signal_power, POWER_KEPT * signal_power[-1]) + 1)

@@ -1,0 +1,377 @@
+"""Data as a user passes them to a checked Dataset: arrays for one run, lists of arrays for several."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from gode.arrays import Float, Series
+from gode.data.columns import INPUT, STATES, channel_names, check_alike, check_increasing
+from gode.data.convert import as_numbers, as_seconds, values_at
+from gode.data.dataset import MIN_POINTS, Dataset, Input, Interpolation, Run
+from gode.data.labels import with_units
+from gode.data.states import by_name, check_names, initial_of, shape_of, state_names, table_of
+from gode.equation.system import input_seen
+from gode.errors import DataError
+
+Known = str | Callable[[float], float] | Series  # a formula in t, a function of it, or samples
+Force = Known | Mapping[str, Known]  # one known input, or several by their names
+Signals = Series | Mapping[str, Series] | Sequence[Mapping[str, Series]]  # of the states
+
+CHANNELS = ("u", "velocity", "acceleration")  # the arguments of what was measured, by order
+# No value may be larger than the first, nor the largest of a channel smaller than the second: both are set so
+# that squares of values, and products of a few, stay within the range of floats.
+MAX_SIZE = 1e100
+MIN_SIZE = 1e-100
+# Two times nearly coincide if they are closer than this fraction of the record. Set by hand, well above
+# rounding.
+LEAST_STEP = 1e-9
+# Two columns are the same but for rounding if they differ by less than this fraction of their largest value,
+# which is some thousand times what one rounding makes of it.
+ROUNDING = 1e-12
+
+
+def make_dataset(
+    t: Series,
+    u: Signals | None = None,
+    velocity: Signals | None = None,
+    acceleration: Signals | None = None,
+    force: Force | None = None,
+    initial: Signals | None = None,
+    *,
+    names: Sequence[str] | None = None,
+    interpolation: Interpolation = Interpolation.AUTO,
+    labels: Mapping[str, str] | None = None,
+    units: Mapping[str, str] | None = None,
+    run_names: tuple[str, ...] = (),
+) -> Dataset:
+    """Return the checked runs of what a user passed: arrays for one run, lists of arrays for several.
+
+    Several states are the columns of an array (n, d), of a DataFrame or of a mapping, and are called as there
+    or as `names` says. A single state is called u and its inputs F, v1, ...; their own names are labels. A
+    callable input that is held or interpolated linearly is evaluated at the times of the data.
+
+    Args:
+        names: of the states.
+        labels: names and units of the columns, by t and the names of states and inputs.
+        units: of t, states and inputs, by their names.
+        run_names: if there are several runs.
+    """
+    several = _holds_runs(t)
+    times = list(t) if several else [t]  # type: ignore[arg-type]
+    given = {"u": u, "velocity": velocity, "acceleration": acceleration, "force": force, "initial": initial}
+    parts = {
+        name: _per_run(values, name, len(times)) if several else [values] for name, values in given.items()
+    }
+    states = state_names([parts[name][0] for name in CHANNELS], names)
+    inputs = [_inputs(part) for part in parts["force"]]
+    check_alike([tuple(of_run) for of_run in inputs], "inputs")
+    if len(states) > 1:
+        check_names(tuple(inputs[0]), "known input", states)
+    called = run_names or ([f"run {i}" for i in range(len(times))] if len(times) > 1 else [""])
+    runs = []
+    for i, (time, label) in enumerate(zip(times, called, strict=True)):
+        where = f"{label}: " if label else ""
+        n = math.prod(shape_of(time))
+        u_i, velocity_i, acceleration_i = (
+            table_of(parts[name][i], states, f"{where}{word}", n, renamed=names is not None)
+            for name, word in zip(CHANNELS, ("x", *CHANNELS[1:]), strict=True)
+        )
+        run = make_run(
+            time,  # type: ignore[arg-type]
+            u=u_i,  # type: ignore[arg-type]
+            velocity=velocity_i,  # type: ignore[arg-type]
+            acceleration=acceleration_i,  # type: ignore[arg-type]
+            inputs=_as_in_equation(inputs[i], states),
+            initial=initial_of(parts["initial"][i], states, where),  # type: ignore[arg-type]
+            interpolation=interpolation,
+            label=label,
+            states=states,
+        )
+        runs.append(_sampled(run))
+    if len(states) > 1:
+        _check_distinct(runs, states)
+    shown = _labels(
+        states, tuple(inputs[0]), {"t": times[0], **{k: v[0] for k, v in parts.items()}}, labels or {}
+    )
+    in_equation = states if len(states) > 1 else STATES
+    dataset = Dataset(tuple(runs), shown, run_names if several else (), in_equation)
+    _check_hidden(dataset)
+    return with_units(dataset, units) if units else dataset
+
+
+def make_run(
+    t: ArrayLike,
+    *,
+    u: ArrayLike | None = None,
+    velocity: ArrayLike | None = None,
+    acceleration: ArrayLike | None = None,
+    inputs: Mapping[str, object] | None = None,
+    initial: ArrayLike | None = None,
+    interpolation: Interpolation = Interpolation.AUTO,
+    label: str = "",
+    states: tuple[str, ...] = STATES,
+) -> Run:
+    """Return a checked run; rows without a time or without any observation are dropped.
+
+    Dates and durations of any unit become seconds from the first.
+
+    Args:
+        u, velocity, acceleration: (n,) of one state, (n, d) of several.
+        initial: of each state its value (d,) or its value and slope (d, 2), also as (2 d,).
+
+    Raises:
+        DataError: with a sentence that says what to do.
+    """
+    where = f"{label}: " if label else ""
+    dated = as_seconds(t)
+    time = _numbers(t if dated is None else dated[0], "t", where, None)
+    observed = np.full((3 * len(states), len(time)), np.nan)
+    for k, measured in enumerate((u, velocity, acceleration)):
+        if measured is not None:
+            observed[k::3] = _channels(measured, channel_names(states)[k::3], where, len(time))
+    signals = {name: _input(value, name, where, len(time)) for name, value in (inputs or {}).items()}
+    keep = np.isfinite(time) & np.isfinite(observed).any(axis=0)
+    for signal in signals.values():
+        if isinstance(signal, np.ndarray):
+            keep &= np.isfinite(signal)
+    if not keep.any():
+        raise DataError(
+            f"{where}nothing is observed: every value is missing; pass u, velocity or acceleration"
+        )
+    run = Run(
+        t=time[keep],
+        observed=observed[:, keep],
+        initial=_initial(initial, states, where),
+        inputs={k: v[keep] if isinstance(v, np.ndarray) else v for k, v in signals.items()},
+        interpolation=interpolation,
+    )
+    _check_times(run.t, where)
+    _check_units_of_time(run, where)
+    _check_enough(run, states, where)
+    return run
+
+
+def _holds_runs(t: object) -> bool:
+    if not isinstance(t, list | tuple) or len(t) == 0:
+        return False
+    try:
+        return np.ndim(t[0]) > 0
+    except ValueError:  # a list of unequal lists, which is refused where numbers are read
+        return True
+
+
+def _per_run(values: object, name: str, n: int) -> list[object]:
+    """Return what belongs to each of `n` runs; of a mapping each entry is a list of them."""
+    if values is None or isinstance(values, str) or callable(values):
+        return [values] * n
+    if isinstance(values, Mapping):
+        parts = {key: _per_run(part, f"{name} of {key}", n) for key, part in values.items()}
+        return [{key: part[i] for key, part in parts.items()} for i in range(n)]
+    if not isinstance(values, list | tuple) or len(values) != n:
+        raise DataError(f"t holds {n} runs, so {name} must be a list of {n} arrays, one for each run")
+    return list(values)
+
+
+def _inputs(force: object) -> dict[str, object]:
+    """Return the known inputs of one run by their names."""
+    if force is None:
+        return {}
+    named = by_name(force, "force")
+    return {INPUT: force} if named is None else named
+
+
+def _as_in_equation(inputs: Mapping[str, object], states: Sequence[str]) -> dict[str, object]:
+    """Return known inputs by their names in an equation: F, v1, ... beside a single state."""
+    if len(states) > 1:
+        return dict(inputs)
+    return {input_seen(i, 1): value for i, value in enumerate(inputs.values())}
+
+
+def _labels(
+    states: tuple[str, ...], inputs: tuple[str, ...], passed: Mapping[str, object], labels: Mapping[str, str]
+) -> dict[str, str]:
+    """Return what the user calls the columns, by their names in the equation.
+
+    Args:
+        passed: the arguments, whose names count if they are Series.
+        labels: by the names of states and inputs.
+    """
+    if len(states) > 1:
+        time = _name_of(passed["t"])
+        return {**({"t": time} if time not in ("", "t") else {}), **labels}
+    columns = {"t": "t", "u": "u", "velocity": "u'", "acceleration": "u''", "force": INPUT}
+    names = {argument: _name_of(passed[argument]) for argument in columns}
+    found = {columns[key]: name for key, name in names.items() if name not in ("", "t", key)}
+    users = {name: input_seen(i, 1) for i, name in enumerate(inputs)}
+    users |= dict(zip(channel_names(states), channel_names(STATES), strict=True))
+    found |= {users[name]: name for name in (*states, *inputs) if name not in (*STATES, INPUT, "t")}
+    return {**found, **{users.get(name, name): label for name, label in labels.items()}}
+
+
+def _name_of(values: object) -> str:
+    """Return the name of a Series; empty where there is none."""
+    name = getattr(values, "name", None) if hasattr(values, "__array__") else None
+    return name if isinstance(name, str) else ""
+
+
+def _sampled(run: Run) -> Run:
+    """Return a run whose callable inputs are samples, where these are held or joined by lines."""
+    if run.interpolation not in (Interpolation.HOLD, Interpolation.LINEAR):
+        return run
+    inputs = {k: values_at(v, run.t, k) if callable(v) else v for k, v in run.inputs.items()}
+    return replace(run, inputs=inputs)
+
+
+def _numbers(values: ArrayLike, name: str, where: str, length: int | None) -> Float:
+    row = as_numbers(values, f"{where}{name}")
+    if row.ndim != 1:
+        raise DataError(f"{where}{name} must have one dimension, got shape {row.shape}; pass one signal")
+    if length is not None and len(row) != length:
+        raise DataError(f"{where}{name} has {len(row)} values, but t has {length}; give one per time")
+    if np.any(np.isinf(row)):
+        i = int(np.argmax(np.isinf(row)))
+        raise DataError(f"{where}{name} is infinite at row {i}; drop that row or write NaN for not observed")
+    if np.any(np.abs(row) > MAX_SIZE):
+        i = int(np.argmax(np.abs(row) > MAX_SIZE))
+        raise DataError(f"{where}{name} is {row[i]:g} at row {i}, too large to square; use other units")
+    return row
+
+
+def _not_tiny(row: Float, name: str, where: str) -> Float:
+    """Return `row`, unless its squares underflow; all zeros are accepted."""
+    largest = float(np.max(np.abs(row), where=np.isfinite(row), initial=0.0))
+    if 0 < largest < MIN_SIZE:
+        raise DataError(f"{where}{name} is {largest:g} at most, too small to square; use other units")
+    return row
+
+
+def _channels(values: ArrayLike, names: tuple[str, ...], where: str, n: int) -> list[Float]:
+    """Return one derivative of each state, checked."""
+    columns = [values]
+    if len(names) > 1:
+        table = as_numbers(values, f"{where}{names[0]}, ...")
+        if table.ndim != 2 or table.shape[1] != len(names):
+            raise DataError(
+                f"{where}{', '.join(names)} must have the shape (n, {len(names)}), got {table.shape}; "
+                "give one column per state"
+            )
+        columns = list(table.T)
+    pairs = zip(columns, names, strict=True)
+    return [_not_tiny(_numbers(column, name, where, n), name, where) for column, name in pairs]
+
+
+def _input(value: object, name: str, where: str, n: int) -> Input:
+    if isinstance(value, str) or callable(value):
+        return value
+    return _numbers(value, name, where, n)  # type: ignore[arg-type]
+
+
+def _initial(values: ArrayLike | None, states: tuple[str, ...], where: str) -> Float:
+    d = len(states)
+    known = np.full((d, 2), np.nan)
+    if values is None:
+        return known.ravel()
+    table = np.atleast_1d(np.asarray(values, object))
+    if d > 1 and table.shape == (d, 2):
+        table = table.ravel()
+    given = np.atleast_1d(_numbers(table.tolist(), "initial", where, None))
+    if len(given) not in ((d, 2 * d) if d > 1 else (0, 1, 2)):
+        single = [f"{name}(t0)" for name in states]
+        pairs = [f"{name}{prime}(t0)" for name in states for prime in ("", "'")]
+        forms = f"[{', '.join(single)}] or [{', '.join(pairs)}]"
+        raise DataError(f"{where}initial must be {forms}, got {len(given)} values")
+    slopes = len(given) // d
+    known[:, :slopes] = given.reshape(d, slopes)
+    return known.ravel()
+
+
+def _check_times(t: Float, where: str) -> None:
+    if len(t) < MIN_POINTS:
+        raise DataError(f"{where}{len(t)} usable points are too few; at least {MIN_POINTS} are needed")
+    check_increasing(_not_tiny(t, "t", where), f"{where}row")
+    step = np.diff(t)
+    if np.min(step) < LEAST_STEP * (t[-1] - t[0]):
+        i = int(np.argmin(step)) + 1
+        raise DataError(
+            f"{where}row {i}: the times {t[i - 1]:.17g} and {t[i]:.17g} nearly coincide; drop one of the rows"
+        )
+
+
+def _check_units_of_time(run: Run, where: str) -> None:
+    """Raise DataError if u'' would overflow when squared in these units of time."""
+    span = run.t[-1] - run.t[0]
+    sizes = np.max(np.abs(run.observed), axis=1, where=np.isfinite(run.observed), initial=0.0)
+    with np.errstate(over="ignore"):
+        rate = float(np.max(sizes.reshape(-1, 3) / span ** np.array([2.0, 1.0, 0.0])))
+    if rate > MAX_SIZE:
+        raise DataError(
+            f"{where}t spans {span:g}, so that u'' is about {rate:g}, too large to square; "
+            "use other units of time"
+        )
+
+
+def _check_enough(run: Run, states: tuple[str, ...], where: str) -> None:
+    """Raise DataError if a state was observed at too few times; one that never was may be hidden."""
+    for name, channels in zip(states, np.split(run.observed, len(states)), strict=True):
+        n = int(np.isfinite(channels).any(axis=0).sum())
+        if 0 < n < MIN_POINTS:
+            raise DataError(
+                f"{where}{name} is observed at {n} times only; at least {MIN_POINTS} are needed, "
+                "so leave it out or measure more"
+            )
+
+
+def _check_hidden(dataset: Dataset) -> None:
+    """Raise DataError if a state was observed in some runs and never in others."""
+    for s, name in enumerate(dataset.states):
+        measured = [run.is_measured(s) for run in dataset.runs]
+        if any(measured) and not all(measured):
+            where = dataset.name_of(measured.index(False))
+            raise DataError(
+                f"{where}: {name} is never observed, but is in other runs; leave that run out, or measure it"
+            )
+
+
+def _check_distinct(runs: Sequence[Run], states: Sequence[str]) -> None:
+    """Raise DataError if a state never changes, or is a multiple of another."""
+    for s, name in enumerate(states):
+        if _never_changes([run.state(s).observed[:2] for run in runs]):
+            raise DataError(
+                f"{name} is constant, and a constant state has no equation to find; drop it, "
+                "or pass it as a known input"
+            )
+    for a, b in combinations(range(len(states)), 2):
+        factor = _factor(*(np.hstack([run.state(s).observed for run in runs]) for s in (a, b)))
+        if factor == 1.0:
+            raise DataError(f"{states[a]} and {states[b]} are identical; drop one of them")
+        if factor is not None:
+            raise DataError(
+                f"{states[b]} is {factor:.6g} times {states[a]} at every time, so that no equation can tell "
+                "them apart; drop one of them"
+            )
+
+
+def _never_changes(observed: Sequence[Float]) -> bool:
+    """Tell whether the values and slopes (2, n) of each run show no change within it."""
+    values, slopes = np.hstack(observed)
+    if not np.isfinite(values).any() or np.any(slopes[np.isfinite(slopes)] != 0):
+        return False
+    return all(np.ptp(part[0][np.isfinite(part[0])]) == 0 for part in observed)
+
+
+def _factor(a: Float, b: Float) -> float | None:
+    """Return c where b = c a in all that both have, if that is enough to say so; 1 if they are identical."""
+    both = np.isfinite(a) & np.isfinite(b)
+    x, y = a[both], b[both]
+    if len(x) < MIN_POINTS or not np.any(x) or not np.any(y):
+        return None
+    if np.array_equal(x, y):
+        return 1.0
+    largest = np.argmax(np.abs(x))
+    factor = float(y[largest] / x[largest])
+    close = np.max(np.abs(y - factor * x)) <= ROUNDING * np.max(np.abs(y))
+    return factor if close else None

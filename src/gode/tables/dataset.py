@@ -1,0 +1,239 @@
+"""From files to a Dataset: their columns, as a user names them or as they are guessed, and their runs."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import isnan
+from typing import TYPE_CHECKING, Any
+
+from gode.errors import ConfigError, shortened
+from gode.tables.cells import split_list
+from gode.tables.columns import Asked, asked_columns, guessed_system, state_columns
+
+if TYPE_CHECKING:
+    from gode.data import Dataset
+    from gode.tables.layout import Reading
+    from gode.tables.runs import Readings
+    from gode.tables.table import Table
+
+SIGNALS = {"u": "", "velocity": "'", "acceleration": "''"}  # arguments, and the primes of their columns
+COLUMNS = ("time", "u", "velocity", "acceleration", "force", "run")
+
+
+@dataclass(frozen=True, kw_only=True)
+class DataOptions:
+    """The values of the options about the data."""
+
+    time: str | None = None
+    u: str | None = None
+    states: str | None = None
+    velocity: str | None = None
+    acceleration: str | None = None
+    force: str | None = None
+    run: str | None = None
+    initial: tuple[str, ...] = ()
+    hold: bool | None = None
+    interpolation: str = "auto"
+    edit: tuple[str, ...] = ()
+    header: int | None = None  # the line of the names in a file, from 1; 0 if there is none
+    skip: int = 0  # lines at the start of a file
+    decimal: str | None = None  # the decimal sign
+    missing: tuple[str, ...] = ()  # what stands in cells without a reading
+    keep_outliers: bool = False
+    column_units: Mapping[str, str] = field(default_factory=dict)  # as --units gives them
+    called: tuple[str, ...] = ()  # the states in given equations
+    single: bool = False  # whether a given equation has one state
+
+    @property
+    def reading(self) -> "Reading":
+        """What is said about how the files are written."""
+        from gode.tables.layout import Reading
+
+        texts = (self.missing,) if isinstance(self.missing, str) else self.missing
+        words = tuple(word for text in texts for word in split_list(text))
+        return Reading(header=self.header, skip=self.skip, decimal=self.decimal or "", missing=words)
+
+
+def read_dataset(files: Sequence[str], options: DataOptions) -> "tuple[Dataset, Readings]":
+    """Return the runs in the files with their labels and names, and how the tables were read.
+
+    Raises:
+        DataError, ConfigError: if they cannot be used that way.
+    """
+    return dataset_of(_tables(files, options), options)
+
+
+def dataset_of(tables: "Sequence[Table]", options: DataOptions) -> "tuple[Dataset, Readings]":
+    """Return the runs in some tables; see `read_dataset`."""
+    from gode.data.dataset import chosen_interpolation
+    from gode.data.from_arrays import make_dataset
+
+    readings, asked = _read(tables, options)
+    dataset = make_dataset(
+        **_arguments(readings, asked),
+        names=asked.states,
+        initial=_initial_values(options.initial, len(readings.runs), len(asked.states)),
+        interpolation=chosen_interpolation(options.hold, options.interpolation),
+        labels={**readings.labels, **asked.formulas},
+        units=options.column_units,
+        run_names=readings.names,
+    )
+    return replace(dataset, edits=options.edit, keep_outliers=options.keep_outliers), readings
+
+
+def read_arguments(
+    *files: str,
+    time: str | None = None,
+    u: str | None = None,
+    states: str | None = None,
+    velocity: str | None = None,
+    acceleration: str | None = None,
+    force: str | None = None,
+    run: str | None = None,
+    edit: Sequence[str] = (),
+    header: int | None = None,
+    skip: int = 0,
+    decimal: str | None = None,
+    missing: Sequence[str] = (),
+) -> dict[str, object]:
+    """Return what files hold, as arguments of `gode.discover` and `gode.fit`: times, signals, known inputs.
+
+    The format, the columns and the times are recognised as by the command line, whose options these are.
+
+    Args:
+        time, u, states, velocity, acceleration, force, run: columns by name or number, or none; those that
+            are not given are guessed from their names and from how they behave.
+        edit: changes of what was read, such as "crop 0 to 30".
+        header: the line of the column names in the file, from 1; 0 if there is none.
+        skip: how many lines at the start of the file are left out.
+        decimal: the decimal sign, "." or ",".
+        missing: words in cells that hold no reading, besides usual ones such as NA and n.d.; "text" for any.
+
+    Raises:
+        DataError, ConfigError: with a sentence that says what to do.
+
+    Example:
+        >>> data = read_arguments("plate.csv", u="A1,A2", edit=["crop 0 to 30"])  # doctest: +SKIP
+        >>> d = gode.discover(**data)  # doctest: +SKIP
+    """
+    options = DataOptions(
+        time=time, u=u, states=states, velocity=velocity, acceleration=acceleration, force=force, run=run,
+        edit=tuple(edit), header=header, skip=skip, decimal=decimal, missing=tuple(missing),
+    )  # fmt: skip
+    readings, asked = _read(_tables(files, options), options)
+    arguments = _arguments(readings, asked)
+    if len(readings.runs) == 1:
+        arguments = {name: _of_first_run(values) for name, values in arguments.items()}
+    out = {name: values for name, values in arguments.items() if values is not None}
+    if len(asked.states) > 1:
+        return {**out, "names": list(asked.states)}
+    for name in {*SIGNALS} & {*out}:
+        (out[name],) = out[name].values()
+    names = [name for name in (_name(readings, asked.states[0]),) if name.isidentifier()]
+    if len(out.get("force", ())) == 1:
+        ((column, values),) = out["force"].items()
+        called = _name(readings, column)
+        out["force"] = {called: values} if called.isidentifier() else values
+    return {**out, "names": names} if names else out
+
+
+def check_initial(dataset: "Dataset", order: str) -> list[str]:
+    """Refuse u'(t0) for order 1; return a sentence if it has to be fitted for order 2.
+
+    Raises:
+        ConfigError: if there are more initial values than the order.
+    """
+    known = [[not isnan(value) for value in run.initial] for run in dataset.runs]
+    if order == "1" and any(slope for row in known for slope in row[1::2]):
+        said = "u(t0)" if len(dataset.states) == 1 else "a value for each state"
+        raise ConfigError(f"--initial must be {said} for order 1, got {2 * len(dataset.states)} values")
+    notes = []
+    for s, name in enumerate(dataset.states):
+        if order == "2" and any(row[2 * s] and not row[2 * s + 1] for row in known):
+            notes.append(f"{name}(t0) is known; {name}'(t0) is fitted")
+    return notes
+
+
+def parse_values(text: str, option: str) -> list[float]:
+    """Return the numbers in a text such as 1,0; nan stands for unknown."""
+    try:
+        return [float(word) for word in re.split(r"[,;\s]+", text.strip())]
+    except ValueError:
+        raise ConfigError(
+            f"{option} must be numbers such as 1 or 1,0, got {shortened(text, 200)!r}"
+        ) from None
+
+
+def _tables(files: Sequence[str], options: DataOptions) -> "list[Table]":
+    from gode.tables.read import read_table
+
+    return [read_table(path, options.reading) for path in files]
+
+
+def _read(tables: "Sequence[Table]", options: DataOptions) -> "tuple[Readings, Asked]":
+    """Return the runs in some tables, and the columns that they were read from.
+
+    Raises:
+        DataError, ConfigError: if they cannot be used that way.
+    """
+    from gode.tables.edits import edit_runs, edit_table
+    from gode.tables.roles import Roles
+    from gode.tables.runs import runs_of_tables
+
+    tables = [edit_table(table, options.edit) for table in tables]
+    roles = Roles(**{role: getattr(options, role) for role in COLUMNS})
+    states = [] if options.states is None else state_columns(tables[0], roles, options.states)
+    if states and options.u is not None:
+        raise ConfigError("--u and --states both name signals; give one of them")
+    if len(states) == 1:
+        roles = replace(roles, u=states[0].word)
+    single = options.single or any(len(parse_values(text, "--initial")) == 1 for text in options.initial)
+    roles, states, asks = guessed_system(tables[0], roles, states, single=single)
+    asked = asked_columns(tables[0], roles, states, options.called)
+    readings = edit_runs(runs_of_tables(tables, asked.roles, natural=True), options.edit)
+    edited = [f"edited: {'; '.join(options.edit)}"] if options.edit else []
+    return replace(readings, told=(*readings.told, *asks, *edited)), asked
+
+
+def _arguments(readings: "Readings", asked: Asked) -> dict[str, Any]:
+    """Return what was read as arguments of `make_dataset`: lists with one entry for each run, by name."""
+    arguments: dict[str, Any] = {"t": readings.column("t")}
+    for argument, primes in SIGNALS.items():
+        found = {state: readings.column(state + primes) for state in asked.states}
+        arguments[argument] = {name: values for name, values in found.items() if values is not None} or None
+    inputs = {name: readings.column(name) for name in readings.inputs}
+    arguments["force"] = {**inputs, **asked.formulas} or None
+    return arguments
+
+
+def _of_first_run(values: Any) -> Any:
+    """Return of lists with one entry for each run the first one; formulas are those of all runs."""
+    if isinstance(values, dict):
+        return {name: _of_first_run(each) for name, each in values.items()}
+    return values[0] if isinstance(values, list) else values
+
+
+def _name(readings: "Readings", column: str) -> str:
+    """Return what the file calls a column, without its unit; empty for a formula."""
+    from gode.data.labels import plain_label
+
+    return plain_label(readings.labels.get(column, ""))
+
+
+def _initial_values(texts: tuple[str, ...], n_runs: int, n_states: int) -> list[list[float]] | None:
+    if not texts:
+        return None
+    if len(texts) not in (1, n_runs):
+        raise ConfigError(
+            f"--initial was given {len(texts)} times for {n_runs} runs; give it once, or once for each"
+        )
+    values = [parse_values(text, "--initial") for text in texts]
+    for row in values:
+        if n_states == 1 and len(row) > 2:
+            raise ConfigError(f"--initial must be u(t0) or u(t0),u'(t0), got {len(row)} values")
+        if n_states > 1 and len(row) not in (n_states, 2 * n_states):
+            raise ConfigError(
+                f"--initial must be a value for each of {n_states} states, or a value and a slope for each, "
+                f"got {len(row)} values"
+            )
+    return values * (n_runs // len(values))
