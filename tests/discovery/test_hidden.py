@@ -84,5 +84,5 @@ def test_search_asks_for_what_is_known_of_a_hidden_state():
 
 
 def test_law_whose_measured_states_are_named_otherwise_says_which_are_missing():
-    with pytest.raises(DataError, match="conc"):
+    with pytest.raises(DataError, match="the data hold 'conc', but the equations are those of c, p"):
         gode.fit(COMPARTMENTS, T, {"conc": drug()[0]})

@@ -128,10 +128,17 @@ def _with_hidden(equation: Texts, measured: Mapping[str, Series]) -> tuple[str, 
     texts = split_equations(equation)
     if len(texts) <= len(measured):
         return None
-    with suppress(EquationError):  # it is read again where its place can be told
+    try:
         written = written_states(texts)
-        return written if {*map(str, measured)} < {*written} else None
-    return None
+    except EquationError:  # it is read again where its place can be told
+        return None
+    other = [str(name) for name in measured if name not in written]
+    if other:
+        raise DataError(
+            f"the data hold {other[0]!r}, but the equations are those of {', '.join(written)}; call what was "
+            "measured as in the equations, and leave out what was not"
+        )
+    return written
 
 
 def fit_known(dataset: Dataset, known: Known, *, individual: tuple[str, ...] = ()) -> Discovery:
