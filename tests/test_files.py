@@ -15,8 +15,8 @@ from gode.data.from_arrays import make_dataset
 from gode.errors import DataError, FileError, GodeError
 from gode.files import make_folder, read_bytes, read_json, read_most, replacing
 from gode.fleet.lines import read_lines
-from gode.fleet.sources import file_task
-from gode.fleet.task import Unusable
+from gode.fleet.many import file_task
+from gode.fleet.work import Unusable
 from gode.grammar import load_grammar
 from gode.library import load_library
 from gode.model import load_model

@@ -42,10 +42,10 @@ def is_found(found: gode.Discovery) -> bool:
 
 def written(found: gode.Discovery) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Return r and r/K of each run with their errors, and their population means with theirs."""
-    own = found.individuality
-    places = np.argsort(-own.population.mean)  # r is the larger one
-    means = np.array([own.population.mean, own.population.errors])
-    return own.values[:, places], own.errors[:, places], *means[:, places]
+    constants = sorted(found.equation.per_run, key=lambda c: -c.value)  # r is the larger one
+    values, errors = np.array([c.runs for c in constants]).T
+    mean, error = (np.array([getattr(c, name) for c in constants]) for name in ("value", "error"))
+    return values, errors, mean, error
 
 
 def one_seed(seed: int, options: argparse.Namespace) -> dict[str, Any]:

@@ -14,8 +14,7 @@ from gode.data.columns import INPUT
 from gode.data.convert import as_numbers
 from gode.data.from_arrays import Force
 from gode.data.states import TAKEN
-from gode.discovery import Discovery, discover, fit
-from gode.discovery.finding import Finding
+from gode.discovery import Discovery, Finding, discover, fit
 from gode.discovery.individual import Individual
 from gode.discovery.quality import Quality
 from gode.discovery.simulate import Start

@@ -1,10 +1,13 @@
+"""Likely causes of a fit that is not good: each record has one fault, which is what is reported."""
+
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import gode
-from gode.discovery.causes import Refits, _bends, helpful_columns
+from gode.discovery.causes import UNMEASURED, helpful_columns, with_causes, with_helpful_columns
+from gode.discovery.remedies import has_kink, make_refits
 
 T = np.linspace(0.0, 10.0, 80)
 
@@ -81,7 +84,67 @@ def test_a_delay_is_named():
 @pytest.mark.parametrize(("place", "told"), [(1e4, False), (-3.0, False), (2.5, True)])
 def test_a_kink_is_a_cause_among_the_data_only(noise, place, told):
     d = gode.fit("u' = C*u - C*u^2", T, growth() + noise)
-    refit = Refits(d.candidates[0], d.prepared, d.settings)
+    refit = make_refits(d.candidates[0], d.prepared, d.settings)
     bent = gode.parse_equation(f"u' = 0.8*u - 0.16*u^2 + 1e-9*abs(u - {place})")
-    fit = replace(refit.shot(d.candidates[0].equation), equation=bent)
-    assert _bends(refit, fit, 0) is told
+    fit = replace(refit.fit(d.candidates[0].equation), equation=bent)
+    assert has_kink(refit, fit, 0) is told
+
+
+def noisy(clean):
+    return clean + 0.02 * np.random.default_rng(5).standard_normal(len(clean))
+
+
+@pytest.fixture(scope="module")
+def poor():
+    """A swing, of which an equation of first order leaves nearly all."""
+    return gode.fit("u' = C*u + C", T, noisy(np.cos(2 * T)))
+
+
+@pytest.fixture(scope="module")
+def good():
+    return gode.fit("u'' = C*u", T, noisy(np.cos(2 * T)))
+
+
+def test_a_good_fit_has_no_causes_and_asks_for_no_second_order(good):
+    assert with_causes(good, lambda _: pytest.fail("asked")).causes == ()
+
+
+def test_a_better_equation_of_second_order_is_the_cause(poor, good):
+    (cause,) = with_causes(poor, lambda _: good).causes
+    assert cause.endswith("times the noise: --order 2")
+
+
+def test_another_equation_that_is_no_better_or_not_supported_is_no_cause(poor, good):
+    for other in (poor, replace(good, supported=False), None):
+        assert not any("--order 2" in cause for cause in with_causes(poor, lambda _, o=other: o).causes)
+
+
+def test_a_poor_fit_without_a_remedy_says_so():
+    walk = np.cumsum(np.random.default_rng(2).standard_normal(len(T)))
+    found = gode.fit("u' = C*u", T, walk)
+    (cause,) = found.causes
+    assert cause.endswith(UNMEASURED)
+
+
+@pytest.mark.parametrize("cut", ["interrupted", "timed_out"])
+def test_a_search_that_was_cut_short_is_not_explained(poor, cut):
+    bare = replace(poor, causes=(), **{cut: True})
+    assert with_causes(bare, lambda _: pytest.fail("asked")).causes == ()
+    assert with_helpful_columns(bare, {"x": [T]}).causes == ()
+
+
+def test_a_column_that_helps_replaces_that_no_remedy_helps(rng):
+    pump = np.sin(1.3 * T)
+    u = np.zeros(len(T))
+    for i in range(1, len(T)):
+        u[i] = u[i - 1] + (T[1] - T[0]) * (pump[i - 1] - 0.5 * u[i - 1])
+    found = replace(gode.fit("u' = C*u", T, noisy(u)), causes=("another", f"nothing helps; {UNMEASURED}"))
+    helped = with_helpful_columns(found, {"pump": [pump]})
+    assert helped.causes[0] == "another"
+    assert "--force 'pump'" in helped.causes[1]
+    assert len(helped.causes) == 2
+    assert with_helpful_columns(found, {"noise": [rng.standard_normal(80)]}).causes == found.causes
+
+
+def test_a_good_fit_needs_no_column(good):
+    assert with_helpful_columns(good, {"swing": [np.cos(2 * T)]}).causes == ()

@@ -92,10 +92,11 @@ def test_named_constants_may_differ_while_others_are_shared():
 def test_constants_of_runs_and_shared_ones_are_told_with_units():
     curves = _curves(RATES, [10.0] * 5)
     found = gode.fit(LAW, [T] * 5, curves, individual=["r"], units={"t": "h", "u": "g"})
-    own = found.individuality
-    assert [c.label for c in own.constants] == ["r [1/h]"]
-    assert own.told()[0].split(" on ")[0].endswith(" 1/h")
-    (shared,) = own.shared
+    (rate,) = found.equation.per_run
+    assert rate.label == "r [1/h]"
+    assert str(rate).endswith(" 1/h")
+    assert len(rate.runs) == 5
+    (shared,) = found.equation.of_all_runs
     assert (shared.name, shared.unit) == ("K", "g")
     assert shared.value == pytest.approx(10.0, rel=0.05)
 
@@ -113,7 +114,7 @@ def test_runs_that_are_alike_share_all_constants():
 
 def test_constants_without_a_name_have_letters():
     found = gode.fit("u' = C*u", [T] * 3, [np.exp(-k * T) for k in (0.2, 0.3, 0.5)], individual=True)
-    assert found.individuality.lines == ["u' = -a*u"]
+    assert found.equation.lines_per_run() == ["u' = -a*u"]
     assert found.individuals["a"].tolist() == pytest.approx([0.2, 0.3, 0.5], rel=1e-3)
 
 
@@ -121,7 +122,7 @@ def test_letters_follow_the_text():
     rows = zip(RATES[:3], LEVELS[:3], strict=True)
     curves = [k / (1 + 9 * np.exp(-r * T)) for r, k in rows]
     found = gode.fit("u' = C*u^2 + C*u", [T] * 3, curves, individual=True)
-    assert found.individuality.lines == ["u' = a*u - b*u^2"]
+    assert found.equation.lines_per_run() == ["u' = a*u - b*u^2"]
     assert found.individuals["a"].tolist() == pytest.approx(RATES[:3], rel=1e-3)
     assert (found.individuals["a"] / found.individuals["b"]).tolist() == pytest.approx(LEVELS[:3], rel=1e-3)
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import gode
-from gode.discovery.causes import UNMEASURED, Remedy, nothing_helps, told
-from gode.discovery.remedies import in_pieces, later
+from gode.discovery.causes import UNMEASURED, helpful, nothing_helps
+from gode.discovery.remedies import Remedy, in_pieces, later
 from gode.solve import solve
 
 T = np.linspace(0.0, 30.0, 200)
@@ -137,8 +137,8 @@ def test_individuals_have_causes_too():
 def test_what_another_remedy_explains_much_better_is_not_told():
     good, weak, none = Remedy("a", 0.1, "first"), Remedy("b", 0.4, "second"), Remedy("c", 0.9, "third")
     close = Remedy("d", 0.12, "fourth")
-    assert [cause.partition(";")[0] for cause in told([none, weak, close, good])] == ["first", "fourth"]
-    assert told([none]) == []
+    assert [cause.partition(";")[0] for cause in helpful([none, weak, close, good])] == ["first", "fourth"]
+    assert helpful([none]) == []
 
 
 def test_what_remains_is_told_as_a_possibility_after_what_was_tried():
@@ -160,7 +160,7 @@ def test_a_shift_moves_the_input_and_keeps_its_span():
 
 def test_pieces_keep_all_values_once():
     target = gode.fit("u' = C*u + C*F", T, driven(FINE_FORCE), force=FORCE).prepared.target
-    pieces, owners = in_pieces(target, 5, 12)
+    pieces, owners = in_pieces(target, 5)
     assert owners == [0] * 5
     assert sum(run.n_points for run in pieces.dataset.runs) == len(T)
     whole = np.concatenate([run.observed[0] for run in pieces.dataset.runs])

@@ -8,7 +8,7 @@ from gode.equation import parse_equation, parse_tree
 from gode.equation.sums import to_sum
 from gode.fitting import ConstantsConfig, fit_constants, integral_problem, residual_problem
 from gode.search import Vocabulary
-from gode.search.screen import _gains, _rows, best_sums
+from gode.search.screen import _Products, _rows, best_sums
 from gode.solve import solve
 
 TEXTS = ("1", "u", "u^2", "u^3", "t", "1/u", "sin(u)", "t*u", "log(u)", "cos(C*t)*t", "exp(C*u)", "u/(u + C)")
@@ -82,7 +82,7 @@ def test_no_sum_of_terms_that_are_nearly_one_another_explains_more_than_there_is
     terms = bodies("u", "u'", "1", "u^3", "sin(u)", "cos(u)", "u^5", "sin(u)*u'", "u*u'", "cos(u)*u'")
     (rows,), _ = _rows(terms, [problem], ConstantsConfig())
     sums = np.array(list(combinations(range(len(terms)), 3)))
-    gains = _gains(sums, range(len(terms)), rows @ rows.T, rows @ path.d2u)
+    gains = _Products(rows, path.d2u, range(len(terms))).scores(sums, np.arange(len(rows)))
     assert gains.max() == pytest.approx(path.d2u @ path.d2u, rel=1e-6)
 
 
@@ -102,7 +102,7 @@ def test_the_gain_of_a_sum_is_what_least_squares_explains(size, rng):
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
     plain = [1, 2, 4, 6]  # the others only as the last term
     sums = np.array(list(combinations(range(len(plain)), size)))
-    gains = _gains(sums, plain, rows[plain] @ rows.T, rows @ target)
+    gains = _Products(rows, target, plain).scores(sums, np.arange(len(rows)))
     for own, row in zip(sums, gains, strict=True):
         chosen = [plain[i] for i in own]
         expected = [explained(rows[sorted({*chosen, last})], target) for last in range(7)]
@@ -113,7 +113,7 @@ def test_a_sum_of_dependent_terms_gains_nothing(rng):
     rows, target = rng.standard_normal((3, 40)), rng.standard_normal(40)
     rows[1] = rows[0] + 1e-5 * rows[1]
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
-    gains = _gains(np.array([[0, 1], [0, 2]]), range(3), rows @ rows.T, rows @ target)
+    gains = _Products(rows, target, range(3)).scores(np.array([[0, 1], [0, 2]]), np.arange(3))
     assert np.all(gains[0] == 0)
     assert gains[1, 1] == pytest.approx(gains[1, 0])  # the dependent one adds nothing
 

@@ -4,10 +4,9 @@ import numpy as np
 
 from gode.cli.app import say
 from gode.discovery import Constant, Discovery
-from gode.discovery.named import UNDETERMINED
-from gode.discovery.natural import Natural
+from gode.discovery.constants import UNDETERMINED
+from gode.discovery.invariants import conserved_words
 from gode.discovery.quality import Verdict
-from gode.discovery.shared import conserved_words, shared_constants
 
 
 def print_constants(found: Discovery) -> None:
@@ -37,12 +36,12 @@ def _print_frame(found: Discovery) -> None:
 def _print_natural(found: Discovery) -> None:
     """Print the constants of the forms that people use."""
     constants = found.equation.natural
-    for form in dict.fromkeys(n.form for n in constants):
-        own = [n for n in constants if n.form == form]
+    for form in dict.fromkeys(n.place for n in constants):
+        own = [n for n in constants if n.place == form]
         say(f"As {form}: " + ", ".join(map(_natural_words, own)) + ".")
 
 
-def _natural_words(natural: Natural) -> str:
+def _natural_words(natural: Constant) -> str:
     """Return the constant of a form with its interval and what it means, or that the data leave it open."""
     if not natural.determined:
         return f"{natural.name} is {UNDETERMINED} ({natural.meaning})"
@@ -52,8 +51,7 @@ def _natural_words(natural: Natural) -> str:
 
 def print_shared(found: Discovery) -> None:
     """Print the constants that several equations share, and the sums of states that are conserved."""
-    law = found.equation.law
-    shared = shared_constants(law)
+    law, shared = found.equation.law, found.equation.shared
     if shared:
         stands = "stand" if len(shared) > 1 else "stands"
         where = "both" if len(law.skeleton.states) == 2 else "several"

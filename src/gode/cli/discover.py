@@ -240,7 +240,7 @@ def _finish(
 ) -> None:
     """Save and print the result, with the columns of the files that would improve a poor fit."""
     from gode.cli.results import print_discovery, print_json, save_results
-    from gode.discovery.explaining import with_helpful_columns
+    from gode.discovery.causes import with_helpful_columns
 
     found = with_helpful_columns(found, readings.others)
     files = save_results(found, out) if out else []

@@ -3,7 +3,7 @@
 import json
 import signal
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from operator import itemgetter
 from pathlib import Path
@@ -18,11 +18,11 @@ from rich.text import Text
 from gode.cli.app import console, say
 from gode.cli.constants import interval_of, print_constants, print_shared
 from gode.data.columns import channel_names
-from gode.discovery import Discovery, Finding
+from gode.discovery import Constant, Discovery, Finding
 from gode.discovery.called import called
 from gode.discovery.inputs import input_words
+from gode.discovery.invariants import conserved
 from gode.discovery.quality import Verdict
-from gode.discovery.shared import conserved, shared_constants
 from gode.files import make_folder, replacing
 from gode.fitting.noise import noise_words
 
@@ -46,7 +46,7 @@ def print_discovery(found: Discovery, *, seconds: float | None) -> None:
         say(f"Fitted{spent}:")
     if not found.supported:
         say(f"{found.quality.words} The best guess, which is not a finding, was", style="bold red")
-    if found.individuality.constants:
+    if found.equation.per_run:
         _print_individuals(found)
         print_shared(found)
     else:
@@ -66,31 +66,30 @@ def print_discovery(found: Discovery, *, seconds: float | None) -> None:
 
 def _print_individuals(found: Discovery) -> None:
     """Print the law, mean and spread of the constants that each run has for itself, and these of each run."""
-    own = found.individuality
-    say("\n" + "\n".join(f"  {line}" for line in own.lines) + "\n", style="bold")
+    law, dataset = found.equation, found.prepared.dataset
+    constants, n_runs = law.per_run, len(dataset.runs)
+    say("\n" + "\n".join(f"  {line}" for line in law.lines_per_run()) + "\n", style="bold")
     say("over the population of runs, at 95 % confidence, with")
-    for sentence in own.told():
-        say(f"  {sentence}")
-    if own.shared:
+    for constant in constants:
+        say(f"  {constant} on average, {constant.spread:.2g} between runs")
+    if law.of_all_runs:
         say("and the same in all runs")
-    for common in own.shared:
-        say(f"  {interval_of(common)}")
-    rows = [
-        [f"{v:.4g} ± {1.96 * e:.2g}" for v, e in zip(values, errors, strict=True)]
-        for values, errors in zip(own.values[:SHOWN_RUNS], own.errors, strict=False)
-    ]
-    names = [found.prepared.dataset.name_of(i) for i in range(len(rows))]
+    for constant in law.of_all_runs:
+        say(f"  {interval_of(constant)}")
+    shown = range(min(n_runs, SHOWN_RUNS))
+    rows = [[f"{v:.4g} ± {1.96 * e:.2g}" for v, e in (c.runs[i] for c in constants)] for i in shown]
+    names = [dataset.name_of(i) for i in shown]
     say("constants of each run ± 1.96 standard errors")
-    for first in range(0, len(own.constants), ACROSS):  # more are not read well side by side
+    for first in range(0, len(constants), ACROSS):  # more are not read well side by side
         table = Table(box=SIMPLE_HEAD)
         table.add_column("run", overflow="fold")
-        for constant in own.constants[first : first + ACROSS]:
+        for constant in constants[first : first + ACROSS]:
             table.add_column(Text(constant.label), justify="right", no_wrap=True)
         for name, cells in zip(names, rows, strict=True):
             table.add_row(Text(name), *cells[first : first + ACROSS])
         console().print(table)
-    if len(own.values) > SHOWN_RUNS:
-        say(f"and {len(own.values) - SHOWN_RUNS} runs more; --out writes all of them")
+    if n_runs > SHOWN_RUNS:
+        say(f"and {n_runs - SHOWN_RUNS} runs more; --out writes all of them")
 
 
 def print_json(found: Discovery, notes: Sequence[str], files: Sequence[Path]) -> None:
@@ -107,9 +106,14 @@ def _json_values(found: Discovery, notes: Sequence[str], files: Sequence[Path]) 
         "latex": found.equation.latex(),
         "order": found.settings.order,
         "functions": found.equation.functions,
-        "intervals": [_without_infinity(vars(interval)) for interval in found.intervals],
-        "natural": [n._asdict() for n in found.equation.natural],
-        "constants": [c._asdict() for c in found.equation.constants],
+        "intervals": [_fields(c, "name", "value", "low", "high", "unit") for c in found.intervals],
+        "natural": [
+            {**_fields(c, "name", "value", "error", "meaning", "unit"), "form": c.place}
+            for c in found.equation.natural
+        ],
+        "constants": [
+            _fields(c, "value", "error", "place", "name", "unit") for c in found.equation.constants
+        ],
         "initial": best.initial.tolist(),
         **_individuals_json(found),
         "complexity": best.complexity,
@@ -121,7 +125,9 @@ def _json_values(found: Discovery, notes: Sequence[str], files: Sequence[Path]) 
         "assumed": list(found.quality.assumed),
         "independent": found.quality.independent,
         "states": list(found.equation.states),
-        "shared": [each._asdict() for each in shared_constants(law)],
+        "shared": [
+            {**_fields(c, "name", "value", "equations"), "place": c.index} for c in found.equation.shared
+        ],
         "conserved": conserved(law),
         "potential": found.equation.potential,
         "noise": dict(_noise(found)),
@@ -144,16 +150,18 @@ def _json_values(found: Discovery, notes: Sequence[str], files: Sequence[Path]) 
 
 def _individuals_json(found: Discovery) -> dict[str, object]:
     """Return the constants of each run and of the population, if runs have their own."""
-    own, dataset = found.individuality, found.prepared.dataset
-    if not own.constants:
+    if not found.equation.per_run:
         return {}
-    names = [dataset.name_of(i) for i in range(len(dataset.runs))]
-    return {"law": own.lines, "individuals": own.rows(names), "population": own.summary()}
+    return {
+        "law": found.equation.lines_per_run(),
+        "individuals": found.run_rows,
+        "population": found.population_rows,
+    }
 
 
-def _without_infinity(values: Mapping[str, object]) -> dict[str, object]:
-    """Return values for JSON, which has no infinity."""
-    return {k: None if isinstance(v, float) and not np.isfinite(v) else v for k, v in values.items()}
+def _fields(constant: Constant, *names: str) -> dict[str, object]:
+    """Return these fields of a constant for JSON, which has neither infinity nor NaN."""
+    return {name: _finite(getattr(constant, name)) for name in names}
 
 
 def _finite(value: object) -> Any:
@@ -250,7 +258,7 @@ def save_results(found: Discovery, out: Path) -> list[Path]:
     except KeyboardInterrupt:
         raise KeyboardInterrupt(when) from None
     written = [out / RECORD, out / PICTURE, out / REPORT, out / FIT]
-    if found.individuality.constants:
+    if found.equation.per_run:
         with replacing(out / RUNS) as draft:
             found.individuals.to_csv(draft, lineterminator="\n")
         written.append(out / RUNS)

@@ -15,9 +15,7 @@ from gode.data import Dataset
 from gode.data.dataset import chosen_interpolation
 from gode.data.from_arrays import Force, Signals, make_dataset
 from gode.discovery.called import named_steps
-from gode.discovery.evidence import make_pool
-from gode.discovery.explaining import part_followed, with_causes, with_error_bars
-from gode.discovery.forms import plainest_first
+from gode.discovery.causes import with_causes
 from gode.discovery.framing import at_rest, frame_of
 from gode.discovery.given import fit_known
 from gode.discovery.individual import Individual, check_names, individuals_asked
@@ -26,6 +24,7 @@ from gode.discovery.notebook import shown_in_notebook
 from gode.discovery.options import Options
 from gode.discovery.orders import better_order
 from gode.discovery.populations import expecting, preferred
+from gode.discovery.ranking import make_pool, plainest_first, remark_on_part, with_error_bars
 from gode.discovery.result import Discovery
 from gode.equation.fixing import Bounds
 from gode.equation.parse_frame import split_equations
@@ -251,7 +250,7 @@ def _search(
     timed_out = interrupted and interrupts.timed_out
     stopped = interrupted and not timed_out
     remarks = [
-        *part_followed(candidates[0], prepared),
+        *remark_on_part(candidates[0], prepared),
         *([] if interrupted else search.assumed(leaders[0])),
         *preferred(candidates, settings),
     ]

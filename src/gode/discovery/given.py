@@ -17,10 +17,11 @@ from gode.data.from_arrays import Force, Signals, make_dataset
 from gode.data.smoothing import evenly
 from gode.data.states import shape_of
 from gode.discovery.called import called
-from gode.discovery.explaining import part_followed, with_causes, with_error_bars
+from gode.discovery.causes import with_causes
 from gode.discovery.framing import frame_of, read_frame
 from gode.discovery.individual import Individual, check_enough, individuals_asked
 from gode.discovery.inputs import with_held_input
+from gode.discovery.ranking import remark_on_part, with_error_bars
 from gode.discovery.result import Discovery
 from gode.equation import (
     Equation,
@@ -230,7 +231,7 @@ def _best_fit(dataset: Dataset, skeleton: LawSkeleton, settings: Settings) -> Di
         raise DataError(f"{skeleton} cannot be fitted to these data: its solution diverges")
     if dataset.hidden:
         prepared = _with_hidden_curves(best[0], prepared, settings)
-    bars, told = with_error_bars(best, prepared, settings), tuple(part_followed(best[0], prepared))
+    bars, told = with_error_bars(best, prepared, settings), tuple(remark_on_part(best[0], prepared))
     return with_causes(Discovery(bars, prepared, settings, 1, remarks=told))
 
 

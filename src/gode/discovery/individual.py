@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from gode.data import Dataset
-from gode.discovery.named import is_unnamed
+from gode.discovery.constants import is_unnamed
 from gode.equation import LawSkeleton
 from gode.equation.skeleton import Parameter
 from gode.errors import ConfigError, DataError

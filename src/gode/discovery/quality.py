@@ -1,5 +1,10 @@
-"""How well the equation that is shown explains the data: one misfit, one noise, one verdict for everybody."""
+"""How well the law named explains the data, how sure it is, and what the data leave undecided, in words.
 
+The command line, the report, the studio, notebooks, tables of fleets and exit codes all take misfit, noise,
+verdict and words from here, so that they cannot contradict each other.
+"""
+
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
@@ -8,17 +13,21 @@ import numpy as np
 
 from gode.arrays import Float
 from gode.data.columns import STATES, channel_names
+from gode.discovery.ranking import same_function
 from gode.discovery.residuals import Channel, channels, sample_weights
 from gode.discovery.simulate import Scenario, simulate
 from gode.equation import Law
 from gode.fitting.prepare import Prepared
 from gode.fitting.target import state_places
-from gode.selection import Candidate
+from gode.selection import Candidate, SelectionConfig, probabilities, ties
 
-MAX_RUNS = 5  # that are named where something is assumed of them
-FAR = 2.0  # times the noise, and
-SHARE = 0.05  # of the spread: residuals of a channel beyond both make a poor fit
-SLIGHT = 1.2  # times the noise: smaller residuals are not told as a multiple of it
+# A channel is poorly fitted if its rms residual exceeds both this multiple of the noise and this fraction of
+# its standard deviation; set by hand so that fits that look right by eye pass.
+POOR_MISFIT = 2.0
+POOR_FRACTION = 0.05
+SLIGHT_MISFIT = 1.2  # A smaller misfit is within the uncertainty of the noise and is not told as a number.
+MAX_RUNS = 5  # More runs of which something is assumed are counted instead of named, to keep the line short.
+MOST_LIKELY = 0.5  # From this posterior probability on a law is the most likely one, whatever the others are.
 UNSUPPORTED = (
     "no equation is supported by these data: "
     "a constant, a straight line or a random walk explains them as well"
@@ -26,7 +35,7 @@ UNSUPPORTED = (
 
 
 class Verdict(StrEnum):
-    """How far an equation can be trusted, from best to worst."""
+    """How far a law can be trusted, from best to worst."""
 
     GOOD = "good"
     PATTERN = "pattern"
@@ -41,13 +50,13 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True)
 class Quality:
-    """What the equation leaves over, channel by channel, and what to think of it."""
+    """The residuals of a law, channel by channel, and what to think of them."""
 
     channels: tuple[Channel, ...]
-    averaged: int  # samples behind a value, where records are dense
+    averaged: int  # The number of samples behind a value, where records are dense.
     supported: bool
-    complete: bool  # whether the equation has a solution along all of the data
-    assumed: tuple[str, ...] = ()  # what was taken for granted, such as u(0) = 0
+    complete: bool  # Whether the equation has a solution along all of the data.
+    assumed: tuple[str, ...] = ()  # Initial values that were taken for granted, such as u(0) = 0.
     states: tuple[str, ...] = STATES
 
     @cached_property
@@ -61,12 +70,12 @@ class Quality:
     @cached_property
     def noise(self) -> Float:
         """The standard deviation (3 d,) of the noise of a sample of u, u', u''; NaN if not observed."""
-        known = {c.name: c.noise for c in self.channels}
-        return np.array([known.get(name, np.nan) for name in channel_names(self.states)])
+        observed = {c.name: c.noise for c in self.channels}
+        return np.array([observed.get(name, np.nan) for name in channel_names(self.states)])
 
     @cached_property
     def independent(self) -> float:
-        """The number of independent values that the residuals are worth."""
+        """The effective sample size of the residuals."""
         return sum(c.independent for c in self.channels)
 
     @cached_property
@@ -74,22 +83,22 @@ class Quality:
         """How far the equation can be trusted."""
         if not self.supported or (self.channels and all(c.spread == 0 for c in self.channels)):
             return Verdict.UNSUPPORTED  # a constant record supports nothing
-        if not self.complete or any(_is_far(c) for c in self.channels):
+        if not self.complete or any(_is_poor(c) for c in self.channels):
             return Verdict.POOR
-        fine = all(c.negligible or (c.white and c.misfit <= FAR) for c in self.channels)
+        fine = all(c.negligible or (c.white and c.misfit <= POOR_MISFIT) for c in self.channels)
         return Verdict.GOOD if fine else Verdict.PATTERN
 
     @cached_property
     def follows(self) -> bool:
         """Whether the equation follows the data, supported or not."""
-        return self.complete and not any(_is_far(c) for c in self.channels)
+        return self.complete and not any(_is_poor(c) for c in self.channels)
 
     @property
     def assumed_words(self) -> str:
         """What was taken for granted, in a sentence that names each value once; empty for nothing."""
         where: dict[str, list[str]] = {}
-        for each in self.assumed:
-            value, _, run = each.partition(" in ")
+        for assumption in self.assumed:
+            value, _, run = assumption.partition(" in ")
             where.setdefault(value, []).append(run)
         told = []
         for value, runs in where.items():
@@ -119,28 +128,115 @@ class Quality:
     def _left_words(self) -> str:
         """Return what is left in the channel that decides the verdict, as large as the verdict takes it."""
         found = [c for c in self.channels if not c.negligible] or list(self.channels)
-        decisive = max(found, key=lambda c: (_is_far(c), c.misfit > FAR, not c.white, c.misfit))
+        decisive = max(found, key=lambda c: (_is_poor(c), c.misfit > POOR_MISFIT, not c.white, c.misfit))
         where = f" of {decisive.shown}" if len(self.channels) > 1 else ""
-        share = decisive.rms / decisive.spread if decisive.spread > 0 else np.inf
-        percent = f"{100 * share:.0f}" if share >= 1 else f"{100 * share:.2g}"  # 120, not 1.2e+02
+        relative = decisive.rms / decisive.spread if decisive.spread > 0 else np.inf
+        percent = f"{100 * relative:.0f}" if relative >= 1 else f"{100 * relative:.2g}"  # 120, not 1.2e+02
         size = f"the residuals{where} are {percent} % of the spread of the data"
-        if decisive.misfit > SLIGHT:
+        if decisive.misfit > SLIGHT_MISFIT:
             size += f" and {decisive.misfit:.3g} times the noise"
-        return size if decisive.white or _is_far(decisive) else f"{size}, and not white"
+        return size if decisive.white or _is_poor(decisive) else f"{size}, and not white"
 
 
-def _is_far(channel: Channel) -> bool:
-    """Tell whether the residuals of a channel are large beside its noise and beside its spread."""
-    return channel.misfit > FAR and channel.rms > SHARE * channel.spread
+@dataclass(frozen=True)
+class Assessment:
+    """A verdict, and what follows from it for the law that is named and for its rivals."""
+
+    quality: Quality
+    near: tuple[Candidate, ...]  # The law that is named, and those that the data cannot tell from it.
+    forms: tuple[Candidate, ...]  # Those of them that are the same function within the data.
+    probability: float | None  # That of the law in all its forms, if one of the laws tried is right.
+    given: bool  # Whether the law was given, and nothing else was tried.
+    cut_short: bool  # Whether the search was ended before its time.
+
+    @property
+    def verdict(self) -> Verdict:
+        """How far the law can be trusted."""
+        return self.quality.verdict
+
+    @property
+    def is_failure(self) -> bool:
+        """Whether none of the laws tried explains the data."""
+        return self.verdict.is_failure
+
+    @property
+    def rivals(self) -> tuple[Candidate, ...]:
+        """The near ties that are other functions."""
+        same = {id(c) for c in self.forms}
+        return tuple(c for c in self.near if id(c) not in same)
+
+    @property
+    def headline(self) -> str:
+        """The verdict on the law in a few words."""
+        if self.verdict is Verdict.UNSUPPORTED:
+            return "No finding"
+        if self.verdict is Verdict.POOR:
+            return "Do not rely on this equation"
+        if self.verdict is Verdict.PATTERN:
+            return "An equation that leaves something unexplained"
+        if self.given:
+            return "The equation explains the data"
+        words = self.certainty.partition(" (")[0]
+        return f"A {words} law" if not self.rivals else f"{words[0].upper()}{words[1:]}"
+
+    @property
+    def percent(self) -> str:
+        """The probability in words."""
+        return "" if self.probability is None else f"{min(round(100 * self.probability), 99)} %"
+
+    @property
+    def certainty(self) -> str:
+        """How sure the law is among those tried, in words; empty where nothing else was tried."""
+        if self.given:
+            return ""
+        if self.probability is None:
+            return "unlikely, as all other laws tried: none of them explains these data"
+        if self.rivals:
+            one = "the most likely" if self.probability >= MOST_LIKELY else "one"
+            return f"{one} of {len(self.rivals) + 1} laws that these data do not tell apart ({self.percent})"
+        return f"very likely ({self.percent})"  # The near ties hold 90 % of the probability, and it is alone.
+
+    @property
+    def sure(self) -> str:
+        """How sure the law is among those tried, in a sentence; empty where nothing else was tried."""
+        if self.given:
+            return ""
+        tried = "laws tried before the search was ended" if self.cut_short else "laws tried"
+        if self.is_failure:
+            return f"None of the {tried} explains these data, so none of them is called likely."
+        size = self.certainty
+        if self.rivals and self.probability is not None:  # how many there are is told as undecided
+            one = self.probability >= MOST_LIKELY
+            size = (
+                f"the most likely ({self.percent})" if one else f"right with a probability of {self.percent}"
+            )
+        if self.verdict is Verdict.PATTERN:
+            return (
+                f"If one of the {tried} is right, this one is {size}; but something is left in the "
+                "residuals, so that none may be."
+            )
+        return f"Among the {tried} this one is {size}."
+
+    @property
+    def undecided(self) -> str:
+        """What these data leave open, in a sentence; empty where there is nothing to tell apart."""
+        if self.given or self.is_failure:
+            return ""
+        n = len(self.rivals)
+        if not n:
+            nothing = "Undecided: nothing; no" if self.verdict is Verdict.GOOD else "No"
+            return f"{nothing} other equation that was tried comes close."
+        return f"Undecided: these data cannot tell it from {'one other' if n == 1 else f'{n} others'}."
 
 
 def quality_of(candidate: Candidate, prepared: Prepared, *, supported: bool) -> Quality:
     """Return the quality of a candidate on all of the data."""
     runs = prepared.whole.dataset.runs
-    seen = channels(candidate, prepared, prepared.whole.dataset)
-    whole = sum(c.n for c in seen) == sum(int(np.isfinite(run.observed).sum()) for run in runs)
-    counts = max(round(float(np.median(run.roots)) ** 2) for run in runs)
-    return Quality(seen, counts, supported, whole, _assumed(candidate, prepared), prepared.dataset.states)
+    fitted = channels(candidate, prepared, prepared.whole.dataset)
+    complete = sum(c.n for c in fitted) == sum(int(np.isfinite(run.observed).sum()) for run in runs)
+    averaged = max(round(float(np.median(run.roots)) ** 2) for run in runs)
+    assumed = _assumed_initial_values(candidate, prepared)
+    return Quality(fitted, averaged, supported, complete, assumed, prepared.dataset.states)
 
 
 def misfit_of(candidate: Candidate, prepared: Prepared, noise: Float) -> float:
@@ -149,20 +245,20 @@ def misfit_of(candidate: Candidate, prepared: Prepared, noise: Float) -> float:
     for i, run in enumerate(prepared.whole.dataset.runs):
         path = simulate(candidate, prepared, Scenario(run.t, run=i))
         weights = sample_weights(prepared, run, i)
-        rest = (run.observed - path.values) * weights / noise[:, None]
-        seen = np.isfinite(run.observed)
-        squares += float(np.sum(rest[seen] ** 2))
-        n += int(seen.sum())
+        residuals = (run.observed - path.values) * weights / noise[:, None]
+        observed = np.isfinite(run.observed)
+        squares += float(np.sum(residuals[observed] ** 2))
+        n += int(observed.sum())
     return float(np.sqrt(squares / n)) if np.isfinite(squares) else np.inf
 
 
-def _assumed(candidate: Candidate, prepared: Prepared) -> tuple[str, ...]:
-    """Return what was taken for granted about initial values."""
+def _assumed_initial_values(candidate: Candidate, prepared: Prepared) -> tuple[str, ...]:
+    """Return the unknown initial values that are zero in the law, in words."""
     names, places = start_names(candidate.equation), state_places(candidate.equation.skeleton.orders)
     out = []
     for i, run in enumerate(prepared.dataset.runs):
-        for name, known, value in zip(names, run.initial[places], candidate.initial[i], strict=True):
-            if np.isnan(known) and value == 0:
+        for name, given, value in zip(names, run.initial[places], candidate.initial[i], strict=True):
+            if np.isnan(given) and value == 0:
                 where = f" in {prepared.dataset.name_of(i)}" if len(prepared.dataset.runs) > 1 else ""
                 out.append(f"{name}({run.t[0]:g}) = 0{where}")
     return tuple(out)
@@ -173,3 +269,29 @@ def start_names(law: Law) -> list[str]:
     skeleton = law.skeleton
     pairs = zip(skeleton.shown_states, skeleton.orders, strict=True)
     return [name + "'" * k for name, order in pairs for k in range(order)]
+
+
+def assess(
+    candidates: Sequence[Candidate],
+    quality: Quality,
+    prepared: Prepared,
+    config: SelectionConfig,
+    *,
+    given: bool,
+    cut_short: bool,
+) -> Assessment:
+    """Return what is told of these candidates, the best of which has this quality."""
+    first = candidates[0]
+    if given or quality.verdict.is_failure:
+        return Assessment(quality, (first,), (first,), None, given, cut_short)
+    near = ties(candidates, config, prepared.floor)
+    same = {id(c) for c in same_function(first, near, prepared)}
+    forms = tuple(c for c in near if id(c) in same)
+    chances = probabilities(candidates, config, prepared.floor)
+    probability = float(chances[np.array([id(c) in same for c in candidates])].sum())
+    return Assessment(quality, tuple(near), forms, probability, given, cut_short)
+
+
+def _is_poor(channel: Channel) -> bool:
+    """Tell whether the residuals of a channel are large beside its noise and beside its spread."""
+    return channel.misfit > POOR_MISFIT and channel.rms > POOR_FRACTION * channel.spread

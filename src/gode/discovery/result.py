@@ -1,10 +1,10 @@
-"""Discovery: what was found, with its error bars and what the data cannot decide."""
+"""Result: the law found with its error bars, its rivals, and what the data cannot decide."""
 
 from __future__ import annotations  # help() then shows types by their names
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -15,31 +15,184 @@ from numpy.typing import ArrayLike
 
 from gode.arrays import Float
 from gode.data.labels import column_units
-from gode.discovery.assessment import Assessment, assess
 from gode.discovery.called import by_columns, with_called
-from gode.discovery.finding import Finding
+from gode.discovery.constants import (
+    Constant,
+    constants_of,
+    constants_per_run,
+    covariance_of,
+    functions_found,
+    lines_per_run,
+    lines_with_letters,
+    lines_with_names,
+    shared_constants,
+    shared_words,
+)
+from gode.discovery.invariants import potential_text
+from gode.discovery.natural_forms import natural_constants
 from gode.discovery.newcomer import predict_new
-from gode.discovery.population import Individuality
 from gode.discovery.prediction import Prediction, predict
-from gode.discovery.profile import Interval, intervals, profile
-from gode.discovery.quality import Quality, misfit_of, quality_of
+from gode.discovery.profile_likelihood import profile, with_intervals
+from gode.discovery.quality import Assessment, Quality, assess, misfit_of, quality_of
 from gode.discovery.rivals import with_weights
 from gode.discovery.simulate import Forces, Scenario, Start, make_scenario, simulate
-from gode.discovery.table import equation_rows, frame
+from gode.equation import Equation, Law
+from gode.equation.skeleton import shown_name
+from gode.errors import DataError
 from gode.fitting.noise import noise_models
 from gode.fitting.prepare import Prepared
 from gode.search.settings import Settings
-from gode.selection import Candidate, front
+from gode.selection import Candidate, front, probabilities
 from gode.solve import Solution
+from gode.units import Unit
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from gode.report.answers import Answers
     from gode.report.figures import Figure
-    from gode.report.linear import Constant, Linear, Place
+    from gode.report.linear import Constant as ConstantForce
+    from gode.report.linear import Linear, Place
 
 Given = TypeVar("Given")
+
+
+@dataclass(frozen=True, repr=False)
+class Finding:
+    """A law with the standard errors of its constants: of all states, or the equation of one of them."""
+
+    candidate: Candidate
+    state: int | None = None  # The number of the state whose equation this is; None for the whole law.
+    units: Mapping[str, Unit] = field(default_factory=dict)  # Of the columns, where they are known.
+
+    @property
+    def law(self) -> Law:
+        """The law that it is, or is a part of."""
+        return self.candidate.equation
+
+    @property
+    def equation(self) -> Law:
+        """The law itself; that of one state is in the view of its equation, in u, v1, ..."""
+        return self.law if self.state is None else self.law.equations[self.state]
+
+    @property
+    def states(self) -> tuple[str, ...]:
+        """The names of the states."""
+        names = self.law.skeleton.shown_states
+        return names if self.state is None else (names[self.state],)
+
+    def __getitem__(self, state: str) -> Finding:
+        """Return the equation of one state, with its own constants.
+
+        Raises:
+            DataError: if no state has this name.
+        """
+        names, inside = self.law.skeleton.shown_states, self.law.states
+        if state not in self.states and (len(inside) > 1 or state != inside[0]):
+            raise DataError(f"no state is called {state!r}; the states are {', '.join(self.states)}")
+        number = names.index(state) if state in names else inside.index(state)
+        return self if isinstance(self.law, Equation) else Finding(self.candidate, number, self.units)
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+    def lines(self) -> list[str]:
+        """Return the equation of each state as text."""
+        return self._of_state(self.law.lines(4))
+
+    def named_lines(self) -> list[str]:
+        """Return the equation of each state with a letter for each constant that several share, and these.
+
+        Constants that the user named stand by their names. Without any they are those of `lines`.
+        """
+        if self.law.skeleton.parameters:
+            return [*self._of_state(lines_with_names(self.law)), *self.functions.values()]
+        shared = self.shared
+        if not shared:
+            return self.lines()
+        used = [constant for constant in shared if {*constant.equations} & {*self.states}]
+        return [*self._of_state(lines_with_letters(self.law)), *map(shared_words, used)]
+
+    def lines_per_run(self) -> list[str]:
+        """Return the equation of each state with a letter for each constant that each run has for itself."""
+        if self.law.skeleton.parameters:
+            return self.named_lines()
+        return self._of_state(lines_per_run(self.candidate))
+
+    @property
+    def functions(self) -> dict[str, str]:
+        """What was found for each unknown function of the frame, as text such as f(u') = 0.2*u'."""
+        return functions_found(self.law)
+
+    def __repr__(self) -> str:
+        return f"<{'; '.join(self.lines())}>"
+
+    def latex(self) -> str:
+        """Return the equation in LaTeX; of several states, an aligned block."""
+        if self.state is None:
+            return self.law.latex()
+        return self.law.equations[self.state].latex(names=self.law.skeleton.names(self.state))
+
+    def sympy(self) -> object:
+        """Return the equation as a SymPy `Eq` in u(t) and its derivatives; of several states, a list."""
+        found = self.law.sympy()
+        return found[self.state] if isinstance(found, list) and self.state is not None else found
+
+    def rhs(self) -> str | dict[str, str]:
+        """Return what the highest derivative equals; of several states, by their names."""
+        skeleton = self.law.skeleton
+        found = [e.rhs(names=skeleton.names(i)) for i, e in enumerate(self.law.equations)]
+        chosen = self._of_state(found)
+        if len(skeleton.states) == 1 or self.state is not None:
+            return chosen[0]
+        return dict(zip(self.states, chosen, strict=True))
+
+    def _of_state(self, lines: list[str]) -> list[str]:
+        return lines if self.state is None else [lines[self.state]]
+
+    def _repr_latex_(self) -> str:
+        return f"$\\displaystyle {self.latex()}$"
+
+    @cached_property
+    def constants(self) -> tuple[Constant, ...]:
+        """The constants in the scale of the text, with their standard errors; each shared one once.
+
+        Named ones come as they were named.
+        """
+        return constants_of(self.candidate, self.state, self.units)
+
+    @cached_property
+    def covariance(self) -> Float:
+        """The covariance of `constants`, in their order and scale."""
+        return covariance_of(self.candidate, self.state)
+
+    @property
+    def shared(self) -> list[Constant]:
+        """The constants without a name that stand in several equations, by letters."""
+        return shared_constants(self.candidate)
+
+    @cached_property
+    def per_run(self) -> tuple[Constant, ...]:
+        """The constants that each run has for itself: mean over the runs, spread, and those of each run."""
+        return constants_per_run(self.candidate, self.units)
+
+    @property
+    def of_all_runs(self) -> list[Constant]:
+        """The constants that all runs have in common, as the law is written."""
+        individual = {constant.index for constant in self.per_run}
+        return [constant for constant in self.constants if constant.index not in individual]
+
+    @cached_property
+    def natural(self) -> tuple[Constant, ...]:
+        """The constants of the forms that people use, such as r and K of r*u*(1 - u/K), of the whole law."""
+        names = self.law.skeleton.called
+        units = {shown_name(column, names): unit for column, unit in self.units.items()}
+        return natural_constants(self.law, self.candidate.covariance, units)
+
+    @cached_property
+    def potential(self) -> str | None:
+        """V(u) of u'' = -V'(u) as text, up to a constant; None without one, or without a simple formula."""
+        return potential_text(self.law)
 
 
 @dataclass(frozen=True, repr=False)
@@ -71,15 +224,16 @@ class Discovery:
         """The number of equations that were solved along the data."""
         return self.solved or len(self.candidates)
 
-    @property
+    @cached_property
     def equation(self) -> Finding:
         """The equation that is named: the one with the least criterion, in its most plausible form."""
         return Finding(self.candidates[0], units=column_units(self.prepared.dataset))
 
     @cached_property
-    def intervals(self) -> list[Interval]:
-        """The 95 % intervals of named constants whose error bars mislead: lopsided, or open as K > 800."""
-        return intervals(self.equation, self.prepared, self.settings)
+    def intervals(self) -> list[Constant]:
+        """The named constants whose error bars mislead, with intervals: lopsided, or open as K > 800."""
+        constants = self.equation.constants
+        return with_intervals(constants, self.candidates[0], self.prepared, self.settings)
 
     def profile(self, name: str, level: float = 0.95) -> tuple[float, float]:
         """Return the interval of a constant, by its name or as C1, C2, ..., from the likelihood itself."""
@@ -149,30 +303,68 @@ class Discovery:
     @cached_property
     def equations(self) -> pd.DataFrame:
         """The front of accuracy against complexity and the near ties, the best first."""
-        return frame(self.equation_rows)
+        return _table(self.equation_rows)
 
     @cached_property
     def equation_rows(self) -> list[dict[str, object]]:
-        """The rows of `equations`, without pandas."""
-        return equation_rows(
-            self.shown, self.candidates, self.assessment, self.settings.selection, self.prepared.floor
-        )
+        """The rows of `equations`, without pandas.
 
-    @cached_property
-    def individuality(self) -> Individuality:
-        """Which constants each run has for itself, by letters, and the population that they come from."""
-        return Individuality(self.candidates[0], column_units(self.prepared.dataset))
+        The probability is that if one of the candidates is right, NaN where none explains the data.
+        """
+        config, floor = self.settings.selection, self.prepared.floor
+        chances = dict.fromkeys(map(id, self.candidates), np.nan)
+        if self.assessment.probability is not None:
+            found = probabilities(self.candidates, config, floor).tolist()
+            chances = {id(c): p for c, p in zip(self.candidates, found, strict=True)}
+        near = {id(c) for c in self.assessment.near}
+        on_front = {id(c) for c in front(self.candidates)}
+        least = min(c.criterion for c in self.candidates)
+        rows: list[dict[str, object]] = []
+        for c, misfit in self.shown:
+            finding = Finding(c)
+            why = "best" if c is self.candidates[0] else ("near tie" if id(c) in near else "front")
+            rows.append(
+                {
+                    "equation": "; ".join(finding.lines()),
+                    "complexity": c.complexity,
+                    "constants": [constant.value for constant in finding.constants],
+                    "errors": [constant.error for constant in finding.constants],
+                    "rms": misfit,
+                    "criterion": c.criterion - least,
+                    "probability": chances[id(c)],
+                    "why": why + (", front" if id(c) in on_front and why != "front" else ""),
+                }
+            )
+        return rows
+
+    @property
+    def run_rows(self) -> list[dict[str, object]]:
+        """The rows of `individuals`, without pandas."""
+        dataset = self.prepared.dataset
+        rows: list[dict[str, object]] = []
+        for i in range(len(dataset.runs)):
+            row: dict[str, object] = {"run": dataset.name_of(i)}
+            for constant in self.equation.per_run:
+                value, error = constant.runs[i]
+                row |= {constant.name: value, f"{constant.name} error": error}
+            rows.append(row)
+        return rows
+
+    @property
+    def population_rows(self) -> list[dict[str, object]]:
+        """The rows of `population`, without pandas, with units."""
+        return [
+            {"constant": c.name, "mean": c.value, "error": c.error, "spread": c.spread, "unit": c.unit}
+            for c in self.equation.per_run
+        ]
 
     @cached_property
     def individuals(self) -> pd.DataFrame:
         """The constants that each run has for itself, with standard errors, a row for each run.
 
-        They are called as in `individuality.lines`; without such constants the table has no columns.
+        They are called as in `equation.lines_per_run()`; without such constants the table has no columns.
         """
-        dataset, own = self.prepared.dataset, self.individuality
-        names = [dataset.name_of(i) for i in range(len(dataset.runs))]
-        rows = own.rows(names) if own.constants else [{"run": name} for name in names]
-        return frame(rows).set_index("run")
+        return _table(self.run_rows).set_index("run")
 
     @cached_property
     def population(self) -> pd.DataFrame:
@@ -180,8 +372,7 @@ class Discovery:
 
         The deviation is that of the individuals: the errors of their estimates are taken out.
         """
-        rows = self.individuality.summary() if self.individuality.constants else []
-        return frame(rows, ["constant", "mean", "error", "spread"]).set_index("constant")
+        return _table(self.population_rows, ["constant", "mean", "error", "spread"]).set_index("constant")
 
     def simulate(
         self,
@@ -293,7 +484,7 @@ class Discovery:
 
         return answer(self)
 
-    def linearise(self, u: Place | None = None, *, force: Constant = 0.0) -> Linear:
+    def linearise(self, u: Place | None = None, *, force: ConstantForce = 0.0) -> Linear:
         """Return the linear model for small motions about an equilibrium under a constant force.
 
         Args:
@@ -341,3 +532,10 @@ class Discovery:
         from gode.report.page import notebook_summary
 
         return notebook_summary(self)
+
+
+def _table(rows: Sequence[Mapping[str, object]], columns: list[str] | None = None) -> pd.DataFrame:
+    """Return rows as a table; pandas is imported for the first one, as most discoveries need none."""
+    import pandas as pd
+
+    return pd.DataFrame(rows, columns=columns)

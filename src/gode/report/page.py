@@ -13,12 +13,11 @@ from gode.data.labels import plain_label
 from gode.data.noise import NoiseKind
 from gode.discovery import Constant, Discovery, Finding
 from gode.discovery.called import called, column_of, shown
+from gode.discovery.constants import UNDETERMINED
 from gode.discovery.inputs import input_words
-from gode.discovery.named import UNDETERMINED
-from gode.discovery.profile import Interval
-from gode.discovery.quality import FAR, Verdict, start_names
+from gode.discovery.invariants import conserved_words
+from gode.discovery.quality import POOR_MISFIT, Verdict, start_names
 from gode.discovery.residuals import Channel
-from gode.discovery.shared import conserved_words, shared_constants
 from gode.equation import Law, parse_tree
 from gode.equation.skeleton import shown_name
 from gode.errors import EquationError
@@ -155,13 +154,13 @@ def _verdict(channel: Channel) -> str:
     if channel.negligible:
         return "the equation follows the data as well as numbers can tell"
     pattern = "which look like white noise" if channel.white else "which show a pattern"
-    pattern = "more than white noise" if channel.white and ratio > FAR else pattern
+    pattern = "more than white noise" if channel.white and ratio > POOR_MISFIT else pattern
     return f"the equation leaves residuals of {ratio:.2f} times that, {pattern}"
 
 
 def all_constants(discovery: Discovery) -> list[Markup]:
     """Return the constants: of each run where runs have their own, and of the population."""
-    own = individuals_section(discovery) if discovery.individuality.constants else []
+    own = individuals_section(discovery) if discovery.equation.per_run else []
     head = [Markup("<h3>The law of the mean</h3>")] if own else []
     note = paragraph("Where error bars mislead, the interval is that of the likelihood itself.", "soft")
     notes = [note] if discovery.intervals else []
@@ -173,9 +172,9 @@ def all_constants(discovery: Discovery) -> list[Markup]:
 def _natural(finding: Finding) -> list[Markup]:
     """Return the constants of the forms that people use, with their error bars."""
     rows = [
-        (n.name, f"{figures(n.value, n.error)} {n.unit}".rstrip(), f"{n.error:.2g}", n.meaning, n.form)
+        (n.name, f"{figures(n.value, n.error)} {n.unit}".rstrip(), f"{n.error:.2g}", n.meaning, n.place)
         if n.determined
-        else (n.name, UNDETERMINED, "", n.meaning, n.form)
+        else (n.name, UNDETERMINED, "", n.meaning, n.place)
         for n in finding.natural
     ]
     head = Markup("<h3>In the form that people use</h3>")
@@ -183,7 +182,7 @@ def _natural(finding: Finding) -> list[Markup]:
 
 
 def constant_parts(
-    finding: Finding, intervals: Sequence[Interval] = (), *, natural: bool = True
+    finding: Finding, intervals: Sequence[Constant] = (), *, natural: bool = True
 ) -> list[Markup]:
     """Return the constants with their error bars and correlations.
 
@@ -204,13 +203,13 @@ def constant_parts(
             *forms,
             *_correlations(finding),
         ]
-    shared = shared_constants(finding.law)
+    shared = finding.shared
     words = [paragraph("With a letter for each constant that equations share:")] if shared else []
     lines = [program("\n".join(finding.named_lines()))] if shared else []
     return [_constant_table(finding, intervals), *words, *lines, *forms, *_correlations(finding)]
 
 
-def _constant_table(finding: Finding, intervals: Sequence[Interval] = ()) -> Markup:
+def _constant_table(finding: Finding, intervals: Sequence[Constant] = ()) -> Markup:
     misled = {each.name: each for each in intervals}
     rows = [
         (
@@ -229,7 +228,7 @@ def _error(constant: Constant) -> str:
     return f"{constant.error:.2g}" if np.isfinite(constant.error) and constant.determined else UNDETERMINED
 
 
-def _interval(constant: Constant, told: Interval | None) -> str:
+def _interval(constant: Constant, told: Constant | None) -> str:
     """Return the 95 % interval of a constant: of the likelihood where known, else by its error bar."""
     if told is not None:
         if np.isinf(told.low) and np.isinf(told.high):
@@ -239,8 +238,7 @@ def _interval(constant: Constant, told: Interval | None) -> str:
         return f"< {told.high:.3g}" if np.isinf(told.low) else f"{told.low:.3g} to {told.high:.3g}"
     if not (np.isfinite(constant.error) and constant.determined):
         return ""
-    ends = [constant.value + side * 1.96 * constant.error for side in (-1, 1)]
-    return " to ".join(figures(end, constant.error) for end in ends)
+    return " to ".join(figures(end, constant.error) for end in (constant.low, constant.high))
 
 
 def _place(place: str, law: Law) -> object:

@@ -10,7 +10,7 @@ import numpy as np
 
 from gode.arrays import Float
 from gode.discovery import Discovery
-from gode.discovery.shared import links_of
+from gode.discovery.constants import links_of
 from gode.discovery.simulate import Scenario, simulate
 from gode.equation import Law, Node, Term
 from gode.equation.printer import display_order

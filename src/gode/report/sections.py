@@ -7,7 +7,7 @@ from gode.data.columns import channel_names
 from gode.discovery import Discovery, Finding
 from gode.discovery.called import shown
 from gode.discovery.causes import UNMEASURED
-from gode.discovery.energy import force_of, potential_values
+from gode.discovery.invariants import force_of, potential_values
 from gode.discovery.quality import Verdict
 from gode.errors import EquationError
 from gode.markup import Markup, bullets, card, copyable, details, html, paragraph, program, table

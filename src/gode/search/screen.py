@@ -7,6 +7,7 @@ Constants inside a term stay at the values from which fits start.
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,7 +24,7 @@ from gode.search.moves import Vocabulary
 PLAIN = 16  # the most frequent terms without inner constants, of which all sums are formed: 696 of them
 SIZES = (1, 2, 3)  # terms of these sums, to which one term of any kind is added
 LEADING = 4  # most frequent terms with the highest derivative that lead sums of an implicit grammar
-CHUNK = 100  # sums at a time, to bound memory
+CHUNK = 8  # sums at a time: what they need stays in the cache of a core
 MOST_RUNS = 12  # whose sums of squares are added up, where the runs have constants of their own
 INDEPENDENT = 1e-6  # a term whose residual on the others is smaller than this share is linearly dependent
 
@@ -102,29 +103,57 @@ class _Products:
 
     def scores(self, sums: Int, first: Int) -> Float:
         """Return the sum of squares that each sum explains together with each term (sums, terms)."""
-        parts = [
-            np.maximum.reduceat(
-                _gains(sums[low : low + CHUNK], self.plain, self.products, self.pulls), first, axis=1
-            )
-            for low in range(0, len(sums), CHUNK)
-        ]
-        return np.vstack([np.zeros((0, len(first))), *parts])
+        found = np.zeros((len(sums), len(first)))
+        work = _Work.of(min(CHUNK, len(sums)), sums.shape[1], len(self.pulls))
+        for low in range(0, len(sums), CHUNK):
+            some = sums[low : low + CHUNK]
+            gains = _gains(some, self.plain, self.products, self.pulls, work.first(len(some)))
+            found[low : low + CHUNK] = np.maximum.reduceat(gains, first, axis=1)
+        return found
 
 
-def _gains(sums: Int, plain: Sequence[int], products: Float, pulls: Float) -> Float:
+class _Work(NamedTuple):
+    """Memory that all chunks of sums use in turn: fresh pages cost more time than the arithmetic."""
+
+    across: Float  # (sums, terms of a sum, rows)
+    shares: Float
+    left: Float  # (sums, rows)
+    rest: Float
+    size: Float
+
+    @classmethod
+    def of(cls, n_sums: int, n_terms: int, n_rows: int) -> "_Work":
+        wide, flat = (n_sums, n_terms, n_rows), (n_sums, n_rows)
+        return cls(np.empty(wide), np.empty(wide), np.empty(flat), np.empty(flat), np.empty(flat))
+
+    def first(self, n: int) -> "_Work":
+        """Return the memory of the first `n` sums."""
+        return _Work(*(part[:n] for part in self))
+
+
+def _gains(sums: Int, plain: Sequence[int], products: Float, pulls: Float, work: _Work) -> Float:
     """Return the sum of squares that each sum explains together with each row (sums, rows)."""
+    across, shares, left, rest, size = work
     columns = np.array(plain)
     own = products[sums[:, :, None], columns[sums][:, None, :]] + 1e-12 * np.eye(sums.shape[1])
-    across, pull = products[sums], pulls[columns[sums]]
+    np.take(products, sums, axis=0, out=across, mode="clip")  # the other modes of take copy `out`
+    pull = pulls[columns[sums]]
     inverse = np.linalg.inv(own)
-    shares = inverse @ across
-    left = 1.0 - np.einsum("smr,smr->sr", across, shares)
-    rest = pulls - np.einsum("sm,smr->sr", pull, shares)
+    np.matmul(inverse, across, out=shares)
+    np.einsum("smr,smr->sr", across, shares, out=left)
+    np.subtract(1.0, left, out=left)
+    np.einsum("sm,smr->sr", pull, shares, out=rest)
+    np.subtract(pulls, rest, out=rest)
     alone = np.einsum("sm,smk,sk->s", pull, inverse, pull)
-    more = np.where(left > INDEPENDENT, rest**2 / np.maximum(left, INDEPENDENT), 0.0)
+    np.maximum(left, INDEPENDENT, out=size)
+    np.square(rest, out=rest)
+    np.divide(rest, size, out=rest)
+    rest[~(left > INDEPENDENT)] = 0.0
+    rest += alone[:, None]
     spread = np.diagonal(inverse, axis1=1, axis2=2)  # variance inflation of each term by the others
     sound = np.all((spread > 0) & (spread < 1 / INDEPENDENT), axis=1)
-    return np.asarray(np.where(sound[:, None], alone[:, None] + more, 0.0))
+    rest[~sound] = 0.0
+    return rest
 
 
 def _target(vocabulary: Vocabulary, problem: Regression) -> Float | None:

@@ -6,7 +6,7 @@ import numpy as np
 
 from gode.arrays import Float
 from gode.discovery import Finding
-from gode.discovery.named import INSIDE
+from gode.discovery.constants import INSIDE
 from gode.equation.system import make_law
 from gode.markup import Markup, html, paragraph
 from gode.selection import Candidate

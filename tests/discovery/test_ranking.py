@@ -1,13 +1,17 @@
+"""From solved laws to those that are reported: baselines, forms of one function, error bars."""
+
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
+import gode
 from gode.discovery import fit
-from gode.discovery.evidence import make_pool
+from gode.discovery.ranking import make_pool, plainest_first, same_function, with_error_bars
 from gode.discovery.simulate import Scenario, simulate
 from gode.equation import parse_equation
 from gode.selection import rank
+from gode.solve import solve
 
 T = np.linspace(0.0, 4.0, 40)
 
@@ -55,3 +59,37 @@ def test_an_equation_that_leaves_its_highest_derivative_open_is_passed_over():
         "0/0 at the start is what was smoothed"
     )
     assert [str(c.equation) for c in pooled(found, [vague, right]).candidates] == [str(right.equation)]
+
+
+@pytest.fixture(scope="module")
+def fits():
+    t = np.linspace(0, 12, 200)
+    path = solve(gode.parse_equation("u'' = -0.1*u' - 2*u - 0.35*u^3"), t, [0.6, 0.0])
+    u = path.u + 0.01 * np.random.default_rng(0).standard_normal(len(t))
+    texts = ("u'' = C*u' + C*u + C*u^3", "u'' = C*u' + C*u + C*sin(u)", "u'' = C*u' + C*u")
+    return [gode.fit(text, t, u, initial=[0.6, 0.0]) for text in texts]
+
+
+def test_forms_of_one_function_are_recognised(fits):
+    cubic, sine, linear = (fit.candidates[0] for fit in fits)
+    found = same_function(cubic, [cubic, sine, linear], fits[0].prepared)
+    assert found == [cubic, sine]
+
+
+def test_of_several_forms_the_most_plausible_is_named(fits):
+    cubic, sine, _ = (fit.candidates[0] for fit in fits)
+    selection = fits[0].settings.selection
+    order = sorted([cubic, sine], key=lambda c: c.criterion)
+    assert plainest_first(order, fits[0].prepared, selection)[0] is cubic
+    assert plainest_first([sine], fits[0].prepared, selection) == [sine]
+
+
+def test_near_ties_and_front_get_error_bars():
+    t = np.linspace(0.0, 10.0, 80)
+    noise = 0.02 * np.random.default_rng(5).standard_normal(80)
+    good = fit("u'' = C*u", t, np.cos(2 * t) + noise)
+    first = good.candidates[0]
+    bare = [replace(first, covariance=np.zeros((1, 1)), criterion=1e6 + i) for i in range(30)]
+    bars = with_error_bars([first, *bare], good.prepared, good.settings)
+    assert [c.covariance[0, 0] > 0 for c in bars] == [True] + [False] * 30
+    assert bars[0].covariance == pytest.approx(first.covariance, rel=1e-3)

@@ -1,13 +1,17 @@
-"""Forms of laws that people use, and intervals from the likelihood."""
+"""Forms of laws that people use: their constants where they are right, and nowhere else."""
 
 import numpy as np
 import pytest
 
 import gode
-from gode.discovery.natural import natural_constants
+from gode.discovery import Finding
+from gode.discovery.natural_forms import natural_constants
 from gode.equation import parse_equation
 from gode.equation.parse_system import parse_system_values
-from gode.units import Unit
+from gode.selection import Candidate
+from gode.units import Unit, parse_unit
+
+METRES = {"u": parse_unit("m"), "t": parse_unit("s"), "F": parse_unit("N")}
 
 
 def constants_of(text, covariance=None):
@@ -52,21 +56,46 @@ def test_errors_are_carried_over_by_their_slopes():
     assert (r.unit, k.unit) == ("1/h", "g")
 
 
-def test_a_limit_that_was_not_reached_has_an_open_interval():
-    t = np.linspace(0, 3, 40)
-    u = 500 / (1 + 99 * np.exp(-0.8 * t)) + 1.0 * np.random.default_rng(1).standard_normal(40)
-    found = gode.fit("u' = r*u*(1 - u/K)", t, u, bounds={"K": (0, None)})
-    (interval,) = [i for i in found.intervals if i.name == "K"]
-    assert np.isinf(interval.high)
-    assert 0 < interval.low < 500
-    assert str(interval) == f"K > {interval.low:.3g}"
+def natural(law):
+    return {n.name: n.value for n in finding(law).natural}
 
 
-def test_a_profile_agrees_with_the_error_bar_of_a_constant_that_is_well_known():
-    t = np.linspace(0, 6, 60)
-    u = 2 * np.exp(-0.5 * t) + 0.02 * np.random.default_rng(0).standard_normal(60)
-    found = gode.fit("u' = -k*u", t, u)
-    low, high = found.profile("k")
-    (k,) = found.equation.constants
-    assert found.intervals == []
-    assert (high - low) / 2 == pytest.approx(1.96 * k.error, rel=0.15)
+def finding(law, units=None):
+    return Finding(Candidate(law, np.zeros((1, 1)), np.eye(len(law.constants)), 1.0, 1.0), units=units or {})
+
+
+@pytest.mark.parametrize(
+    ("text", "omega"),
+    [
+        ("u'' = -400*u - 3*u'", 20.0),
+        ("u'' = -400*u - 2.5", 20.0),
+        ("u'' = -400*u - 9000*u^3 - 3*u'*abs(u')", 20.0),
+        ("u'' + 0.2*u' + 9*sin(u) = F", 3.0),
+        ("u'' = -1209560*sin(u) + 1209160*u", None),  # the Duffing oscillator, as it was named 1099.8
+        ("u'' = -400*u - 100*abs(u)", None),
+        ("u'' = -400*u + 12*t*u", None),
+        ("u'' = -400*u - 9000*u^3 + 50", None),
+        ("u'' = -400*u + 3*F*u", None),
+    ],
+)
+def test_a_natural_frequency_is_told_where_it_is_that_of_small_motions(text, omega):
+    assert natural(parse_equation(text)).get("omega") == (None if omega is None else pytest.approx(omega))
+
+
+def test_two_storeys_have_no_natural_frequency_of_their_own():
+    law = parse_system_values(["x'' = -60*x + 20*y", "y'' = 20*x - 20*y"])
+    assert not natural(law)
+
+
+def test_a_driven_relaxation_has_time_constant_rest_and_gain():
+    found = natural(parse_equation("6.663*u' + 0.556*u - 13.93 = F"))
+    assert found == {
+        "tau": pytest.approx(6.663 / 0.556),
+        "u_rest": pytest.approx(13.93 / 0.556),
+        "gain": pytest.approx(1 / 0.556),
+    }
+
+
+def test_constants_of_a_law_of_forces_are_not_told_as_pressures():
+    found = finding(parse_equation("2*u'' + 3*u + 5*u^2 = F"), METRES).constants
+    assert {c.place: c.unit for c in found} == {"u''": "kg", "u": "N/m", "u^2": "N/m^2"}
