@@ -28,14 +28,14 @@ from gode.studio.guessing import guess, how_read, sheets
 from gode.studio.lines import python_text
 from gode.studio.runs import DATA, Job
 from gode.tables.clocking import find_clocking
+from gode.tables.clues import is_input, is_known
 from gode.tables.columns import parts_of
 from gode.tables.dataset import dataset_of
-from gode.tables.layout import GUESSED, Reading
-from gode.tables.names import is_input, is_known
 from gode.tables.read import read_table
 from gode.tables.roles import NONE
 from gode.tables.runs import LINE, Readings
 from gode.tables.table import Table
+from gode.tables.text import GUESSED, Reading
 
 SHOWN_ROWS = 5
 MAX_SERIES = 24  # runs that are drawn
