@@ -67,9 +67,7 @@ LAZY_EDGES = {("discovery/result.py", "report"), ("cli/studio.py", "studio")}
 # Each outside library, with the files or folders that may import it.
 DOORS = {
     "torch": (
-        "model/gvae.py",
         "model/training.py",
-        "model/checkpoint.py",
         "paper/autoencoder_eq3.py",
     ),
     "safetensors": ("model/",),
@@ -90,13 +88,14 @@ DOORS = {
         "fleet/",
         "gode_bench/measured.py",
     ),
-    "scipy.io": ("tables/matlab.py",),
-    "openpyxl": ("tables/excel.py",),  # the extra `files`
-    "h5py": ("tables/matlab.py",),
-    "pyarrow": ("tables/parquet.py",),
+    "scipy.io": ("tables/binary.py",),
+    "openpyxl": ("tables/binary.py",),  # the extra `files`
+    "h5py": ("tables/binary.py",),
+    "pyarrow": ("tables/binary.py",),
     "control": ("report/linear.py",),  # python-control, where it is installed
     "sklearn": ("estimator.py",),  # its tags, when it asks for them
-    "matplotlib": ("report/figures.py", "report/panels.py", "report/planes.py", "gode_bench/figures.py"),
+    "matplotlib": ("report/figures.py", "gode_bench/figures.py"),
+    "contourpy": ("report/plots.py",),
     "symengine": ("gode_bench/baselines.py",),
     "pysindy": ("gode_bench/peers/sindy.py", "gode_bench/peers/sindy_systems.py"),
     "pyoperon": ("gode_bench/peers/operon.py",),

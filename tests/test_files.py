@@ -15,8 +15,8 @@ from gode.data.from_arrays import make_dataset
 from gode.errors import DataError, FileError, GodeError
 from gode.files import make_folder, read_bytes, read_json, read_most, replacing
 from gode.fleet.lines import read_lines
-from gode.fleet.sources import file_task
-from gode.fleet.task import Unusable
+from gode.fleet.many import file_task
+from gode.fleet.work import Unusable
 from gode.grammar import load_grammar
 from gode.library import load_library
 from gode.model import load_model
@@ -258,10 +258,10 @@ ALLOWED = {  # what is opened there is written, or comes with the package
     "fleet/page.py": "comes with the package",
     "grammar/rules.py": "comes with the package",
     "library.py": "writes",
-    "model/corpus.py": "writes",
+    "model/choices.py": "writes",
     "model/latent.py": "comes with the package",
     "prior/corpus.py": "comes with the package",
-    "prior/learned.py": "comes with the package",
+    "prior/model.py": "comes with the package",
     "report/html.py": "comes with the package",
     "report/program.py": "comes with the package",
     "search/checkpoint.py": "appends",

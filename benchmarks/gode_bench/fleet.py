@@ -31,14 +31,12 @@ from scipy.integrate import solve_ivp
 import gode
 from gode.arrays import Float
 from gode.fleet.cluster import DaskCluster
-from gode.fleet.engine import Engine
-from gode.fleet.engines import OwnProcesses
+from gode.fleet.engine import Engine, OwnProcesses
 from gode.fleet.folder import Progress, run_folder, settle_folder, write_table
-from gode.fleet.sources import tasks_of
-from gode.fleet.task import Arguments, Task
+from gode.fleet.many import tasks_of
 from gode.fleet.watching import Law as UsualLaw
 from gode.fleet.watching import Watch
-from gode.fleet.work import begin, work
+from gode.fleet.work import Arguments, Task, begin, work
 from gode.tables.dataset import DataOptions
 
 PORT = 18790 + os.getpid() % 1000  # workers that an earlier run left would join at the same one
@@ -217,7 +215,7 @@ def measure_killed(n: int, out: Path) -> Figures:
 
 
 def _table(folder: Path) -> str:
-    return write_table(gode.Fleet.read(folder), folder).read_text()
+    return write_table(gode.Fleet.read(folder).table, folder).read_text()
 
 
 def _efficiency(records: Mapping[str, Figures], out: Path, cluster: Cluster) -> Figures:
@@ -277,7 +275,7 @@ def measure_grouping(n: int, out: Path) -> Figures:
     truth, folder = fleet_of(n)[0], out / "alone"
     engine = OwnProcesses(begin=begin)
     try:
-        settled = list(settle_folder(folder, engine))
+        settled = list(settle_folder(folder, gode.Fleet.read(folder).unsettled, engine))
     finally:
         engine.close()
     fleet = gode.Fleet.read(folder)

@@ -12,8 +12,7 @@ from pathlib import Path
 
 from gode.errors import ConfigError
 from gode.fleet.cluster import DaskCluster
-from gode.fleet.engine import Engine, work_through
-from gode.fleet.engines import OwnProcesses
+from gode.fleet.engine import Engine, OwnProcesses, work_through
 from gode_bench.jobs import Job
 from gode_bench.methods import method
 from gode_bench.records import Record, Store, open_store

@@ -27,7 +27,7 @@ if sys.platform != "win32":
     import fcntl
 
 DESCRIPTOR = re.compile(r"/dev/(?:fd/(\d+)|std(?:in|(out)|(err)))|/proc/self/fd/(\d+)")
-CHUNK = 1 << 20  # bytes
+CHUNK = 1 << 20  # A pipe is read by this many bytes at a time. Set by hand.
 KINDS = {  # of what is no regular file
     stat.S_IFDIR: "a directory",
     stat.S_IFCHR: "a device",

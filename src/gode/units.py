@@ -23,8 +23,10 @@ RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
 TOKEN = re.compile(
     r"\s*(?:(?P<symbol>[^\W\d_][^\W\d]*|°\w*|%|1(?![\d.]))|(?P<sign>\*\*|[*·/^()])|(?P<power>-?\d+(?:\.\d+)?))"
 )
-LONGEST = 100  # characters of a unit
-SMALLEST = 1e-9  # power that is not zero
+# A unit has at most this many characters, so that reading is bounded. Set by hand.
+LONGEST = 100
+# A power below this is zero but for rounding. Set by hand, well above rounding.
+SMALLEST = 1e-9
 
 
 @dataclass(frozen=True)

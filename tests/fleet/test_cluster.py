@@ -16,8 +16,7 @@ from fleet_work import Sum, add
 from gode.errors import ConfigError
 from gode.fleet import cluster as module
 from gode.fleet.cluster import DaskCluster
-from gode.fleet.engine import work_through
-from gode.fleet.engines import Given
+from gode.fleet.engine import GivenExecutor, work_through
 
 distributed = pytest.importorskip("distributed", reason="needs the extra gode-engine[dask]")
 pytestmark = pytest.mark.filterwarnings("ignore")  # Dask warns of ports that are taken, and of its own ends
@@ -97,7 +96,7 @@ def test_a_cluster_gives_the_results_of_records_alone_and_survives_a_killed_work
     options = {"grammar": few(tmp_path), "effort": "quick"}
     with distributed.Client(cluster.address, set_as_default=False) as client:
         client.wait_for_workers(2)
-        assert Given(client.get_executor()).width == 2
+        assert GivenExecutor(client.get_executor()).width == 2
         victim = next(iter(client.run(os.getpid).values()))
         found = {}
         for result in gode.discover_many(records, executor=client.get_executor(), **options):

@@ -7,8 +7,7 @@ import pytest
 
 from fleet_work import Sum, add
 from gode.errors import ConfigError
-from gode.fleet.engine import work_through
-from gode.fleet.engines import Given, OwnProcesses
+from gode.fleet.engine import GivenExecutor, OwnProcesses, work_through
 
 
 def through(tasks, engine, notes=None):
@@ -73,7 +72,7 @@ def test_what_cannot_be_sent_is_a_sentence():
 
 def test_any_executor_works_and_stays_open():
     with ThreadPoolExecutor(3) as pool:
-        done = through([Sum(str(i)) for i in range(7)], Given(pool))
+        done = through([Sum(str(i)) for i in range(7)], GivenExecutor(pool))
         assert len(done) == 7
         assert pool.submit(int, 3).result() == 3
 
@@ -83,7 +82,7 @@ def test_our_processes_take_over_from_a_pool_that_breaks(tmp_path):
     bad = Sum("bad", kills=9, folder=str(tmp_path))
     notes = []
     with ProcessPoolExecutor(2, get_context("spawn")) as pool:
-        done = through([Sum("a"), bad, *(Sum(str(i)) for i in range(4))], Given(pool), notes)
+        done = through([Sum("a"), bad, *(Sum(str(i)) for i in range(4))], GivenExecutor(pool), notes)
     found = {str(d.task): d for d in done}
     assert len(found) == len(done) == 6
     assert found.pop("bad").result is None
@@ -95,4 +94,4 @@ def test_nonsense_is_refused():
     with pytest.raises(ConfigError, match="n_jobs must be a whole number"):
         OwnProcesses(0)
     with pytest.raises(ConfigError, match="has client"):
-        Given(3)
+        GivenExecutor(3)

@@ -13,10 +13,9 @@ import gode
 from fleet_data import cooling, few, growth, write
 from gode.cli import main
 from gode.errors import ConfigError
-from gode.fleet.engines import Given
-from gode.fleet.folder import run_folder, settle_folder, write_table
-from gode.fleet.sources import tasks_of
-from gode.fleet.store import TABLE, file_name
+from gode.fleet.engine import GivenExecutor
+from gode.fleet.folder import TABLE, file_name, run_folder, settle_folder, write_table
+from gode.fleet.many import tasks_of
 
 NAMES = [f"r{i}" for i in range(8)]
 
@@ -38,7 +37,7 @@ def run(source, out, grammar, *, stop: int | None = None) -> list:
     options = {"grammar": grammar, "effort": "quick"}
     with ThreadPoolExecutor(2) as pool:
         tasks = tasks_of(source, picture=True, options=options)
-        for step in run_folder(tasks, 9, out, Given(pool), settings=options):
+        for step in run_folder(tasks, 9, out, GivenExecutor(pool), settings=options):
             steps.append(step)
             if len(steps) == stop:
                 break
@@ -60,7 +59,7 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_table(records, tmp_path):
         file.write(b'{"id": "r7.csv", "law"')  # torn
     run(records, parts, grammar)
     assert len(lines(parts)) == 9
-    tables = [write_table(gode.Fleet.read(out), out).read_text() for out in (whole, parts)]
+    tables = [write_table(gode.Fleet.read(out).table, out).read_text() for out in (whole, parts)]
     assert tables[0] == tables[1]
     assert tables[0].count("\n") == 10
     assert run(records, parts, grammar) == []
@@ -77,7 +76,7 @@ def test_other_options_are_refused_in_the_same_folder(records, tmp_path):
     grammar, out = few(tmp_path), tmp_path / "out"
     run(records, out, grammar, stop=1)
     with ThreadPoolExecutor(1) as pool, pytest.raises(ConfigError, match="results with effort 'quick'"):
-        list(run_folder([], 0, out, Given(pool), settings={"grammar": grammar, "effort": "normal"}))
+        list(run_folder([], 0, out, GivenExecutor(pool), settings={"grammar": grammar, "effort": "normal"}))
 
 
 def test_laws_that_others_share_are_fitted_to_the_rest(records, tmp_path):
@@ -89,7 +88,7 @@ def test_laws_that_others_share_are_fitted_to_the_rest(records, tmp_path):
         row["fits"] = row["fits"] or [["u' = C", 0.0, 4.0, 9.0, [1.0], [0.1], ["1"]]]
     (out / TABLE).write_text("".join(json.dumps(row) + "\n" for row in rows))
     with ThreadPoolExecutor(1) as pool:
-        steps = list(settle_folder(out, Given(pool)))
+        steps = list(settle_folder(out, gode.Fleet.read(out).unsettled, GivenExecutor(pool)))
     assert steps[-1][0] == steps[-1][1] >= 1
     fleet = gode.Fleet.read(out)
     assert set(fleet.groups["law"]) == {"u' = C*u + C", "u' = C*u + C*u^2"}

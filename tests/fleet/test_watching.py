@@ -11,7 +11,7 @@ import gode
 from fleet_data import growth, write
 from gode.cli import main
 from gode.errors import ConfigError, DataError, FileError
-from gode.fleet.engines import Given
+from gode.fleet.engine import GivenExecutor
 from gode.fleet.monitor import Status
 from gode.fleet.watching import LOG, Law, Watch, given_law
 from gode.tables.dataset import DataOptions
@@ -22,7 +22,7 @@ LAW = "u' = C*u + C*u^2"
 @pytest.fixture
 def pool():
     with ThreadPoolExecutor(1) as made:
-        yield Given(made)
+        yield GivenExecutor(made)
 
 
 def fill(folder, numbers, **options):

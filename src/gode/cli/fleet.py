@@ -60,8 +60,7 @@ def discover_many_command(
     """
     from gode.errors import ConfigError
     from gode.fleet.folder import run_folder
-    from gode.fleet.reading import options_table, read_metadata
-    from gode.fleet.sources import count_of, tasks_of
+    from gode.fleet.many import count_of, options_table, read_metadata, tasks_of
 
     chosen = {name: value for name, value in options.items() if value is not None and value != ()}
     if chosen.get("order") in ("1", "2"):
@@ -91,11 +90,11 @@ def _finish(out: Path, engine: "Engine", about: Any) -> None:
     from gode.fleet.folder import CSV, PAGE, settle_folder, write_table
     from gode.fleet.table import Fleet
 
-    for done, total in settle_folder(out, engine, on_note=say):
+    for done, total in settle_folder(out, Fleet.read(out).unsettled, engine, on_note=say):
         if done in (1, total) or done % 100 == 0:
             say(f"fitting shared laws to other records: {done}/{total}")
     fleet = Fleet.read(out)
-    write_table(fleet, out)
+    write_table(fleet.table, out)
     fleet.report(out / PAGE, about)
     without = len(fleet.records) - len(fleet.fits)
     say(f"\n{len(fleet.records)} records, {without} without a law. The laws of the others:")
@@ -115,7 +114,7 @@ def chosen_engine(dask: str | None, jobs: int | None) -> "Engine":
     """
     from gode.errors import ConfigError
     from gode.fleet.cluster import DaskCluster
-    from gode.fleet.engines import OwnProcesses
+    from gode.fleet.engine import OwnProcesses
     from gode.fleet.work import begin
 
     if dask and jobs:

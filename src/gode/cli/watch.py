@@ -51,7 +51,7 @@ def watch_command(
       gode watch plant --law "u'' = C*u' + C*u" --once
       gode watch plant --law result/record.json
     """
-    from gode.fleet.sources import parted_options
+    from gode.fleet.many import parted_options
     from gode.fleet.watching import LOG, Watch
 
     if not folder.is_dir():

@@ -18,13 +18,20 @@ from scipy.optimize import minimize
 from gode.arrays import Float
 from gode.data.dataset import Run, Smooth, cycles
 
+# The numbers below were set by hand on the problems of the tests and benchmarks, unless another reason is
+# given. This fraction of its diagonal is added to that of a covariance, so that its Cholesky factor exists.
 JITTER = 1e-9
-TREND = 10.0  # prior variance of a linear trend, in units of the signal's variance
-TUNING_POINTS = 160  # of each record, on which the hyperparameters are tuned
-CHUNK = 2000  # times at which the posterior is computed at once
-CENTRES = (-1.2, 0.0, -3.0, 0.0)  # prior of log length, log size, log noise, warp
+# A linear trend has this prior variance, in units of the variance of the signal: a wide one.
+TREND = 10.0
+# Hyperparameters are tuned on this many observations of a record: the cost is cubic in them.
+TUNING_POINTS = 160
+# The posterior is computed at this many times at once, which bounds the memory.
+CHUNK = 2000
+# Centres, standard deviations and bounds of the normal priors of log length, log size, log noise, and warp.
+CENTRES = (-1.2, 0.0, -3.0, 0.0)
 WIDTHS = (1.5, 2.0, 1.5, 2.0)
 BOUNDS = ((-7.0, 1.5), (-4.0, 4.0), (-8.0, 1.0), (-6.0, 6.0))
+# Tuning begins with the best of these: three lengths, each with time as it is and warped to either side.
 STARTS = tuple((length, 0.0, -3.0, bend) for length in (-3.2, -2.0, -0.8) for bend in (0.0, 2.0, -2.0))
 
 
@@ -37,9 +44,11 @@ class Tuning(NamedTuple):
     known: tuple[tuple[float, ...], ...] = ()  # what similar runs have, to start from; by default many starts
 
 
-CAREFUL = Tuning(2, 30, 1e-7)
-BRIEF = Tuning(1, 8, 1e-4)  # enough to compare kinds of noise
-LENT = Tuning(1, 2, 1e-3)  # from the hyperparameters of similar runs
+# The last is for runs that begin with the hyperparameters of similar ones, the second is enough to compare
+# kinds of noise. Set by hand.
+CAREFUL = Tuning(starts=2, iterations=30, tolerance=1e-7)
+BRIEF = Tuning(starts=1, iterations=8, tolerance=1e-4)
+LENT = Tuning(starts=1, iterations=2, tolerance=1e-3)
 
 
 @dataclass(frozen=True)

@@ -14,14 +14,18 @@ import numpy as np
 from gode.arrays import Float
 from gode.data.dataset import Smooth
 
-# Least noise, as a share of that at the root mean square of the signal: at a zero crossing a share of the
-# value is nothing, but a weight must be finite. Constants of a decay, a damped sine and a logistic curve with
-# 5 % of noise have errors of .31, .28 and .86 of those without weights (.30, .15, .87 with a floor of .01);
-# with 1 % of constant noise besides, .61, .86 and 1.04 (.94, 1.00, 1.06).
+# The least noise, as a fraction of that at the root mean square of the signal: at a zero crossing a fraction
+# of the value is nothing, but a weight must be finite. Constants of a decay, a damped sine and a logistic
+# curve with 5 % of noise have errors of .31, .28 and .86 of those without weights (.30, .15, .87 with a floor
+# of .01); with 1 % of constant noise besides, .61, .86 and 1.04 (.94, 1.00, 1.06).
 FLOOR = 0.05
-MIXED = 0.3  # the same of a mixture: the constant part is 30 % of the other at the root mean square
-SURE = 10.0  # twice the log of the ratio of probabilities, above which the noise is not constant
-NOISELESS = 1e-3  # of the spread: less noise is not told from what a process cannot follow
+# In a mixture the constant part is this fraction of the other at the root mean square. Set by hand.
+MIXED = 0.3
+# The noise is not constant if twice the log of the ratio of probabilities exceeds this, which Kass and
+# Raftery call very strong evidence.
+SURE = 10.0
+# Noise below this fraction of the spread is not told from what a process cannot follow. Set by hand.
+NOISELESS = 1e-3
 
 
 class NoiseKind(StrEnum):

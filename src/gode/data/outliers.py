@@ -9,16 +9,30 @@ from gode.arrays import Bool, Float
 from gode.data.columns import channel_names
 from gode.data.dataset import Dataset, Run, Samples, Smooth, changes_by_jumps
 
-FAR = 6.0  # robust standard deviations; of a thousand normal readings one in a million lies there
-NEAR = 4.0  # the same of a neighbour: then it is a jump or a peak, which the curve rounds off
-ALONE = 3.0  # standard deviations from what the readings of either side lead to
-SIDE = 4  # of these readings
-STEP = (2, 3)  # readings before and after a step of an input that are no outliers: the signal bends there
-FEW = 0.1  # share of the readings of a channel; more are no outliers but another kind of noise
-ADJACENT = 2  # outliers in a row; more are a feature of the signal that the curve does not follow
-AGAIN = 3  # times that curves are drawn, while other readings are far from them
-LEAST = 12  # readings of a channel, below which nothing is said
-SMALLEST = 1e-3  # scatter that counts, as a share of the standard deviation of the signal
+# The numbers below were set by hand.
+# An outlier lies this many robust standard deviations from the curve; of normal readings two in a billion do.
+FAR = 6.0
+# It is no outlier if a neighbour lies this many of them away: then it is part of a jump or a peak, which the
+# curve rounds off.
+NEAR = 4.0
+# It lies this many standard deviations from what the line through the nearest readings on either side leads
+# to.
+ALONE = 3.0
+# Such a line is drawn through this many readings.
+SIDE = 4
+# This many readings before and after a step of an input are no outliers, since the signal bends there.
+STEP = (2, 3)
+# If more than this fraction of the readings of a channel are far away, they show another kind of noise.
+FEW = 0.1
+# If more than this many in a row are far away, they are a feature of the signal that the curve does not
+# follow.
+ADJACENT = 2
+# Curves are drawn at most this many times, while other readings are far from them.
+AGAIN = 3
+# Of a channel with fewer readings nothing is said.
+LEAST = 12
+# Less scatter than this fraction of the standard deviation of the signal counts as this much.
+SMALLEST = 1e-3
 
 
 def smoothed_without_outliers(

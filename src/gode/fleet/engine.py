@@ -7,8 +7,11 @@ matter of the machines. Three losses are told apart:
 - a pool broke, or Dask gave a task up: each task in it may have been the cause. A task that was lost so twice
   is tried once more at the end with no other beside it, so that none is given up for the deeds of another;
 - the connection to a cluster was lost, or it dropped the task: that is no fault of the task.
+
+An engine is what runs the work: our own processes, the executor of a user, or a Dask cluster (`cluster`).
 """
 
+import math
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -17,22 +20,28 @@ from dataclasses import dataclass, replace
 from queue import Empty, SimpleQueue
 from typing import Any, Generic, Protocol, TypeVar
 
-from gode.errors import GodeError, shortened
-from gode.fleet.processes import OverdueError, StartError, WorkerDiedError, WorkError
+from gode.errors import ConfigError, GodeError, shortened
+from gode.fleet.cluster import threads_behind
+from gode.fleet.processes import OverdueError, Processes, StartError, WorkerDiedError, WorkError
+from gode.search.settings import whole
+from gode.search.workers import cores, may_start_others
 
 T = TypeVar("T")
 R = TypeVar("R")
 
-DEATHS = 3  # of workers, after which a task is given up
-SUSPECT = 2  # losses in company, after which a task is tried alone
-LOSSES = 25  # of the connection, after which a task is given up
-CHECK = 2.0  # seconds between two looks at the engine
+DEATHS = 3  # A task is given up after three deaths of its worker: chance hardly hits the same task thrice.
+SUSPECT = 2  # A task is tried alone after so many crashes of a pool that it shared with others.
+LOSSES = 25  # A task is given up after so many lost connections, so that a fleet ends on the worst network.
+CHECK = 2.0  # The engine is looked at every two seconds.
+UNKNOWN_WIDTH = 64  # Tasks in flight on an executor that does not say how many workers it has.
+PATIENCE = 60.0  # Seconds that a given executor has to take work again before our own processes take over.
+WIDTHS = ("_max_workers", "num_workers", "max_workers")  # Of the standard library, mpi4py, and others.
 LOST = (CancelledError, ConnectionError, TimeoutError, OSError)
-KILLED = "KilledWorker"  # Dask's exception, whose module need not be installed
+KILLED = "KilledWorker"  # Dask's exception, whose module need not be installed.
 
 
 class Engine(Protocol):
-    """What runs the work; see `gode.fleet.engines`."""
+    """What runs the work."""
 
     @property
     def width(self) -> int:
@@ -88,6 +97,98 @@ class _Try(Generic[T]):
         return Done(self.task, result, failure, self.deaths, time.monotonic() - self.since)
 
 
+class OwnProcesses:
+    """Processes of this machine, by default one for each core."""
+
+    def __init__(
+        self, n_jobs: int | None = None, *, limit: float = math.inf, begin: Callable[[], None] | None = None
+    ) -> None:
+        if n_jobs is not None and whole(n_jobs) < 1:
+            raise ConfigError(f"n_jobs must be a whole number from 1 on, got {n_jobs!r}")
+        if not may_start_others():
+            raise ConfigError(
+                "this process cannot start others, as it is a worker itself; call from the main process, "
+                "or give an executor"
+            )
+        self.width = min(n_jobs or cores(), cores())
+        self.limit, self.begin = limit, begin
+        self._made: Processes | None = None
+
+    def executor(self) -> Executor:
+        """Return the executor of the processes."""
+        if self._made is None:
+            self._made = Processes(self.width, limit=self.limit, begin=self.begin)
+        return self._made
+
+    def check(self) -> list[str]:
+        """Return nothing: a process that dies is told with its task."""
+        return []
+
+    def renew(self) -> str:
+        """Start other processes."""
+        self.close()
+        return f"going on in {self.width} new processes of this machine"
+
+    def close(self) -> None:
+        """End the processes at once."""
+        if self._made is not None:
+            self._made.shutdown(wait=True, cancel_futures=True)
+            self._made = None
+
+
+class GivenExecutor:
+    """An executor that the user made and will shut down; if it breaks, processes of our own take over."""
+
+    def __init__(self, executor: Executor, begin: Callable[[], None] | None = None) -> None:
+        if not isinstance(executor, Executor):
+            raise ConfigError(
+                f"executor must be a concurrent.futures.Executor, got {type(executor).__name__}; "
+                "a Dask client has client.get_executor()"
+            )
+        self._given, self._begin = executor, begin
+        self._own: OwnProcesses | None = None
+        self._threads = threads_behind(executor)
+
+    @property
+    def width(self) -> int:
+        """The number of workers, where the executor tells it."""
+        if self._own is not None:
+            return self._own.width
+        found = (getattr(self._given, name, None) for name in WIDTHS)
+        return next((n for n in (self._threads, *found) if isinstance(n, int) and n > 0), UNKNOWN_WIDTH)
+
+    def executor(self) -> Executor:
+        """Return the executor."""
+        return self._given if self._own is None else self._own.executor()
+
+    def check(self) -> list[str]:
+        """Count the workers of a cluster; what an executor loses it tells by its futures."""
+        if self._own is None:
+            self._threads = threads_behind(self._given) or self._threads
+        return []
+
+    def renew(self) -> str:
+        """Wait until the executor takes work again; else go on in our own processes."""
+        if self._own is not None:
+            return self._own.renew()
+        if _takes_work(self._given):
+            return "the executor takes work again"
+        self._own = OwnProcesses(begin=self._begin)
+        return f"the executor is broken; going on in {self._own.width} processes of this machine"
+
+    def close(self) -> None:
+        """End the processes that took over."""
+        if self._own is not None:
+            self._own.close()
+
+
+def engine_of(
+    executor: Executor | None, n_jobs: int | None = None, begin: Callable[[], None] | None = None
+) -> Engine:
+    """Return the engine of a given executor, or of our own processes."""
+    return OwnProcesses(n_jobs, begin=begin) if executor is None else GivenExecutor(executor, begin)
+
+
 def work_through(
     tasks: Iterable[T],
     work: Callable[[T], R],
@@ -106,6 +207,11 @@ def work_through(
         GodeError: if no engine can work.
     """
     yield from _Flight(iter(tasks), work, engine, ahead, on_note or (lambda _: None)).run()
+
+
+def seconds_left(done: int, total: int, begin: float) -> float:
+    """Return the estimated seconds for the rest, from the pace since `begin` (time.monotonic)."""
+    return (time.monotonic() - begin) / max(done, 1) * (total - done)
 
 
 class _Flight(Generic[T, R]):
@@ -259,6 +365,22 @@ def _count(n: int) -> str:
     return "one record" if n == 1 else f"{n} records"
 
 
-def seconds_left(done: int, total: int, begin: float) -> float:
-    """Return the estimated seconds for the rest, from the pace since `begin` (time.monotonic)."""
-    return (time.monotonic() - begin) / max(done, 1) * (total - done)
+def _takes_work(executor: Executor) -> bool:
+    """Tell whether an executor takes work, which one that lost its connection may do after a while."""
+    end, pause = time.monotonic() + PATIENCE, 0.5
+    while True:
+        try:
+            executor.submit(_nothing).result(timeout=PATIENCE)
+        except (BrokenExecutor, RuntimeError):  # for good
+            return False
+        except LOST:
+            if time.monotonic() > end:
+                return False
+            time.sleep(pause)
+            pause *= 2
+        else:
+            return True
+
+
+def _nothing() -> None:
+    return None

@@ -11,8 +11,8 @@ from typing import Protocol
 import pandas as pd
 
 from gode.files import make_folder, replacing
+from gode.fleet.folder import PICTURES, file_name
 from gode.fleet.result import Fit
-from gode.fleet.store import PICTURES, file_name
 from gode.markup import Markup, bullets, html, paragraph, section, table
 from gode.report.html import page
 

@@ -1,15 +1,17 @@
-"""Result: what was found in one record, in a few kilobytes."""
+"""Result: what was found in one record, in a few kilobytes: a row of a table, the record, and a picture."""
 
 import json
 import zlib
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from functools import cached_property
+from html import escape
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from gode.arrays import Float
 from gode.codec import Json
 from gode.discovery import Discovery, Finding
 from gode.errors import DataError, FileError
@@ -17,8 +19,14 @@ from gode.files import replacing
 from gode.report.record import discovery_of, record_of
 from gode.selection import Candidate
 
-MAX_FITS, MAX_GAP = 30, 30.0  # laws kept of a record, and their largest gap
-DIGITS = 8  # of the numbers in a table; the record has all
+MAX_FITS = 30  # At most so many laws are kept of a record, so that its row has a few kilobytes.
+MAX_GAP = 30.0  # Laws are kept if their -2 log probability is so near the best: odds of 1 to 3 million.
+DIGITS = 8  # Numbers in a table have so many digits, as single precision has; the record has all.
+# A picture is 480 x 300 pixels, with room for numbers at the left, the title above and times below.
+WIDTH, HEIGHT, LEFT, TOP = 480, 300, 60, 30
+INNER = (WIDTH - LEFT - 12, HEIGHT - TOP - 34)  # width and height of the frame
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")  # safe for the colour-blind
+MOST_POINTS = 400  # Of a longer signal every second, third, ... value is drawn: the frame is 408 pixels wide.
 
 
 class Fit(NamedTuple):
@@ -201,3 +209,61 @@ def _numbers(values: Sequence[float]) -> tuple[float, ...]:
 
 def _rounded(value: float) -> float:
     return float(f"{value:.{DIGITS}g}")
+
+
+def drawn(found: Discovery) -> bytes:
+    """Return a small SVG, drawn in a millisecond, as a fleet has many of them.
+
+    It shows the lowest observed channel of each state in the first run, with the solution.
+    """
+    run = found.prepared.whole.dataset.runs[0]
+    solution = found.simulate(run=0)
+    shown: list[tuple[Float, Float]] = []
+    for s in range(run.n_states):
+        own = run.observed[3 * s : 3 * s + 3]
+        channel = 3 * s + int(np.flatnonzero(np.isfinite(own).any(axis=1))[0])
+        path = solution.values[channel] if len(solution.t) == len(run.t) else np.full(len(run.t), np.nan)
+        shown.append((run.observed[channel], path))
+    values = np.concatenate([v[np.isfinite(v)] for pair in shown for v in pair])
+    low, high = float(values.min()), float(values.max())
+    across = _scaled(run.t, float(run.t[0]), float(run.t[-1]), LEFT, INNER[0])
+    marks = []
+    for colour, (data, path) in zip(COLOURS * (1 + run.n_states // 6), shown, strict=False):
+        up, line = (_scaled(v, low, high, TOP + INNER[1], -INNER[1]) for v in (data, path))
+        marks += [_dots(across, up, colour), _line(across, line, colour)]
+    title = escape("; ".join(found.equation.lines())[:80])
+    ticks = [
+        _text(LEFT - 5, TOP + INNER[1], f"{low:.4g}", "end"),
+        _text(LEFT - 5, TOP + 10, f"{high:.4g}", "end"),
+        _text(LEFT, HEIGHT - 18, f"{run.t[0]:.4g}", "start"),
+        _text(WIDTH - 12, HEIGHT - 18, f"t = {run.t[-1]:.4g}", "end"),
+        _text(LEFT, 18, title, "start"),
+    ]
+    frame = f'<rect x="{LEFT}" y="{TOP}" width="{INNER[0]}" height="{INNER[1]}" fill="none" stroke="#888"/>'
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}">'
+    back = f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#fff"/>'
+    style = 'font-family="sans-serif" font-size="11" fill="#1c1e21"'
+    return "\n".join([head, back, frame, *marks, f"<g {style}>", *ticks, "</g>", "</svg>\n"]).encode()
+
+
+def _scaled(values: Float, low: float, high: float, start: float, length: float) -> Float:
+    return start + length * (values - low) / ((high - low) or 1.0)
+
+
+def _dots(x: Float, y: Float, colour: str) -> str:
+    step = 1 + len(x) // MOST_POINTS
+    pairs = [(a, b) for a, b in zip(x[::step], y[::step], strict=True) if np.isfinite(b)]
+    dots = "".join(f"M{a:.1f},{b:.1f}h0" for a, b in pairs)
+    return (
+        f'<path d="{dots}" stroke="{colour}" stroke-opacity="0.5" stroke-width="3" stroke-linecap="round"/>'
+    )
+
+
+def _line(x: Float, y: Float, colour: str) -> str:
+    step = 1 + len(x) // MOST_POINTS
+    points = " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(x[::step], y[::step], strict=True) if np.isfinite(b))
+    return f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="1.5"/>'
+
+
+def _text(x: float, y: float, words: str, anchor: str) -> str:
+    return f'<text x="{x}" y="{y}" text-anchor="{anchor}">{words}</text>'

@@ -15,16 +15,13 @@ import pandas as pd
 from gode.discovery.quality import Verdict
 from gode.errors import ConfigError
 from gode.fitting.individuals import population_of
-from gode.fleet.engine import work_through
-from gode.fleet.engines import engine_of
-from gode.fleet.grouping import NEAR, Grouping, group, to_fit
+from gode.fleet.engine import engine_of, work_through
+from gode.fleet.folder import packed_record, read_rows
+from gode.fleet.grouping import FEWEST, LEVEL, NEAR, Grouping, deviations, group, line, to_fit, too_far
 from gode.fleet.many import discover_many
 from gode.fleet.page import write_page
 from gode.fleet.result import Fit, Result, Row
-from gode.fleet.statistics import FEWEST, LEVEL, deviations, line, too_far
-from gode.fleet.store import packed_record, read_rows
-from gode.fleet.task import Refit
-from gode.fleet.work import begin, refit
+from gode.fleet.work import Refit, begin, refit
 
 NEEDED = ("law", "verdict", "failure", "fits")
 HIDDEN = ("fits", "gode")  # columns of a row that tables do not show

@@ -18,13 +18,11 @@ from gode.discovery.given import fit_in, parse_law
 from gode.errors import ConfigError, DataError, FileError, GodeError, shortened
 from gode.fleet.engine import Engine, work_through
 from gode.fleet.lines import as_line, open_lines, read_lines
-from gode.fleet.many import result_of
+from gode.fleet.many import file_task, files_in
 from gode.fleet.monitor import Monitor, Reference, Seen, Told, reference_of
 from gode.fleet.result import law_of
-from gode.fleet.sources import file_task, files_in
 from gode.fleet.table import Fleet, table_of
-from gode.fleet.task import File, Task, Unusable
-from gode.fleet.work import work
+from gode.fleet.work import File, Task, Unusable, result_of, work
 from gode.tables.dataset import DataOptions
 
 LOG = "watch.jsonl"

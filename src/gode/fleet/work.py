@@ -1,10 +1,10 @@
-"""What a worker does with a task: it discovers, and returns a result whatever happens."""
+"""A task is one record with its options; what a worker does with it ends in a result, whatever happens."""
 
 import json
 import time
 import zlib
 from collections.abc import Mapping
-from dataclasses import fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -16,14 +16,72 @@ from gode.discovery.api import discover_in
 from gode.discovery.given import fit_in, parse_law
 from gode.discovery.options import Options
 from gode.errors import DataError, GodeError, shortened
-from gode.fleet.picture import drawn
-from gode.fleet.result import Fit, Result, Row, fit_of, found_row, pack
-from gode.fleet.task import Arguments, File, Refit, Task, Unusable
+from gode.fleet.engine import Done
+from gode.fleet.result import Fit, Result, Row, drawn, fit_of, found_row, pack
 from gode.report.record import discovery_of
 from gode.selection import independent_values, weighed
 from gode.solve.solution import compile_solvers
+from gode.tables.dataset import DataOptions, dataset_of
 
-SEVERAL = 4  # digits of seconds
+
+@dataclass(frozen=True)
+class Arguments:
+    """Measurements as arguments of `discover`."""
+
+    values: Mapping[str, object]
+
+
+@dataclass(frozen=True)
+class Unusable:
+    """What cannot be a record, and why."""
+
+    failure: str
+
+
+@dataclass(frozen=True)
+class File:
+    """The bytes of a file, compressed: the worker reads them, whether or not it sees the same disk."""
+
+    name: str
+    packed: bytes
+    columns: DataOptions
+
+    def dataset(self) -> Dataset:
+        """Return the measurements in the file."""
+        from gode.tables.read import parse_file
+
+        table = parse_file(zlib.decompress(self.packed), self.name, reading=self.columns.reading)
+        return dataset_of([table], self.columns)[0]
+
+
+def packed_file(name: str, content: bytes, columns: DataOptions) -> File:
+    """Return a file to send."""
+    return File(name, zlib.compress(content, 6), columns)
+
+
+@dataclass(frozen=True)
+class Task:
+    """A record: its name, its measurements, and the options of its discovery."""
+
+    id: str
+    data: Arguments | File | Dataset | Unusable
+    options: Mapping[str, object] = field(default_factory=dict)
+    picture: bool = False
+
+    def __str__(self) -> str:
+        return self.id
+
+
+@dataclass(frozen=True)
+class Refit:
+    """A record that was discovered, as its packed record, and further laws to fit to it."""
+
+    id: str
+    record: bytes
+    laws: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return self.id
 
 
 def begin() -> None:
@@ -45,7 +103,7 @@ def work(task: Task) -> Result:
     except Exception as error:  # noqa: BLE001 - one record must not end the fleet
         said = shortened(f"{type(error).__name__}: {error}", 300)
         row, packed, picture = Row(id=task.id, failure=f"an unexpected error: {said}"), b"", b""
-    seconds = round(time.perf_counter() - start, SEVERAL)
+    seconds = round(time.perf_counter() - start, 4)
     return Result(replace(row, seconds=seconds, gode=__version__), packed, picture)
 
 
@@ -76,6 +134,14 @@ def options_of(given: Mapping[str, object], dataset: Dataset | None = None) -> O
 def option_names() -> set[str]:
     """Return the names of the options of a discovery."""
     return {f.name for f in fields(Options)}
+
+
+def result_of(done: Done[Task, Result]) -> Result:
+    """Return the result of a task, also if it has none."""
+    if done.result is None:
+        row = Row(id=done.task.id, failure=done.failure, seconds=round(done.seconds, 3), deaths=done.deaths)
+        return Result(row)
+    return replace(done.result, row=replace(done.result.row, deaths=done.deaths))
 
 
 def refit(task: Refit) -> tuple[Fit, ...]:

@@ -4,12 +4,12 @@ from pathlib import Path
 
 from gode.errors import GodeError
 from gode.files import read_head
+from gode.tables.binary import sheet_names
 from gode.tables.cells import number
-from gode.tables.excel import sheet_names
-from gode.tables.layout import decode_text
 from gode.tables.read import read_whole
 from gode.tables.roles import Roles, survey
 from gode.tables.table import Table
+from gode.tables.text import decode_text
 
 HEAD = 60_000  # bytes of a file that are looked at again
 ZIP = b"PK"

@@ -8,9 +8,19 @@ import numpy as np
 
 from gode.arrays import Float, Int
 from gode.errors import DataError
-from gode.tables.behaviour import counts_rows, falls, rises
 from gode.tables.cells import number
-from gode.tables.names import GUESSES, is_counter, is_of_time, is_temperature, named, plain, tells_runs
+from gode.tables.clues import (
+    GUESSES,
+    counts_rows,
+    falls,
+    is_counter,
+    is_of_time,
+    is_temperature,
+    named,
+    plain,
+    rises,
+    tells_runs,
+)
 from gode.tables.table import Table, listed
 from gode.tables.times import unrolled
 

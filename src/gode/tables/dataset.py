@@ -12,9 +12,9 @@ from gode.tables.columns import Asked, asked_columns, guessed_system, state_colu
 
 if TYPE_CHECKING:
     from gode.data import Dataset
-    from gode.tables.layout import Reading
     from gode.tables.runs import Readings
     from gode.tables.table import Table
+    from gode.tables.text import Reading
 
 SIGNALS = {"u": "", "velocity": "'", "acceleration": "''"}  # arguments, and the primes of their columns
 COLUMNS = ("time", "u", "velocity", "acceleration", "force", "run")
@@ -47,7 +47,7 @@ class DataOptions:
     @property
     def reading(self) -> "Reading":
         """What is said about how the files are written."""
-        from gode.tables.layout import Reading
+        from gode.tables.text import Reading
 
         texts = (self.missing,) if isinstance(self.missing, str) else self.missing
         words = tuple(word for text in texts for word in split_list(text))

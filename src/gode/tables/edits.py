@@ -33,10 +33,14 @@ SUBTRACT = re.compile(r"subtract (?P<what>.+) from (?P<columns>.+)")
 MULTIPLY = re.compile(r"multiply (?P<columns>.+) by (?P<factor>\S+)(?: as (?P<unit>.+))?")
 CROP = re.compile(r"crop (?P<first>\S*?) ?to ?(?P<last>\S*)")
 HOLD_BACK = re.compile(r"hold back (?P<share>\S+?) ?%")
+# A record may have this many edits. Set by hand, against lists that are no edits of a person.
 MAX_EDITS = 1000
 SECONDS = {"s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
-LONGEST = 100_000  # characters of an edit
-DIGITS = 12  # of the number of a line
+# An edit has at most this many characters. Set by hand: it may name thousands of lines.
+LONGEST = 100_000
+# The number of a line has at most this many digits, so that no text of digits takes long to read. Set by
+# hand.
+DIGITS = 12
 
 
 def check_edits(edits: Sequence[str]) -> None:

@@ -4,28 +4,26 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from gode.tables.cells import is_filled, is_value, split
+from gode.tables.cells import is_filled, is_value, split, word_set
 
-MAX_PREAMBLE = 300  # lines of text before the table
-NEAR = 6  # lines above the first row that may hold names, units and kinds of average
+# The first row is looked for in this many lines. Set by hand.
+MAX_PREAMBLE = 300
+# Names, units and kinds of average stand in the last lines above the first row, at most this many. Set by
+# hand.
+NEAR = 6
 
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-TIME_WORDS = _words(
+TIME_WORDS = word_set(
     "t time times zeit temps tiempo tempo elapsed timestamp datetime date datum uhrzeit heure millis "
     "day days tag hour hours stunde stunden minute minutes seconds sec sekunden year years week month"
 )
-UNITS = _words(
+UNITS = word_set(
     "s sec sec. secs second seconds sek min min. minute minutes h hr hrs hour hours ms us µs μs ns d "
     "day days v mv µv kv volt volts a ma µa amp amps ampere w mw kw watt watts n mn kn newton nm n·m mm "
     "cm m km µm μm um inch in ft mg g kg µg k °c °f c f degc deg degf rad ° % %rf %rh pa kpa mpa hpa "
     "bar mbar psi hz khz mhz rpm ohm kohm l ml µl mol mmol µmol ppm ppb ph au a.u. rfu od lux db j kj "
     "cal n/a - ts rn no. nr. avg smp tot std max sample sequence gal strain µε"
 )
-NO_UNITS = _words("ts rn no. nr. avg smp tot std max sequence sample")  # below a name, but no unit of it
+NO_UNITS = word_set("ts rn no. nr. avg smp tot std max sequence sample")  # below a name, but no unit of it
 DEGREES = {"degc": "°C", "degf": "°F", "celsius": "°C"}
 BRACKETED = re.compile(r"[\[(][^\[\]()]{0,15}[\])]")
 RATIO = re.compile(r"[^\s\d]{1,5}(?:[/·^*-][^\s]{1,6})+")  # m/s, mg/l, m/s^2

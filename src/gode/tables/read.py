@@ -6,14 +6,13 @@ from pathlib import Path
 
 from gode.errors import DataError
 from gode.files import read_bytes, read_most
-from gode.tables.excel import read_excel
-from gode.tables.layout import GUESSED, Reading
-from gode.tables.matlab import read_hdf5, read_matlab
-from gode.tables.parquet import read_parquet
+from gode.tables.binary import read_excel, read_hdf5, read_matlab, read_parquet
 from gode.tables.table import Table
-from gode.tables.text import parse_table
+from gode.tables.text import GUESSED, Reading, parse_table
 
-MAX_BYTES = 200_000_000  # some seven million rows of two columns; reading needs ten times as much memory
+# A file may have this many bytes, some seven million rows of two columns. Set by hand: reading needs ten
+# times as much memory.
+MAX_BYTES = 200_000_000
 SMALLER = "keep every tenth row, or only the columns that are needed"
 STDIN = "-"
 ZIP = b"PK\x03\x04"  # the first bytes of a workbook

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from gode.arrays import Float, Int
 from gode.data.convert import as_seconds
 from gode.errors import DataError
-from gode.tables.names import GUESSES
+from gode.tables.clues import GUESSES
 from gode.tables.table import frame_table, is_frame, listed
 
 if TYPE_CHECKING:

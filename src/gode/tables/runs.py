@@ -19,14 +19,23 @@ from gode.tables.times import Times, joined, unrolled
 
 APART = ("t", "run")  # columns that are no signal
 LINE = "#line"  # key of the number of each row in its file; no state can have that name
-OTHER, MAX_OTHERS = "other: ", 5  # columns without a role that are kept as possible inputs
-MINUTE, HOUR, DAY = 60.0, 3600.0, 86400.0
-NATURAL = (  # unit, its seconds, and up to which length of a run it is used
+OTHER = "other: "  # begins the key of a column without a role, which is kept as a possible input
+# This many of such columns are kept. Set by hand: each is tried as an input where a fit is poor, which takes
+# time.
+MAX_OTHERS = 5
+MINUTE = 60.0  # seconds
+HOUR = 3600.0  # seconds
+DAY = 86400.0  # seconds
+# The units of times of day and dates, their seconds, and the length of the longest run up to which each is
+# used. Set by hand, so that runs last between about 3 and 600 units.
+NATURAL = (
     ("s", 1.0, 10 * MINUTE), ("min", MINUTE, 3 * HOUR), ("h", HOUR, 4 * DAY), ("d", DAY, np.inf)
 )  # fmt: skip
 WORDS = {"s": "seconds", "min": "minutes", "h": "hours", "d": "days"}
-MAX_UNUSED = 12  # columns without a role that are named
-MAX_WORDS = 4  # that are told of those that stand instead of readings
+# This many columns without a role are named in a sentence. Set by hand.
+MAX_UNUSED = 12
+# This many of the words that stand instead of readings are named in a sentence. Set by hand.
+MAX_WORDS = 4
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,12 @@ if TYPE_CHECKING:
 # Numbers, dates, durations, or objects: text, None where empty.
 Column = np.ndarray[tuple[int, ...], np.dtype[Any]]
 NUMBERS = "biuf"  # kinds of columns of numbers
-DIGITS, LONGEST = 12, 200  # of the number of a column, and of a name that is compared with others
+# A number of a column has at most this many digits, so that no text of digits takes long to read. Set by
+# hand.
+DIGITS = 12
+# Of a name that is unknown this many characters are compared with others, which takes the square of its
+# length.
+LONGEST = 200
 TEXT = "text"  # asks for any cell that holds no number to be left out
 
 
@@ -65,7 +70,7 @@ class Table:
             return self.names[lower.index(name.lower())]
         if name.isdecimal() and len(name) <= DIGITS and 1 <= int(name) <= len(self.names):
             return self.names[int(name) - 1]
-        name = shortened(name, LONGEST)  # comparing takes the square of its length
+        name = shortened(name, LONGEST)
         near = get_close_matches(name.lower(), lower, n=1)
         hint = f"; did you mean {self.names[lower.index(near[0])]!r}?" if near else ""
         raise DataError(f"{self.source} has no column {name!r}; its columns are {listed(self.names)}{hint}")
@@ -95,8 +100,8 @@ class Table:
         words = [word for word in self._sample(column) if not self.is_left_out(word)]
         return 2 * sum(self._number(word) is not None for word in words) > len(words)
 
-    def text_share(self, name: str) -> float:
-        """Return the share of cells with text among those that are not empty."""
+    def text_fraction(self, name: str) -> float:
+        """Return the fraction of cells with text among those that are not empty."""
         words = [word for word in self.words(name) if word.lower() not in MISSING]
         words = [word for word in words if not self.is_left_out(word)]
         return sum(self._number(word) is None for word in words) / max(len(words), 1)

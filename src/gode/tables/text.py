@@ -1,17 +1,170 @@
-"""Text files to tables of named columns, whatever their delimiter, decimal sign, encoding and header."""
+"""Text files to tables of named columns, whatever their encoding, delimiter, decimal sign and header."""
 
+import codecs
+import re
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from gode.arrays import Int
 from gode.errors import DataError
-from gode.tables.cells import MISSING, SPACES, split
-from gode.tables.layout import CHOICES, GUESSED, Choices, Layout, Reading, decode_text, find_layout
+from gode.tables.cells import MISSING, SPACES, Signs, is_filled, is_value, number, settle_signs, split
+from gode.tables.heading import below_table, find_heading, heading_at, is_time_word
 from gode.tables.table import Column, Table
 
+COMMENTS = ("#", "%", "//")
+CHOICES = (  # delimiter and decimal sign; of several that fit, the first
+    *((delimiter, ".") for delimiter in "\t;,|"),
+    *((delimiter, ",") for delimiter in "\t;|,"),  # decimal commas between delimiting commas are in quotes
+    (SPACES, "."),
+    (SPACES, ","),
+)
+Choices = Sequence[tuple[str, str]]
+# What stands in brackets is a remark, and no unit, if it has more characters than this. Set by hand.
+LONGEST_UNIT = 16
+# The delimiter is found from this many lines at the start, and about as many of the rest. Set by hand, for
+# speed.
+SAMPLE = 120
+# Rows apart by spaces count less than others by this factor, since words of a text are apart by spaces, too.
+# Set by hand on the corpus of files in the tests.
+SPACED = 0.9
+BOMS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+ARROW = re.compile(
+    r"\s*(\d{1,2}:\d{2}:\d{2}\.\d{3}) -> "
+)  # the time that a serial monitor puts before each line
+LONE_UNITS = {  # names that are units of time
+    **dict.fromkeys(("millis", "millisecond", "milliseconds"), "ms"),
+    **dict.fromkeys(("micros", "microseconds"), "µs"),
+    **dict.fromkeys(("seconds", "secs"), "s"),
+    **dict.fromkeys(("minutes", "mins"), "min"),
+    **dict.fromkeys(("hours", "hrs"), "h"),
+    "days": "d",
+}
+TIME = re.compile(  # time_h, t_ms, elapsed min: a name of time and its unit
+    r"(?P<word>t|times?|zeit|temps|tiempo|tempo|elapsed(?:[ _]time)?|timestamp)[ _.,/-]+(?:in[ _])?"
+    r"(?P<unit>[mµun]?s|secs?|seconds?|mins?|minutes?|h|hrs?|hours?|d|days?|weeks?|months?|a|yrs?|years?)",
+    re.IGNORECASE,
+)
+UNIT = re.compile(r"^(?P<name>.*?[^\s\[(])\s*[\[(]\s*(?P<unit>[^\[\]()]*?)\s*[\])]$")
 TRUTH = {"true": True, "false": False}
+# A table may have this many columns. Set by hand.
 MAX_COLUMNS = 10_000
-EXACT = 2.0**53  # below, a number holds every integer
+# Floats hold every integer below this number, as 53 bits do.
+EXACT = 2.0**53
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """What is said about how a file is written; by default it is found out."""
+
+    header: int | None = None  # the line of the names, from 1; 0 if there is none
+    skip: int = 0  # lines at the start that do not belong to the table
+    decimal: str = ""  # the decimal sign
+    missing: tuple[str, ...] = ()  # what stands in cells that hold no reading; "text" for any text
+
+    def __post_init__(self) -> None:
+        if self.decimal not in ("", ".", ","):
+            raise DataError(f"--decimal must be a point or a comma, got {self.decimal!r}")
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The lines that hold rows, their numbers in the file, and how to split them."""
+
+    delimiter: str
+    signs: Signs
+    names: tuple[str, ...]
+    units: tuple[str, ...]
+    rows: Sequence[str]  # the lines of the table below its header
+    lines: Int  # the number of each in the file, from 1
+    n_skipped: int  # lines of text above the header
+    n_below: int = 0  # and below the table
+    turned: bool = False  # whether the rows of the file became columns
+
+    @property
+    def width(self) -> int:
+        """The number of columns."""
+        return len(self.names)
+
+
+GUESSED = Reading()
+
+
+def decode_text(data: bytes, source: str) -> str:
+    """Decode a file by its byte order mark, else as UTF-8, else as Latin-1."""
+    for mark, encoding in BOMS:
+        if data.startswith(mark):
+            try:
+                return _checked_text(data.decode(encoding), source)
+            except UnicodeDecodeError:
+                raise DataError(f"{source} is not whole {encoding} text; save it as UTF-8") from None
+    try:
+        return _checked_text(data.decode("utf-8"), source)
+    except UnicodeDecodeError:
+        return _checked_text(data.decode("latin-1"), source)
+
+
+def find_layout(text: str, source: str, choices: Choices = CHOICES, reading: Reading = GUESSED) -> Layout:
+    """Return how the table in `text` is laid out, by one of the `choices` of delimiter and decimal sign.
+
+    Raises:
+        DataError: if there is no table of numbers, or none in the lines that `reading` names.
+    """
+    body, lines, comments = _body(text, reading)
+    given = _given_header(lines, reading, source)
+    if reading.decimal:
+        choices = [choice for choice in choices if choice[1] == reading.decimal]
+    if not body:
+        after = f" after line {reading.skip}" if reading.skip else ""
+        raise DataError(
+            f"{source} is empty: it holds no row of numbers{after}; name a file with columns t and u"
+        )
+    delimiter, decimal, width = _splitting(body[1:] if given and len(body) > 1 else body, choices)
+    filled = _filled_columns(body, delimiter, decimal, width)
+    if given:
+        heading = heading_at(body, 0, delimiter, decimal, width, filled)
+    else:
+        heading = find_heading(body, delimiter, decimal, width, filled)
+    if reading.header == 0:
+        heading = replace(heading, names=[], units=[], at=None)
+    names: Sequence[str] = heading.names
+    if heading.at is None and reading.header is None:
+        names = _commented_header(comments, int(lines[heading.start]), delimiter, width)
+    rows, at = body[heading.start :], lines[heading.start :]
+    n_below = below_table(rows, delimiter, decimal, filled)
+    rows, at = rows[: len(rows) - n_below], at[: len(rows) - n_below]
+    turned = [] if names or reading.header is not None else _turned(rows, delimiter, decimal, width)
+    if turned:
+        names, rows = split(turned[0], delimiter), turned[1:]
+        at, width, filled = np.arange(2, len(rows) + 2), len(names), list(range(len(names)))
+    labels, found = _labelled(names, heading.units, max(width, len(names)))
+    signs = settle_signs(rows, delimiter, decimal, lambda i: f"{source}, line {at[i]}", reading.decimal)
+    n_skipped = heading.start if heading.at is None else heading.at
+    return Layout(delimiter, signs, labels, found, rows, at, n_skipped, n_below, bool(turned))
+
+
+def parted(header: str) -> tuple[str, str]:
+    """Return name and unit of a header such as `u [m]` or `time (s)`; u(t) is a name."""
+    header = header.strip().strip('"').strip()
+    found = UNIT.match(header)
+    if found is None:
+        return header, ""
+    return found["name"].strip(), "" if found["unit"] == "t" else found["unit"]
+
+
+def time_unit(name: str) -> tuple[str, str]:
+    """Return word and unit of a name of time such as `time_h`; of another the name and no unit."""
+    found = TIME.fullmatch(name.strip())
+    if found is None:
+        return name, LONE_UNITS.get(name.strip().lower(), "")
+    return found["word"], found["unit"]
 
 
 def parse_table(data: bytes, source: str, reading: Reading = GUESSED) -> Table:
@@ -36,6 +189,118 @@ def text_table(text: str, source: str, choices: Choices = CHOICES, reading: Read
         source, names, units, columns, layout.lines, decimal, grouped, _notes(layout),
         asks=(asks,) if asks else (), missing=frozenset(word.lower() for word in reading.missing),
     )  # fmt: skip
+
+
+def _given_header(lines: Int, reading: Reading, source: str) -> bool:
+    """Tell whether a line of names is given, which is then the first of the body.
+
+    Raises:
+        DataError: if it is empty, or behind the end of the file.
+    """
+    if not reading.header:
+        return False
+    if not len(lines) or lines[0] != reading.header:
+        raise DataError(f"{source} has no text in line {reading.header}, which --header names; name another")
+    return True
+
+
+def _checked_text(text: str, source: str) -> str:
+    if "\0" in text:
+        raise DataError(
+            f"{source} is no text file: it holds bytes that pictures and programs hold, but no text; "
+            "save the table as CSV in UTF-8"
+        )
+    return text
+
+
+def _body(text: str, reading: Reading) -> tuple[list[str], Int, dict[int, str]]:
+    """Return the lines that are no comment, their numbers, and the comments by number."""
+    rows = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    if reading.header:
+        rows[: reading.header - 1] = [""] * len(rows[: reading.header - 1])
+        if reading.header <= len(rows):
+            rows[reading.header - 1] = rows[reading.header - 1].lstrip("#%/ ")
+    rows[: reading.skip] = [""] * len(rows[: reading.skip])
+    bare = (row.strip() for row in rows)
+    kept = np.fromiter((bool(row) and not row.startswith(COMMENTS) for row in bare), np.bool_, len(rows))
+    comments = {int(i) + 1: rows[i].strip() for i in np.flatnonzero(~kept) if rows[i].strip()}
+    body = [row for row, keep in zip(rows, kept.tolist(), strict=True) if keep]
+    if body and 2 * sum(bool(ARROW.match(row)) for row in _sample(body)) > len(_sample(body)):
+        sign = next((sign for sign in "\t;," if sign in body[-1]), "\t")
+        body = [ARROW.sub(rf"\1{sign}", row) for row in body]
+    return body, np.flatnonzero(kept) + 1, comments
+
+
+def _sample(body: Sequence[str]) -> list[str]:
+    rest = body[SAMPLE:]
+    return [*body[:SAMPLE], *rest[:: len(rest) // SAMPLE + 1]]
+
+
+def _splitting(body: Sequence[str], choices: Choices) -> tuple[str, str, int]:
+    """Return delimiter and decimal sign under which most cells are numbers or times, and the columns."""
+    sample = _sample(body)
+    scored = []
+    for place, (delimiter, decimal) in enumerate(choices):
+        shares: dict[int, list[float]] = {}
+        for line in sample:
+            cells = split(line, delimiter)
+            known = [is_value(cell, decimal) for cell in cells]
+            numbers = any(cell and right for cell, right in zip(cells, known, strict=True))
+            shares.setdefault(len(cells), []).append(sum(known) / len(known) if known and numbers else 0.0)
+        sums = {width: sum(share**4 for share in each) for width, each in shares.items()}
+        width = max(sums, key=lambda w: (sums[w], len(shares[w]), w))
+        rows = [share for share in shares[width] if share > 0.5] or shares[width]
+        quality = sum(rows) / len(sample) * (SPACED if delimiter == SPACES or width == 1 else 1.0)
+        scored.append(
+            (round(quality, 9), len(shares[width]) * (width > 1), width, -place, delimiter, decimal)
+        )
+    _, _, width, _, delimiter, decimal = max(scored)
+    return delimiter, decimal, width
+
+
+def _filled_columns(lines: Sequence[str], delimiter: str, decimal: str, width: int) -> list[int]:
+    """Return the columns that hold numbers or times in most of the rows that have some."""
+    rows = [row for row in (split(line, delimiter) for line in _sample(lines)) if len(row) == width]
+    held = [[is_filled(cell, decimal) for cell in row] for row in rows]
+    held = [row for row in held if any(row)]
+    return [i for i in range(width) if 2 * sum(row[i] for row in held) > len(held)]
+
+
+def _turned(rows: Sequence[str], delimiter: str, decimal: str, width: int) -> list[str]:
+    """Return the columns of a table as lines, if a row of it holds the times and its name; else nothing."""
+    cells = [row for row in (split(line, delimiter) for line in rows) if len(row) == width]
+    if width < 4 or len(cells) < 2 or any(number(row[0], decimal) is not None for row in cells):
+        return []
+    named = [row for row in cells if is_time_word(row[0]) and row[0]]
+    if not named or any(delimiter in cell for row in cells for cell in row):
+        return []
+    if not all(is_filled(cell, decimal) for cell in named[0][1:]):
+        return []
+    return [delimiter.join(column) for column in zip(*cells, strict=True)]
+
+
+def _commented_header(comments: dict[int, str], line: int, delimiter: str, width: int) -> list[str]:
+    """Return the names in the comment just above the first row, if there are as many as columns."""
+    words = comments.get(line - 1, "").lstrip("#%/ \t")
+    cells = split(words, delimiter)
+    return cells if len(cells) == width and not any(number(c, ".") is not None for c in cells) else []
+
+
+def _labelled(
+    names: Sequence[str], units: Sequence[str], width: int
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return a name of its own and a unit for each column."""
+    out: list[str] = []
+    found: list[str] = []
+    for i in range(width):
+        name, unit = parted(names[i] if i < len(names) else "")
+        unit = "" if len(unit) > LONGEST_UNIT else unit
+        name = name or f"column {i + 1}"
+        while name in out:
+            name += "_2"
+        out.append(name)
+        found.append(unit or (units[i] if i < len(units) else "") or time_unit(name)[1])
+    return tuple(out), tuple(found)
 
 
 def _check_widths(layout: Layout, source: str) -> None:

@@ -11,7 +11,8 @@ from gode.arrays import Float
 from gode.errors import DataError
 from gode.tables.cells import CLOCK, DATE, MISSING
 
-DAY, HOUR = 86400.0, 3600.0
+DAY = 86400.0  # seconds
+HOUR = 3600.0  # seconds
 SIGNS = re.compile(r"[-./, ]+")
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 HOURS = {"h", "hr", "hour", "hours", "h:mm", "hh:mm", "hh:mm:ss", "h:mm:ss"}  # units of a column of 1:45

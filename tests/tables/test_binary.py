@@ -14,7 +14,7 @@ import pytest
 from scipy.io import savemat
 
 from gode.errors import DataError
-from gode.tables import packed
+from gode.tables import binary
 from gode.tables.read import parse_file, read_table
 from gode.tables.roles import Roles
 from gode.tables.runs import runs_of_tables
@@ -198,9 +198,9 @@ def test_without_its_library_a_file_is_answered_with_the_command_to_install_it(k
 
 
 def test_what_unpacks_to_too_much_is_refused_before_it_does(monkeypatch):
-    monkeypatch.setattr(packed, "MAX_UNPACKED", 100_000)
-    monkeypatch.setattr("gode.tables.matlab.MAX_UNPACKED", 100_000)
-    monkeypatch.setattr(packed, "MAX_VALUES", 1000)
+    monkeypatch.setattr(binary, "MAX_UNPACKED", 100_000)
+    monkeypatch.setattr("gode.tables.binary.MAX_UNPACKED", 100_000)
+    monkeypatch.setattr(binary, "MAX_VALUES", 1000)
     long = np.zeros(20_000)
     block = zlib.compress(bytes(50_000_000))  # one that says nothing of its size
     bomb = b"MATLAB 5.0 MAT-file".ljust(124) + b"\x00\x01IM" + struct.pack("<II", 15, len(block)) + block

@@ -1,11 +1,15 @@
-"""What the name of a column says about it: time, signal, input, run, or none of them."""
+"""What the name of a column and its numbers tell about it: time, signal, input, run, or none of them."""
 
 import re
 from collections.abc import Collection, Sequence
 
+import numpy as np
+
+from gode.arrays import Float, Int
+from gode.tables.cells import word_set
 from gode.tables.heading import is_time_word, words_of
-from gode.tables.layout import time_unit
 from gode.tables.table import Table
+from gode.tables.text import time_unit
 
 GUESSES = {  # column names in lower case; of several that fit, the first
     "time": "time times zeit temps tiempo tempo timestamp datetime date&time datum date uhrzeit t elapsed "
@@ -23,14 +27,8 @@ SLOPES = {  # of a state, in lower case, by the primes behind its name
     "'": ("{}'", "d{}/dt", "d{}dt", "{}dot"),
     "''": ("{}''", "d2{}/dt2", "d2{}dt2", "{}ddot"),
 }
-
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
 # words for what is set, or comes from outside, and acts on the system
-INPUTS = _words(
+INPUTS = word_set(
     "heater heating heizung heizleistung heizer chauffage chauffe valve ventil vanne pump pumpe pompe "
     "voltage spannung tension command cmd stellgröße stellgroesse stellwert commande duty pwm setpoint "
     "sollwert consigne reference opening öffnung ouverture torque drehmoment couple rain rainfall regen "
@@ -39,24 +37,38 @@ INPUTS = _words(
     "feed actuator aktor fan lüfter irrigation bewässerung switch relay relais schalter"
 )
 INPUT_ENDS = ("kraft", "spannung", "ventil", "leistung", "pumpe", "dosis", "vorgabe", "anregung")
-MEASURED = _words("temperature temp temperatur température pressure druck pression current strom courant")
-RUNS = _words(
+MEASURED = word_set("temperature temp temperatur température pressure druck pression current strom courant")
+RUNS = word_set(
     "run runs trial experiment series id subject patient animal person individual participant proband "
     "batch charge specimen probe replicate rep plot mouse rat tube vessel reactor site station country "
     "region sensor device group"
 )
-COUNTERS = _words(
+COUNTERS = word_set(
     "nr no number nummer num index idx row record rec recnum scan id sample point n count zeile messung "
     "lfd obs observation rownames line cycle zyklus"
 )
 # words about the instrument, or about another reading
-ASIDE = _words(
+ASIDE = word_set(
     "alarm status flag flags error err sd std stdev stddev sem se sigma uncertainty quality battery "
     "batt battv serial evid mdv cmt blq ci checksum crc rssi"
 )
 WELL = re.compile(r"[A-P]\d{1,2}|(?:well|sample|replicate|rep|tube)[ _-]?\w{1,4}", re.IGNORECASE)
 NUMBERED = re.compile(r"(?P<stem>[^\d]*)\d+")
 DEGREES = {"°c", "c", "degc", "k", "°f", "f", "degf", "deg c", "deg f", "celsius", "kelvin"}
+# The numbers below were set by hand so that the files in the tests are read right.
+# Fewer rows than this do not show how a column moves.
+ENOUGH = 12
+# A column moves in steps if its jumps exceed the first fraction of its range, it stays within the second
+# between them, and it is held for the third number of rows on average.
+JUMP = 0.1
+FLAT = 0.05
+HELD = 3.0
+# A column stays near one value if its range is less than this fraction of its largest value.
+NEAR = 0.05
+# An input is rougher than the first number (white noise has 2.4), and this many times rougher than what it
+# drives.
+ROUGH = 0.8
+ROUGHER = 5.0
 
 
 def plain(name: str) -> str:
@@ -124,3 +136,86 @@ def tells_runs(name: str) -> bool:
 def stems(names: Sequence[str]) -> set[str]:
     """Return what numbered names share, such as s of s1 and s2; one entry if all are numbered alike."""
     return {found["stem"] if (found := NUMBERED.fullmatch(name)) else name for name in names}
+
+
+def rises(values: Float, runs: Sequence[Int]) -> bool:
+    """Tell whether a column increases within each run, where it has at least two values."""
+    parts = [values[rows][np.isfinite(values[rows])] for rows in runs]
+    return any(len(part) > 1 for part in parts) and all(bool(np.all(np.diff(part) > 0)) for part in parts)
+
+
+def falls(values: Float) -> bool:
+    """Tell whether a column ends lower than it begins."""
+    seen = values[np.isfinite(values)]
+    return len(seen) > 1 and bool(seen[-1] < seen[0])
+
+
+def counts_rows(values: Float, runs: Sequence[Int]) -> bool:
+    """Tell whether a column goes up by one from row to row."""
+    whole = np.all(np.diff(values) == 1)
+    return bool(whole) or all(np.all(np.diff(values[rows]) == 1) for rows in runs)
+
+
+def is_constant(values: Float) -> bool:
+    """Tell whether a column never changes."""
+    seen = values[np.isfinite(values)]
+    return len(seen) > 0 and bool(np.all(seen == seen[0]))
+
+
+def hovers(values: Float, runs: Sequence[Int]) -> bool:
+    """Tell whether a column stays near one value and only trembles, as a temperature that is controlled."""
+    seen = values[np.isfinite(values)]
+    return bool(np.ptp(seen) < NEAR * np.max(np.abs(seen))) and roughness(values, runs) > ROUGH
+
+
+def in_steps(values: Float, runs: Sequence[Int]) -> bool:
+    """Tell whether a column is held for some rows and then jumps, as what is switched or set does.
+
+    A slow signal that is stored with few digits moves by one unit at a time and is none.
+    """
+    parts = [values[rows][np.isfinite(values[rows])] for rows in runs]
+    parts = [part for part in parts if len(part) > 1]
+    n = sum(map(len, parts))
+    size = max((float(np.max(np.abs(part))) for part in parts), default=0.0)
+    if n < ENOUGH or size == 0:
+        return False
+    parts = [part / size for part in parts]
+    span = float(np.ptp(np.concatenate(parts)))
+    if span == 0:
+        return False
+    jumps = np.concatenate([np.diff(part) for part in parts])
+    large = np.abs(jumps) > JUMP * span
+    n_jumps = int(np.sum(large))
+    if not n_jumps or n / (n_jumps + len(parts)) < HELD:
+        return False
+    levels = [piece for part in parts for piece in _levels(part, span)]
+    flat = np.concatenate([piece - np.median(piece) for piece in levels])
+    if np.quantile(np.abs(flat), 0.95) > FLAT * span / 2:
+        return False
+    if n_jumps == 1 and not all(len(piece) >= HELD for piece in levels):
+        return False
+    return not _is_rounded(jumps[large], levels, span)
+
+
+def roughness(values: Float, runs: Sequence[Int]) -> float:
+    """Return the size of second differences relative to the spread: near 0 if smooth, 2.4 for white noise."""
+    parts = [values[rows][np.isfinite(values[rows])] for rows in runs]
+    if sum(map(len, parts)) < ENOUGH:
+        return 0.0
+    every = np.concatenate(parts)
+    size = float(np.max(np.abs(every))) or 1.0
+    bends = np.concatenate([np.diff(part / size, 2) for part in parts])
+    spread = float(np.std(every / size))
+    return float(np.sqrt(np.mean(bends**2)) / spread) if len(bends) and spread else 0.0
+
+
+def _levels(part: Float, span: float) -> list[Float]:
+    """Return the pieces of a run between its jumps."""
+    return [piece for piece in np.split(part, np.flatnonzero(np.abs(np.diff(part)) > JUMP * span) + 1)]
+
+
+def _is_rounded(jumps: Float, levels: Sequence[Float], span: float) -> bool:
+    """Tell whether all jumps have one size although there are more than two levels: a matter of digits."""
+    heights = {round(float(np.median(piece)) / (JUMP * span)) for piece in levels}
+    sizes = np.abs(jumps)
+    return len(heights) > 2 and bool(np.ptp(sizes) <= FLAT * np.max(sizes))
