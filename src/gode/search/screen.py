@@ -5,7 +5,6 @@ Constants inside a term stay at the values from which fits start.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import combinations
 from typing import NamedTuple
 
@@ -48,16 +47,23 @@ def best_sums(
         return []
     some = np.unique(np.linspace(0, len(each) - 1, MOST_RUNS).astype(int)) if each else ()
     parts = [each[i] for i in some] or [problem]
+    terms = [vocabulary.written(body) for body in vocabulary.bodies]
     if vocabulary.frame != ZERO or problem.form is not Form.RESIDUAL:
         pairs = [(own, target) for own in parts if (target := _target(vocabulary, own)) is not None]
-        targets = [target for _, target in pairs]
-        return _best_of(vocabulary, targets, [own for own, _ in pairs], n, config) if pairs else []
+        if not pairs:
+            return []
+        parts = [own for own, _ in pairs]
+        tables, owner = _rows(terms, parts, config)
+        return _best_of(vocabulary, [target for _, target in pairs], parts, tables, owner, n)
     leading = [b for b in vocabulary.bodies if depends_on(b, highest) and not has_constant(b)]
+    leads = [b for b in leading if b != var(highest)][:LEADING]
+    tables, owner = _rows(terms if leads else [], parts, config)
     found: list[Bodies] = []
-    for lead in [b for b in leading if b != var(highest)][:LEADING]:
-        others = replace(vocabulary, bodies=tuple(b for b in vocabulary.bodies if b != lead))
+    for lead in leads:
         targets = [_values(lead, own, config)[0] for own in parts]
-        sums = _best_of(others, targets, parts, -(-n // LEADING), config)
+        others = owner != vocabulary.bodies.index(lead)
+        rows = [table[others] for table in tables]
+        sums = _best_of(vocabulary, targets, parts, rows, owner[others], -(-n // LEADING))
         found += [bodies | {lead} for bodies in sums]
     return found
 
@@ -66,11 +72,16 @@ def _best_of(
     vocabulary: Vocabulary,
     targets: Sequence[Float],
     parts: Sequence[Regression],
+    tables: Sequence[Float],
+    owner: Int,
     n: int,
-    config: ConstantsConfig,
 ) -> list[Bodies]:
-    """Return the `n` sums of each size that are closest to the targets, one for each problem."""
-    tables, owner = _rows([vocabulary.written(body) for body in vocabulary.bodies], parts, config)
+    """Return the `n` sums of each size that are closest to the targets, one for each problem.
+
+    Args:
+        tables: the rows of the terms along each problem.
+        owner: the term of each row.
+    """
     if vocabulary.known:
         tables, targets, owner = _without_known(vocabulary, parts, tables, targets, owner)
     if not len(owner):
