@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-import gode.prior.learned
+import gode.prior.model
 from gode.prior import known_laws, learn_prior
 
 if __name__ == "__main__":
-    home = Path(gode.prior.learned.__file__).parent
-    text = gode.prior.learned.prior_text(learn_prior(known_laws()))
-    (home / gode.prior.learned.FILE).write_text(text, encoding="utf-8")
+    home = Path(gode.prior.model.__file__).parent
+    text = gode.prior.model.prior_text(learn_prior(known_laws()))
+    (home / gode.prior.model.FILE).write_text(text, encoding="utf-8")

@@ -113,7 +113,7 @@ def grammars_of(name: str):
     from gode.grammar import load_grammar
     from gode.grammar.learning import best_strength, learn_probabilities, rounded
     from gode.prior import known_laws
-    from gode.prior.sentences import write_laws
+    from gode.prior.writing import write_laws
 
     spec = SPECS[name]
     source = load_grammar(spec.source)
@@ -128,7 +128,7 @@ def prepare(folder: Path, names: list[str]) -> None:
     """Draw the library of each model and measure its behaviour."""
     from gode.library import draw_library, save_library
     from gode.model.behaviour import behaviour_of, make_probe
-    from gode.model.corpus import is_held_out, make_corpus, save_corpus
+    from gode.model.choices import is_held_out, make_corpus, save_corpus
 
     folder.mkdir(parents=True, exist_ok=True)
     for name in names:
@@ -173,9 +173,8 @@ def train(folder: Path, labels: list[str], trained: Path, seconds: float, device
 
 def train_ours(folder: Path, name: str, variant: str, seconds: float, device: str, show):
     """Train our network."""
-    from gode.model.corpus import Corpus, load_corpus
-    from gode.model.gvae import Sizes
-    from gode.model.training import TrainConfig, train
+    from gode.model.choices import Corpus, load_corpus
+    from gode.model.training import Sizes, TrainConfig, train
 
     corpus = load_corpus(folder / f"{name}.corpus.npz")
     spec = SPECS[name]
@@ -205,8 +204,7 @@ def train_ours(folder: Path, name: str, variant: str, seconds: float, device: st
 def train_published(folder: Path, name: str, seconds: float, device: str, show):
     """Train the paper's network, for `seconds` or to its stopping rule."""
     from gode.library import load_library
-    from gode.model.corpus import load_corpus
-    from gode.model.plan import padded
+    from gode.model.choices import load_corpus, padded
     from gode.paper.autoencoder_eq3 import PaperSizes, PaperTrainConfig, train_paper
 
     spec = SPECS[name].paper
@@ -272,7 +270,7 @@ def ship_one(library, name: str, variant: str, trained: Path, out: Path) -> dict
 
 def facts_of(library, name: str, variant: str, epochs: list[dict]) -> dict[str, object]:
     """Return what the card says about the making of a model."""
-    from gode.model.terms import make_book
+    from gode.model.termbook import make_book
 
     spec = SPECS[name]
     source, _ = grammars_of(name)

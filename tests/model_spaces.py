@@ -4,10 +4,9 @@ import numpy as np
 
 from gode.grammar import Grammar, load_grammar
 from gode.library import Library, draw_library
-from gode.model.inference import GrammarNetwork, PaperNetwork
+from gode.model.inference import GrammarNetwork, PaperNetwork, wanted_shapes
 from gode.model.latent import LatentSpace
-from gode.model.shapes import wanted_shapes
-from gode.model.terms import make_book
+from gode.model.termbook import make_book
 
 SIZES = {
     "gode": {"latent": 5, "rule_width": 4, "head_width": 3, "encoder": 6, "decoder": 7},

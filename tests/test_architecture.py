@@ -67,9 +67,7 @@ LAZY_EDGES = {("discovery/result.py", "report"), ("cli/studio.py", "studio")}
 # Each outside library, with the files or folders that may import it.
 DOORS = {
     "torch": (
-        "model/gvae.py",
         "model/training.py",
-        "model/checkpoint.py",
         "paper/autoencoder_eq3.py",
     ),
     "safetensors": ("model/",),
@@ -96,7 +94,8 @@ DOORS = {
     "pyarrow": ("tables/binary.py",),
     "control": ("report/linear.py",),  # python-control, where it is installed
     "sklearn": ("estimator.py",),  # its tags, when it asks for them
-    "matplotlib": ("report/figures.py", "report/panels.py", "report/planes.py", "gode_bench/figures.py"),
+    "matplotlib": ("report/figures.py", "gode_bench/figures.py"),
+    "contourpy": ("report/plots.py",),
     "symengine": ("gode_bench/baselines.py",),
     "pysindy": ("gode_bench/peers/sindy.py", "gode_bench/peers/sindy_systems.py"),
     "pyoperon": ("gode_bench/peers/operon.py",),

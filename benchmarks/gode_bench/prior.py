@@ -23,8 +23,8 @@ from gode.library import draw_library
 from gode.prior import KnownLaw, Prior, default_prior, known_laws, learn_prior
 from gode.prior.corpus import fields
 from gode.prior.model import visible
-from gode.prior.sentences import write_laws
 from gode.prior.terms import View
+from gode.prior.writing import write_laws
 from gode_bench.odebench.systems import systems
 from gode_bench.problems import SUITES
 

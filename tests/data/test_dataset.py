@@ -83,7 +83,6 @@ def test_states_may_be_observed_at_different_times_and_empty_rows_are_dropped():
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        ({"u": np.column_stack([T, np.full(11, np.nan)])}, "y is never observed; leave it out"),
         ({"u": np.column_stack([T, np.where(T > 0.25, np.nan, T)])}, "y is observed at 3 times only"),
         ({"u": T}, r"x, y must have the shape \(n, 2\), got \(11,\); give one column per state"),
         ({"u": np.ones((11, 3))}, r"x, y must have the shape \(n, 2\), got \(11, 3\)"),

@@ -103,7 +103,6 @@ def test_inputs_have_names_in_a_system_and_places_in_a_scalar_equation():
         ({"u": {**BOTH, "soil": np.ones(8)}}, "soil is constant, and a constant state has no equation"),
         ({"u": {**BOTH, "hare": PREY}}, "prey and hare are identical; drop one of them"),
         ({"u": {**BOTH, "hare": -2.5 * PREY}}, "hare is -2.5 times prey at every time"),
-        ({"u": {**BOTH, "hare": np.full(8, np.nan)}}, "hare is never observed; leave it out"),
         ({"names": ["t", "y"]}, "'t' cannot name a state: in an equation it means time; rename"),
         ({"names": ["x", "F"]}, "'F' cannot name a state: in an equation it means a known input"),
         ({"names": ["C", "y"]}, "'C' cannot name a state: in an equation it means a free constant"),

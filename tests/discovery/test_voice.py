@@ -19,6 +19,7 @@ from gode.discovery import Discovery
 from gode.discovery.quality import Quality, Verdict
 from gode.discovery.residuals import Channel, Series
 from gode.report.page import all_constants, notebook_summary, overview_words
+from gode.report.plots import Plots
 from gode.report.sections import front_section, rivals_section, verdict_box
 from gode.selection import Pool, rank
 
@@ -96,7 +97,7 @@ def texts(discovery: Discovery) -> dict[str, str]:
     sections = [
         verdict_box(discovery),
         *rivals_section(discovery),
-        *front_section(discovery, SimpleNamespace(front=list)),
+        *front_section(discovery, Plots(discovery)),
     ]
     return {
         "command line": printed(lambda: print_discovery(discovery, seconds=None)),

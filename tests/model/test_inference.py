@@ -6,12 +6,21 @@ import numpy as np
 import pytest
 from safetensors.numpy import load
 
+from gode.errors import ModelError
 from gode.grammar import generate, grammar_names, load_grammar, sample_many
-from gode.model.inference import GrammarNetwork, Machine, PaperNetwork, greedy, sampled
+from gode.model.choices import Plan, padded
+from gode.model.inference import (
+    SIZE_TENSORS,
+    GrammarNetwork,
+    Machine,
+    PaperNetwork,
+    check_shapes,
+    greedy,
+    sampled,
+    wanted_shapes,
+)
 from gode.model.latent import model_names, read_model
-from gode.model.plan import Plan, padded
-from gode.model.shapes import SIZES
-from model_spaces import NETWORKS, SMALL, random_weights
+from model_spaces import NETWORKS, SIZES, SMALL, random_weights
 
 each_grammar = pytest.mark.parametrize("name", grammar_names())
 each_kind = pytest.mark.parametrize("kind", ["gode", "paper"])
@@ -21,11 +30,11 @@ def twin_of(kind: str, weights: dict[str, np.ndarray], grammar):
     """Torch's network with these weights."""
     import torch
 
-    from gode.model.gvae import GrammarVAE, Sizes
+    from gode.model.training import GrammarVAE, Sizes
     from gode.paper.autoencoder_eq3 import PaperSizes, PaperVAE
 
     n_rules = len(grammar.rules)
-    sizes = {size: weights[name].shape[axis] for size, (name, axis) in SIZES[kind].items()}
+    sizes = {size: weights[name].shape[axis] for size, (name, axis) in SIZE_TENSORS[kind].items()}
     if kind == "gode":
         twin = GrammarVAE(Sizes(n_rules=n_rules, n_heads=len(grammar.nonterminals), **sizes))
     else:
@@ -197,3 +206,47 @@ def check_agreement(card: bytes, content: bytes) -> None:
     np.testing.assert_allclose(space.encode_derivations(derivations), mean, atol=1e-4)
     # both round: where torch itself errs by more than 1e-4, the two may differ by a few times that
     np.testing.assert_allclose(ours, theirs, atol=max(1e-4, 5 * rounding))
+
+
+B1 = load_grammar("b1")
+FACTS = len(B1.rules), len(B1.nonterminals), B1.limit
+each_kind = pytest.mark.parametrize("kind", ["gode", "paper"])
+
+
+@pytest.mark.torch
+def test_our_shapes_are_torch_s():
+    from gode.model.training import GrammarVAE, Sizes
+
+    sizes = Sizes(n_rules=FACTS[0], n_heads=FACTS[1], behaviour=3)
+    state = {k: tuple(v.shape) for k, v in GrammarVAE(sizes).state_dict().items()}
+    check_shapes("gode", {k: v for k, v in state.items() if not k.startswith("behaviour")}, *FACTS)
+
+
+@pytest.mark.torch
+def test_the_paper_s_shapes_are_torch_s():
+    from gode.paper.autoencoder_eq3 import PaperSizes, PaperVAE
+
+    model = PaperVAE(PaperSizes(n_rules=FACTS[0] + 1, n_max=B1.limit))
+    check_shapes("paper", {k: tuple(v.shape) for k, v in model.state_dict().items()}, *FACTS)
+
+
+@each_kind
+def test_every_weight_counts(kind: str):
+    good = wanted_shapes(kind, SIZES[kind], *FACTS)
+    check_shapes(kind, good, *FACTS)
+    for name, shape in good.items():
+        for other in (None, (), (*shape, 1), (shape[0] + 1, *shape[1:]), (0, *shape[1:])):
+            changed = {k: v for k, v in good.items() if k != name} | (
+                {name: other} if other is not None else {}
+            )
+            with pytest.raises(ModelError, match="these are the weights of something else"):
+                check_shapes(kind, changed, *FACTS)
+    with pytest.raises(ModelError, match="'more' should be absent"):
+        check_shapes(kind, good | {"more": (1,)}, *FACTS)
+
+
+@each_kind
+def test_another_grammar_has_other_shapes(kind: str):
+    good = wanted_shapes(kind, SIZES[kind], *FACTS)
+    with pytest.raises(ModelError):
+        check_shapes(kind, good, FACTS[0] + 1, *FACTS[1:])

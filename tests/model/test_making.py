@@ -13,7 +13,7 @@ from gode.errors import ConfigError, FileError
 from gode.grammar import load_grammar
 from gode.library import draw_library
 from gode.model import load_model
-from gode.model.corpus import is_held_out
+from gode.model.choices import is_held_out
 from gode.model.making import Making, check_model, make_model, unseen_library
 from model_spaces import SMALL, random_space
 
@@ -92,7 +92,7 @@ def test_unknown_device_is_an_error(tmp_path: Path, device: str):
 
 def test_missing_torch_is_an_error_before_anything_is_drawn(tmp_path: Path, monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
-    monkeypatch.delitem(sys.modules, "gode.model.checkpoint", raising=False)
+    monkeypatch.delitem(sys.modules, "gode.model.training", raising=False)
     with pytest.raises(ConfigError, match="training needs torch; install it with: pip install"):
         make_model(making(), tmp_path, device="cpu")
     assert not list(tmp_path.iterdir())

@@ -6,15 +6,18 @@ import pytest
 from gode.errors import ConfigError
 from gode.grammar import load_grammar
 from gode.library import draw_library
-from gode.model.corpus import Corpus, is_held_out, make_corpus
+from gode.model.choices import Corpus, is_held_out, make_corpus
 
 torch = pytest.importorskip("torch")
 
-from gode.model.gvae import Sizes  # noqa: E402 -- needs torch
 from gode.model.inference import GrammarNetwork  # noqa: E402
 from gode.model.latent import LatentSpace  # noqa: E402
 from gode.model.quality import exact_share  # noqa: E402
-from gode.model.training import TrainConfig, train  # noqa: E402
+from gode.model.training import (  # noqa: E402
+    Sizes,
+    TrainConfig,
+    train,
+)
 from model_spaces import SMALL  # noqa: E402
 
 pytestmark = pytest.mark.torch

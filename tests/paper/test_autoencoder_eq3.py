@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gode.library import draw_library
-from gode.model.plan import padded
+from gode.model.choices import padded
 
 torch = pytest.importorskip("torch")
 

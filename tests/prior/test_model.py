@@ -9,7 +9,7 @@ from gode.equation import parse_skeleton, parse_system
 from gode.grammar import load_grammar
 from gode.library import draw_library
 from gode.prior import Smoothing, default_prior, known_laws, learn_prior, log_prior, read_corpus
-from gode.prior.model import MOST_TERMS, _log_sums_over_sets
+from gode.prior.model import MOST_TERMS, _log_sums_over_sets, kept_prior, prior_text
 from gode.prior.terms import View, labellings, pattern, ways_of_writing
 
 
@@ -131,3 +131,12 @@ def test_a_law_of_second_order_is_expected_as_a_pair_too() -> None:
     other = parse_system(["x' = C*x", "y' = C*cos(x) + C*x + C*F"])
     prior = learn_prior(laws)
     assert prior.log_prior(pair) > prior.log_prior(other) + 2
+
+
+def test_the_kept_prior_is_the_one_learned_from_the_laws() -> None:
+    kept, learned = kept_prior(), learn_prior(known_laws())
+    assert kept is not None, "the laws changed; run python scripts/learn_prior.py"
+    assert prior_text(kept) == prior_text(learned), "learning changed; run python scripts/learn_prior.py"
+    assert kept.counts == learned.counts
+    assert kept.composition == learned.composition
+    assert kept.smoothing == learned.smoothing

@@ -188,7 +188,7 @@ def test_runs_are_named_the_same_everywhere(driven, names):
     dataset = replace(driven.prepared.dataset, names=given)
     found = replace(driven, prepared=replace(driven.prepared, dataset=dataset))
     read = Reader(discovery_page(found, title="two runs"))
-    assert [read.text.count(name) for name in names] == [3, 3]  # initial values, picture, smoothing
+    assert [read.text.count(name) for name in names] == [4, 4]  # initial values, two pictures, smoothing
     assert "run 2" not in read.words
     assert ("run 0" in read.words) == (not given)
 

@@ -12,7 +12,7 @@ from gode.errors import ConfigError, EquationError
 from gode.report.experiments import separations
 from gode.report.mathml import law_mathml
 from gode.report.page import discovery_page, notebook_summary
-from gode.report.planes import chosen_states
+from gode.report.plots import chosen_states
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +68,7 @@ def test_the_picture_has_a_row_for_each_state(predation, masses):
 
 
 def test_the_phase_plane_shows_nullclines_and_equilibria(predation):
-    plane = next(axes for axes in predation.plot().axes if axes.get_title(loc="left") == "phase plane")
+    plane = next(axes for axes in predation.plot().axes if axes.get_title(loc="left") == "Phase plane")
     names = plane.get_legend_handles_labels()[1]
     assert {"prey' = 0", "pred' = 0", "unstable", "a centre"} <= {*names}
 

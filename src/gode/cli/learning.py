@@ -48,7 +48,7 @@ def learn_command(corpus: str, name: str, out: Path | None, strength: float | No
         rounded,
     )
     from gode.prior import known_laws, load_corpus
-    from gode.prior.sentences import write_laws
+    from gode.prior.writing import write_laws
 
     source = load_grammar(name)
     found = write_laws(source, known_laws() if corpus == KNOWN else load_corpus(corpus))

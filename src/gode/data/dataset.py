@@ -97,6 +97,10 @@ class Run:
             counts=None if self.counts is None else self.counts[kept],
         )
 
+    def is_measured(self, state: int) -> bool:
+        """Tell whether there are readings of a state or of its derivatives."""
+        return bool(np.isfinite(self.observed[3 * state : 3 * state + 3]).any())
+
     @property
     def roots(self) -> Float:
         """The square root (n,) of the number of samples behind each value, by which its noise is reduced."""
@@ -167,10 +171,19 @@ class Dataset:
         return int(sum(np.isfinite(run.observed).sum() for run in self.runs))
 
     @property
+    def hidden(self) -> tuple[int, ...]:
+        """The numbers of the states that were never measured."""
+        states = range(len(self.states))
+        return tuple(s for s in states if not any(run.is_measured(s) for run in self.runs))
+
+    @property
     def channels(self) -> tuple[str, ...]:
         """The channels that were observed in some run."""
         seen = np.any([np.isfinite(run.observed).any(axis=1) for run in self.runs], axis=0)
         return tuple(name for name, here in zip(channel_names(self.states), seen, strict=True) if here)
+
+
+N_TUNED = 4  # The hyperparameters of the smoothing of one state are so many numbers.
 
 
 @dataclass(frozen=True)
@@ -190,6 +203,12 @@ class Smooth:
     profile: Float | None = None
     shares: Float | None = None
     evidence: float = np.nan  # log probability of the data and hyperparameters, of one state
+
+    @classmethod
+    def unknown(cls, t: Float) -> "Smooth":
+        """Return the place of a state that was never measured: zeros, until a fitted law fills it."""
+        nothing = np.zeros((3, len(t)))
+        return cls(t, nothing, nothing.copy(), np.full(3, np.nan), np.zeros(N_TUNED))
 
     @property
     def sigma(self) -> Float:
@@ -291,7 +310,8 @@ def cycles(run: Run, channel: int | None = None) -> float:
     By default it is the lowest channel of each state, of which the fastest counts.
     """
     if channel is None:
-        return max(cycles(run, lowest_channel(run, s)) for s in range(run.n_states))
+        lowest = [lowest_channel(run, s) for s in range(run.n_states) if run.is_measured(s)]
+        return max(cycles(run, each) for each in lowest)
     signal = run.observed[channel]
     seen = np.isfinite(signal)
     n = int(seen.sum())

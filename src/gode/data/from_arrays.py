@@ -99,6 +99,7 @@ def make_dataset(
     )
     in_equation = states if len(states) > 1 else STATES
     dataset = Dataset(tuple(runs), shown, run_names if several else (), in_equation)
+    _check_hidden(dataset)
     return with_units(dataset, units) if units else dataset
 
 
@@ -314,15 +315,24 @@ def _check_units_of_time(run: Run, where: str) -> None:
 
 
 def _check_enough(run: Run, states: tuple[str, ...], where: str) -> None:
-    """Raise DataError if a state was observed at too few times."""
+    """Raise DataError if a state was observed at too few times; one that never was may be hidden."""
     for name, channels in zip(states, np.split(run.observed, len(states)), strict=True):
         n = int(np.isfinite(channels).any(axis=0).sum())
-        if n == 0:
-            raise DataError(f"{where}{name} is never observed; leave it out, or measure it")
-        if n < MIN_POINTS:
+        if 0 < n < MIN_POINTS:
             raise DataError(
                 f"{where}{name} is observed at {n} times only; at least {MIN_POINTS} are needed, "
                 "so leave it out or measure more"
+            )
+
+
+def _check_hidden(dataset: Dataset) -> None:
+    """Raise DataError if a state was observed in some runs and never in others."""
+    for s, name in enumerate(dataset.states):
+        measured = [run.is_measured(s) for run in dataset.runs]
+        if any(measured) and not all(measured):
+            where = dataset.name_of(measured.index(False))
+            raise DataError(
+                f"{where}: {name} is never observed, but is in other runs; leave that run out, or measure it"
             )
 
 

@@ -62,6 +62,9 @@ def smooth_runs(
     states, memo = [], {} if memo is None else memo
     for s in range(runs[0].n_states):
         parts = [(run.state(s), exact[2 * s : 2 * s + 2]) for run, exact in zip(runs, known, strict=True)]
+        if not any(run.is_measured(0) for run, _ in parts):
+            states.append([Smooth.unknown(run.t) for run, _ in parts])
+            continue
         key = s, tuple(run.observed.tobytes() for run, _ in parts)
         if key not in memo:
             memo[key] = _smooth_by_noise(parts, hurried)

@@ -170,6 +170,12 @@ def discover_in(
     check_names(options.individual, given.parameters if given else ())
     if given is not None and not given.functions:
         return fit_known(dataset, options.known, individual=options.individual)
+    if dataset.hidden:
+        name = dataset.states[dataset.hidden[0]]
+        raise DataError(
+            f"{name} is never observed; leave it out, or measure it. Where the equations are known, gode.fit "
+            "finds their constants and the curve of a state that was not measured"
+        )
     for settings in tasks:
         check_start(settings, dataset.inputs)
     with one_thread(), Interrupts(options.max_seconds) as interrupts:

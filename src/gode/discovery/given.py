@@ -33,16 +33,17 @@ from gode.equation import (
 from gode.equation.fixing import Bounds
 from gode.equation.parse_frame import split_equations
 from gode.equation.parse_system import written_states
-from gode.equation.system import shown_as
+from gode.equation.system import make_law, shown_as
 from gode.errors import DataError, EquationError
 from gode.fitting import ConstantsConfig, fit_constants
 from gode.fitting.individuals import CHOSEN
 from gode.fitting.long_records import shorter
-from gode.fitting.prepare import Prepared, prepare
+from gode.fitting.multistart import minima
+from gode.fitting.prepare import Prepared, assemble, prepare
 from gode.fitting.resolved import is_resolved
 from gode.fitting.shooting import start_error
 from gode.fitting.target import Target
-from gode.fitting.views import view
+from gode.fitting.views import along, view
 from gode.search.common import with_common
 from gode.search.coupling import best_combinations, law_of
 from gode.search.known import Known, Texts, make_known
@@ -99,7 +100,9 @@ def fit(
         >>> g = fit(["x' = C*x - C*x*y", "y' = C*x*y - C*y"], t, xy)  # doctest: +SKIP
     """
     joined = chosen_interpolation(hold, interpolation)
-    if names is None and all(isinstance(x, np.ndarray | list | None) for x in (u, velocity, acceleration)):
+    if names is None and isinstance(u, Mapping) and velocity is None and acceleration is None:
+        names = _with_hidden(equation, u)
+    elif names is None and all(isinstance(x, np.ndarray | list | None) for x in (u, velocity, acceleration)):
         names = _written(equation, u if u is not None else velocity if velocity is not None else acceleration)
     known = make_known(equation, fixed, bounds, units)
     dataset = make_dataset(
@@ -119,6 +122,24 @@ def _written(equation: Texts, values: object) -> tuple[str, ...] | None:
     with suppress(EquationError):  # it is read again where its place can be told
         return written_states(texts)
     return None
+
+
+def _with_hidden(equation: Texts, measured: Mapping[str, Series]) -> tuple[str, ...] | None:
+    """Return the states of the equations where some of them were not measured; None where all were."""
+    texts = split_equations(equation)
+    if len(texts) <= len(measured):
+        return None
+    try:
+        written = written_states(texts)
+    except EquationError:  # it is read again where its place can be told
+        return None
+    other = [str(name) for name in measured if name not in written]
+    if other:
+        raise DataError(
+            f"the data hold {other[0]!r}, but the equations are those of {', '.join(written)}; call what was "
+            "measured as in the equations, and leave out what was not"
+        )
+    return written
 
 
 def fit_known(dataset: Dataset, known: Known, *, individual: tuple[str, ...] = ()) -> Discovery:
@@ -181,14 +202,18 @@ def _best_fit(dataset: Dataset, skeleton: LawSkeleton, settings: Settings) -> Di
     check_enough(dataset, skeleton, settings.individual)
     own = bool(settings.individual)
     prepared = prepare(dataset, settings.order, settings.selection.floor, individual=own)
-    if isinstance(skeleton, SystemSkeleton):
+    begins: list[Start] = []
+    if dataset.hidden:
+        starts: Sequence[Law] = []
+        begins = _starts_with_hidden(skeleton, prepared, settings)
+    elif isinstance(skeleton, SystemSkeleton):
         prepared = with_held_input(prepared, settings) if skeleton.inputs else prepared
-        starts: Sequence[Law] = _starts_of_system(skeleton, prepared, settings)
+        starts = _starts_of_system(skeleton, prepared, settings)
     else:
         prepared = with_held_input(prepared, settings, skeleton) if skeleton.inputs else prepared
         starts = _starts(skeleton, prepared, settings)
     workers = Workers(prepared, settings)
-    begins = [Start(equation, patient=True) for equation in starts]
+    begins = begins or [Start(equation, patient=True) for equation in starts]
     if prepared.each and isinstance(skeleton, Skeleton):
         begins = [_start_of_each(skeleton, prepared, settings), *begins[:1]]
     best = _fitted(workers, begins)
@@ -204,6 +229,8 @@ def _best_fit(dataset: Dataset, skeleton: LawSkeleton, settings: Settings) -> Di
         best = [with_common(best[0], fit, prepared.floor, settings.selection)]
     if not best:
         raise DataError(f"{skeleton} cannot be fitted to these data: its solution diverges")
+    if dataset.hidden:
+        prepared = _with_hidden_curves(best[0], prepared, settings)
     bars, told = with_error_bars(best, prepared, settings), tuple(remark_on_part(best[0], prepared))
     return with_causes(Discovery(bars, prepared, settings, 1, remarks=told))
 
@@ -223,6 +250,47 @@ def _starts(skeleton: Skeleton, prepared: Prepared, settings: Settings) -> list[
         failure = next((fit.failure for fit in cheap if fit.failure), "its solution diverges")
         raise DataError(f"{skeleton} cannot be fitted to these data: {failure}")
     return [equation for _, equation in tried]
+
+
+def _starts_with_hidden(skeleton: LawSkeleton, prepared: Prepared, settings: Settings) -> list[Start]:
+    """Return the best minima from random starts, for a law with states that were never measured."""
+    rng = np.random.default_rng(settings.seed)
+    found = minima(
+        skeleton,
+        prepared.target,
+        prepared.columns,
+        prepared.dataset.hidden,
+        rng=rng,
+        config=settings.shooting,
+    )
+    if not found:
+        raise DataError(f"{skeleton} cannot be fitted to these data: its solution diverges from every start")
+    return [
+        Start(
+            make_law(skeleton, each.constants), patient=True, initial=tuple(map(tuple, each.initial.tolist()))
+        )
+        for each in found[:MINIMA]
+    ]
+
+
+def _with_hidden_curves(found: Candidate, prepared: Prepared, settings: Settings) -> Prepared:
+    """Return the data with the curves of hidden states as the fitted law has them."""
+    laws = [found.law_of(i) for i in range(len(found.initial))]
+    smooths = along(prepared, laws, found.initial)
+    if smooths is None:
+        return prepared
+    hidden = [3 * s + k for s in prepared.dataset.hidden for k in range(3)]
+    for smooth, solved in zip(prepared.smooths, smooths, strict=True):
+        smooth.values[hidden] = solved.values[hidden]
+    fitted, floor = prepared.whole.dataset, settings.selection.floor
+    return assemble(
+        prepared.dataset,
+        fitted,
+        prepared.smooths,
+        settings.order,
+        floor,
+        individual=bool(settings.individual),
+    )
 
 
 def _start_of_each(skeleton: Skeleton, prepared: Prepared, settings: Settings) -> Start:

@@ -53,7 +53,8 @@ def first_part(whole: Target) -> Target:
     most = _most(whole.dataset)
     if all(run.n_points <= 1.5 * most for run in whole.dataset.runs):
         return whole
-    lowest = [3 * s + int(np.flatnonzero(own)[0]) for s, own in enumerate(whole.weights.reshape(-1, 3) > 0)]
+    seen = whole.weights.reshape(-1, 3) > 0
+    lowest = [3 * s + int(np.flatnonzero(row)[0]) for s, row in enumerate(seen) if row.any()]
     sizes = [max(_varied_length(guide[c], most) for c in lowest) for guide in whole.guides]
     return _first_points(whole, sizes)
 

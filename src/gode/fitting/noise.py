@@ -82,6 +82,9 @@ def _step(dataset: Dataset, channel: int) -> float:
 
 def spread_over_noise(dataset: Dataset, noise: Float, state: int) -> float:
     """Return the spread of the lowest observed channel of a state in units of its noise, which is in it."""
-    channel = 3 * state + int(np.flatnonzero(np.isfinite(noise[3 * state : 3 * state + 3]))[0])
+    seen = np.flatnonzero(np.isfinite(noise[3 * state : 3 * state + 3]))
+    if not len(seen):  # The state was never measured.
+        return 1.0
+    channel = 3 * state + int(seen[0])
     root = max(float(np.median(run.roots)) for run in dataset.runs)
     return max(float(_size(dataset, channel) / noise[channel]) * root, 1.0)

@@ -14,12 +14,15 @@ def fitted_polynomials(target: Target) -> list[tuple[tuple[float, ...], int]]:
     found = []
     for extra in (0, 1):
         squares = [_polynomial(target, s, extra) for s in range(len(target.scales))]
-        found.append((tuple(squares), len(squares) * len(target.dataset.runs) * (extra + 1)))
+        measured = len(squares) - len(target.dataset.hidden)
+        found.append((tuple(squares), measured * len(target.dataset.runs) * (extra + 1)))
     return found
 
 
 def _polynomial(target: Target, state: int, extra: int) -> float:
-    """Return the mean square that polynomials of one state leave."""
+    """Return the mean square that polynomials of one state leave; 0 for a state that was never measured."""
+    if state in target.dataset.hidden:
+        return 0.0
     sse, n = 0.0, 0
     own = slice(3 * state, 3 * state + 3)
     for i, run in enumerate(target.dataset.runs):

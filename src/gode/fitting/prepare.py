@@ -131,8 +131,12 @@ def _screened_runs(dataset: Dataset) -> tuple[int, ...]:
 
 
 def _scales(smooths: Sequence[Smooth]) -> tuple[float, ...]:
+    """Return the size of each state; no solution is too large for one that was never measured."""
     sizes = np.max([np.abs(s.values[::3]).max(axis=1) for s in smooths], axis=0)
-    return tuple(float(size) or 1.0 for size in sizes)
+    unknown = np.all([np.isnan(s.noise.reshape(-1, 3)).all(axis=1) for s in smooths], axis=0)
+    return tuple(
+        np.inf if hidden else float(size) or 1.0 for size, hidden in zip(sizes, unknown, strict=True)
+    )
 
 
 def _guides(dataset: Dataset, smooths: tuple[Smooth, ...]) -> tuple[Float, ...]:

@@ -13,10 +13,10 @@ never replaced. A derivation therefore refers only to earlier entries and contai
 from dataclasses import dataclass, field
 
 from gode.grammar.coding import Coded
-from gode.grammar.lookahead import Lookahead
 
-COMPLETE, SCAN = -2, -1  # what a place waits for if not for a nonterminal
-NOTHING = -1  # a token that occurs in no rule
+# What a place waits for if not for a nonterminal: nothing more, or a token.
+COMPLETE, SCAN = -2, -1
+NOTHING = -1  # The number of a token that occurs in no rule.
 
 Waiting = dict[int, list[tuple[int, int]]]
 Predicted = tuple[tuple[int, ...], dict[int, tuple[int, ...]]]
@@ -36,6 +36,53 @@ class _Chart:
     done: list[dict[int, tuple[int, int]]] = field(default_factory=list)
     # places after the next token, origin, position
     scans: list[tuple[int, int, int]] = field(default_factory=list)
+
+
+class Lookahead:
+    """FIRST and FOLLOW sets and empty derivations, over the active rules of a grammar.
+
+    `empty[symbol]` is a derivation of the empty sentence, for symbols that have one; `first[symbol]` holds
+    the tokens that a sentence of `symbol` may begin with, `follow[symbol]` those that may come after it.
+    """
+
+    def __init__(self, coded: Coded, start: int) -> None:
+        rules = sorted(rule for group in coded.active_rules for rule in group)
+        self._parts = [(rule, coded.heads[rule], coded.bodies[rule]) for rule in rules]
+        n = len(coded.nonterminals)
+        self.empty: dict[int, tuple[int, ...]] = {}
+        self.first: list[set[int]] = [set() if symbol < n else {symbol} for symbol in range(coded.end)]
+        self.follow: list[set[int]] = [set() for _ in range(coded.end)]
+        self.follow[start].add(coded.end)
+        self._fill_empty()
+        self._fill_first()
+        self._fill_follow()
+
+    def _fill_empty(self) -> None:
+        """Find empty derivations by iteration; the first found is kept, so each is built of earlier ones."""
+        size = -1
+        while size < len(self.empty):
+            size = len(self.empty)
+            for rule, head, body in self._parts:
+                if head not in self.empty and all(symbol in self.empty for symbol in body):
+                    self.empty[head] = (rule, *(r for symbol in body for r in self.empty[symbol]))
+
+    def _fill_first(self) -> None:
+        size = -1
+        while size < (size := sum(map(len, self.first))):
+            for _, head, body in self._parts:
+                for symbol in body:
+                    self.first[head] |= self.first[symbol]
+                    if symbol not in self.empty:
+                        break
+
+    def _fill_follow(self) -> None:
+        size = -1
+        while size < (size := sum(map(len, self.follow))):
+            for _, head, body in self._parts:
+                after = set(self.follow[head])
+                for symbol in reversed(body):
+                    self.follow[symbol] |= after
+                    after = after | self.first[symbol] if symbol in self.empty else set(self.first[symbol])
 
 
 class Parser:

@@ -1,9 +1,8 @@
 """A continuous map of the library."""
 
 from gode.model.latent import LatentSpace, load_model, model_names
-from gode.model.listing import Listing, open_space
-from gode.model.terms import terms_for
-from gode.model.views import equation_space
+from gode.model.spaces import Listing, equation_space, open_space
+from gode.model.termbook import terms_for
 
 __all__ = [
     "LatentSpace",

@@ -25,10 +25,18 @@ from gode.errors import EquationError, GrammarError, ModelError, shortened
 from gode.files import make_folder, read_bytes, replacing
 from gode.grammar import Derivation, Grammar, generate
 from gode.library import sentence_skeleton
-from gode.model.inference import GrammarNetwork, Network, PaperNetwork, Single, Weights, greedy, sampled
-from gode.model.plan import Plan, padded
-from gode.model.shapes import check_shapes
-from gode.model.terms import TermBook
+from gode.model.choices import Plan, padded
+from gode.model.inference import (
+    GrammarNetwork,
+    Network,
+    PaperNetwork,
+    Single,
+    Weights,
+    check_shapes,
+    greedy,
+    sampled,
+)
+from gode.model.termbook import TermBook
 
 FORMAT = "gode-model-1"
 HOTTEST = 1e6  # temperature; at a hundredth of that, rules are already drawn evenly

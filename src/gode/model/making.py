@@ -15,10 +15,10 @@ from gode.files import make_folder
 from gode.grammar import Derivation, Grammar, generate, sample
 from gode.library import Library, admitted, draw_library, load_library, rewrite, save_library, skeleton_of
 from gode.model.behaviour import behaviour_of, make_probe
-from gode.model.corpus import Corpus, is_held_out, make_corpus
+from gode.model.choices import Corpus, is_held_out, make_corpus
 from gode.model.latent import LatentSpace, load_model, write_model
 from gode.model.quality import Quality, check, exact_share
-from gode.model.terms import make_book
+from gode.model.termbook import make_book
 
 Show = Callable[[str, float, str], None]
 RECIPE = {"source", "source_name", "order", "size", "latent", "epochs", "seed"}
@@ -77,7 +77,7 @@ def make_model(making: Making, folder: Path, *, device: str, on_step: Show | Non
     Finished steps are kept in `folder`; the same call resumes from there.
     """
     try:
-        from gode.model.checkpoint import train_resumable  # torch is needed from here on
+        from gode.model.training import train_resumable  # torch is needed from here on
     except ModuleNotFoundError as error:
         raise ConfigError(
             f"training needs {error.name}; install it with: pip install gode-engine[train]"

@@ -13,7 +13,7 @@ from gode.library import Library
 from gode.model.behaviour import behaviour_of, make_probe
 from gode.model.inference import Single
 from gode.model.latent import LatentSpace
-from gode.model.terms import bodies_of
+from gode.model.termbook import bodies_of
 
 STEPS = (0.05, 0.1, 0.2, 0.5)
 

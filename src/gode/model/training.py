@@ -1,21 +1,88 @@
-"""The training of our grammar variational autoencoder, with a record of each epoch (torch)."""
+"""The grammar variational autoencoder of our own models, and its training, which can be resumed (torch).
+
+The state of every few epochs is saved without pickle; a training resumed from it ends with the same weights.
+"""
 
 import math
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
 from gode.arrays import Bool, Float, Int
-from gode.errors import ConfigError
-from gode.model.corpus import Corpus
-from gode.model.gvae import GrammarVAE, Sizes
+from gode.errors import ConfigError, FileError
+from gode.files import replacing
+from gode.model.choices import Corpus
 
 Weights = dict[str, Float]
-BATCHES_SORTED = 16
+BATCHES_SORTED = 16  # Sequences are sorted by length within so many batches, which then have little padding.
+EVERY = 5  # The state is saved after every fifth epoch.
+BEHAVIOUR_WEIGHT = 2.0  # Weight of the auxiliary head in the loss of the models that come with gode.
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sizes:
+    """The dimensions of our network; the same names stand on the model's card."""
+
+    n_rules: int
+    n_heads: int
+    latent: int = 32
+    rule_width: int = 24
+    head_width: int = 16
+    encoder: int = 128  # of each direction
+    decoder: int = 192
+    behaviour: int = 0  # outputs of the auxiliary head; 0 for none
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            if value < (0 if name == "behaviour" else 1):
+                raise ConfigError(f"{name} must be positive, got {value}")
+
+
+class GrammarVAE(nn.Module):
+    """The decoder predicts the next rule from z, the rules so far and the symbol to replace."""
+
+    def __init__(self, sizes: Sizes) -> None:
+        super().__init__()
+        self.sizes = sizes
+        s = sizes
+        self.rule = nn.Embedding(s.n_rules + 1, s.rule_width)  # the last row stands for "nothing yet"
+        self.head = nn.Embedding(s.n_heads, s.head_width)
+        self.forward_gru = nn.GRU(s.rule_width, s.encoder)
+        self.backward_gru = nn.GRU(s.rule_width, s.encoder)
+        self.posterior = nn.Linear(2 * s.encoder, 2 * s.latent)
+        self.first = nn.Linear(s.latent, s.decoder)
+        self.decoder_gru = nn.GRU(s.rule_width + s.head_width + s.latent, s.decoder)
+        self.out = nn.Linear(s.decoder, s.n_rules)
+        if s.behaviour:
+            self.behaviour = nn.Sequential(
+                nn.Linear(s.latent, 128), nn.SiLU(), nn.Linear(128, s.behaviour), nn.Sigmoid()
+            )
+
+    def encode(self, rules: Tensor, backward: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
+        """Return mean and log-variance; `rules` and `backward` are (time, batch), padded at the end."""
+        last = (lengths - 1).clamp(min=0)
+        batch = torch.arange(len(lengths), device=lengths.device)
+        ends = [
+            gru(self.rule(x))[0][last, batch]
+            for gru, x in ((self.forward_gru, rules), (self.backward_gru, backward))
+        ]
+        mean, logvar = self.posterior(torch.cat(ends, dim=1)).chunk(2, dim=1)
+        return mean, logvar
+
+    def decode(self, z: Tensor, before: Tensor, heads: Tensor) -> Tensor:
+        """Return the logits (time, batch, rules) given the rules before each step and the symbols."""
+        wide = z.expand(before.shape[0], *z.shape)
+        x = torch.cat([self.rule(before), self.head(heads), wide], dim=2)
+        hidden, _ = self.decoder_gru(x, torch.tanh(self.first(z))[None])
+        logits: Tensor = self.out(hidden)
+        return logits
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,6 +125,81 @@ class Trained:
     weights: Weights
     epochs: tuple[Epoch, ...]
     state: dict[str, Tensor] = field(default_factory=dict)
+
+
+def train_resumable(
+    corpus: Corpus,
+    path: Path,
+    *,
+    latent: int,
+    epochs: int,
+    seed: int,
+    device: str,
+    on_step: Callable[[str, float, str], None],
+) -> tuple[Weights, tuple[Epoch, ...]]:
+    """Train, saving the state at `path`; resumed from a saved state, the result is the same."""
+    if not _is_device(device):
+        raise ConfigError(f"there is no device {device!r} here; use cpu, or cuda where there is one")
+    n_heads, n_rules = corpus.allowed.shape
+    sizes = Sizes(n_rules=n_rules, n_heads=n_heads, latent=latent, behaviour=corpus.behaviour.shape[1])
+    config = TrainConfig(epochs=epochs, seed=seed, behaviour_weight=BEHAVIOUR_WEIGHT)
+
+    def keep(epoch: Epoch, state: dict[str, Tensor]) -> None:
+        words = (
+            f"epoch {epoch.number + 1}, loss {epoch.loss:.2f}, {100 * epoch.exact:.1f} % exact on held-out"
+        )
+        on_step("training", (epoch.number + 1) / config.epochs, words)
+        if epoch.number % EVERY == EVERY - 1:
+            _write_state(path, state)
+
+    trained = train(
+        corpus,
+        sizes,
+        config=config,
+        device=device,
+        resume=_read_state(path) if path.is_file() else None,
+        on_step=keep,
+    )
+    return trained.weights, trained.epochs
+
+
+def train(
+    corpus: Corpus,
+    sizes: Sizes,
+    *,
+    config: TrainConfig,
+    device: str = "cpu",
+    resume: dict[str, Tensor] | None = None,
+    on_step: Callable[[Epoch, dict[str, Tensor]], None] | None = None,
+) -> Trained:
+    """Train our network and return the weights with the best held-out reconstruction.
+
+    `on_step` gets every epoch's record and a state; training resumed from it gives the same weights.
+    """
+    place = torch.device(device)
+    if corpus.held_out.all():
+        raise ConfigError("all skeletons are held out, none is left to train on; draw more")
+    data = _Data(corpus, config, place)
+    with torch.random.fork_rng(devices=[place] if place.type == "cuda" else []):
+        torch.manual_seed(config.seed)
+        model = GrammarVAE(sizes).to(place)
+    optimiser = torch.optim.AdamW(model.parameters(), lr=config.learning_rate, weight_decay=1e-4)
+    noise = torch.Generator(device=place).manual_seed(config.seed + 1)
+    progress = _TrainingState(model, optimiser, noise)
+    if resume:
+        progress.restore(resume)
+    spent = progress.records[-1].seconds if progress.records else 0.0
+    start = time.perf_counter() - spent
+    for number in range(progress.epoch, config.epochs):
+        record = _epoch(model, data, optimiser, noise, config, number, start)
+        progress.keep(record)
+        if on_step:
+            on_step(record, progress.state())
+        late = number - progress.best_epoch >= config.patience and number > config.warm_up * config.epochs
+        if late or time.perf_counter() - start > config.max_seconds or progress.best >= config.enough:
+            break
+    weights = {k: v.cpu().numpy() for k, v in progress.best_weights.items() if not k.startswith("behaviour")}
+    return Trained(weights, tuple(progress.records), progress.state())
 
 
 class _Data:
@@ -126,7 +268,7 @@ def _losses(
     return reconstruction, kl, wrong
 
 
-def exact_share(model: GrammarVAE, data: _Data, rows: Tensor) -> float:
+def _exact_share(model: GrammarVAE, data: _Data, rows: Tensor) -> float:
     """Return the share of sequences that the most likely rule at each step reproduces from their mean."""
     right = 0
     with torch.no_grad():
@@ -136,45 +278,6 @@ def exact_share(model: GrammarVAE, data: _Data, rows: Tensor) -> float:
             hit = (logits.argmax(2) == data.target[part].T) | ~data.valid[part].T
             right += int(hit.all(0).sum())
     return right / max(len(rows), 1)
-
-
-def train(
-    corpus: Corpus,
-    sizes: Sizes,
-    *,
-    config: TrainConfig,
-    device: str = "cpu",
-    resume: dict[str, Tensor] | None = None,
-    on_step: Callable[[Epoch, dict[str, Tensor]], None] | None = None,
-) -> Trained:
-    """Train our network and return the weights with the best held-out reconstruction.
-
-    `on_step` gets every epoch's record and a state; training resumed from it gives the same weights.
-    """
-    place = torch.device(device)
-    if corpus.held_out.all():
-        raise ConfigError("all skeletons are held out, none is left to train on; draw more")
-    data = _Data(corpus, config, place)
-    with torch.random.fork_rng(devices=[place] if place.type == "cuda" else []):
-        torch.manual_seed(config.seed)
-        model = GrammarVAE(sizes).to(place)
-    optimiser = torch.optim.AdamW(model.parameters(), lr=config.learning_rate, weight_decay=1e-4)
-    noise = torch.Generator(device=place).manual_seed(config.seed + 1)
-    progress = _TrainingState(model, optimiser, noise)
-    if resume:
-        progress.restore(resume)
-    spent = progress.records[-1].seconds if progress.records else 0.0
-    start = time.perf_counter() - spent
-    for number in range(progress.epoch, config.epochs):
-        record = _epoch(model, data, optimiser, noise, config, number, start)
-        progress.keep(record)
-        if on_step:
-            on_step(record, progress.state())
-        late = number - progress.best_epoch >= config.patience and number > config.warm_up * config.epochs
-        if late or time.perf_counter() - start > config.max_seconds or progress.best >= config.enough:
-            break
-    weights = {k: v.cpu().numpy() for k, v in progress.best_weights.items() if not k.startswith("behaviour")}
-    return Trained(weights, tuple(progress.records), progress.state())
 
 
 def _epoch(
@@ -204,7 +307,7 @@ def _epoch(
         totals += torch.stack([loss.detach(), reconstruction.detach(), kl.detach()])
         count += 1
     loss_, reconstruction_, kl_ = (totals / count).tolist()
-    exact = exact_share(model, data, data.held)
+    exact = _exact_share(model, data, data.held)
     return Epoch(number, loss_, reconstruction_, kl_, exact, time.perf_counter() - start)
 
 
@@ -254,3 +357,27 @@ class _TrainingState:
         self.best, self.best_epoch, self.best_loss = best.exact, first.number, best.loss
         self.epoch = self.records[-1].number + 1
         self.best_weights = {k: v.to(next(self.model.parameters()).device) for k, v in pick["best."].items()}
+
+
+def _write_state(path: Path, state: dict[str, Tensor]) -> None:
+    """Write a state atomically."""
+    with replacing(path) as draft:
+        save_file({k: v.detach().cpu().contiguous().clone() for k, v in state.items()}, draft)
+
+
+def _read_state(path: Path) -> dict[str, Tensor]:
+    try:
+        state = dict(load_file(path))
+    except (SafetensorError, OSError) as error:
+        raise FileError(f"{path} is no state of a training ({error}); delete it to start anew") from None
+    if not {"noise", "records"} <= state.keys():
+        raise FileError(f"{path} is no state of a training; delete it to start anew")
+    return state
+
+
+def _is_device(name: str) -> bool:
+    try:
+        torch.zeros(1, device=name)
+    except (RuntimeError, AssertionError):  # an unknown name; a torch built without cuda
+        return False
+    return True

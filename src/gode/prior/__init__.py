@@ -1,8 +1,7 @@
 """How probable a law is before any data: learned from laws that people use."""
 
 from gode.prior.corpus import KnownLaw, known_laws, load_corpus, read_corpus
-from gode.prior.default import default_prior, log_prior
-from gode.prior.model import Prior, Smoothing, learn_prior
+from gode.prior.model import Prior, Smoothing, default_prior, learn_prior, log_prior
 
 __all__ = [
     "KnownLaw",

@@ -6,13 +6,19 @@ has, and which. A term that is known is in an equation about as often as in the 
 term that is not known is one of the grammars', or has the shape of a known one, or is composed of factors.
 This is an Indian buffet process with a base measure. Terms are a set, so the order in which they are written
 does not count, and other states are exchangeable.
+
+The prior that is learned from the laws that come with gode is kept in a file, as learning takes longer than a
+fit. After a change of the laws, or of how priors are learned from them: python scripts/learn_prior.py
 """
 
-from collections.abc import Sequence
+import json
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
+from hashlib import sha256
+from importlib.resources import files
 from math import log
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -21,19 +27,22 @@ from gode.equation import Node, Skeleton
 from gode.equation.system import LawSkeleton, SystemSkeleton
 from gode.equation.tree import ONE, is_other, number, var, variables
 from gode.prior.composition import Composition, learn_composition
-from gode.prior.corpus import KnownLaw
-from gode.prior.hand_set import term_probability
+from gode.prior.corpus import KnownLaw, known_laws, known_text
+from gode.prior.grammar_prior import term_probability
 from gode.prior.terms import Pieces, View, as_pair, labellings, pattern, ways_of_writing
 
+FILE = "learned.json"
 Key = TypeVar("Key")
 Kind = tuple[int, bool, bool]  # order, whether there are other states, whether there is a force
 Named = tuple[Node, int]  # the pattern of a term, and which of several equal ones it is
-MOST_TERMS = 24  # of an equation, to which the number of sets is counted
-MOST_REMEMBERED = 200_000  # equations
-MOST_LIKELY = 0.95  # of a term, so that its absence is possible
-COPY = 0.02  # probability that a new term is one more of a kind that is there
-LEAST = 1e-9  # expected number of new terms
-ODD_LEAD = 1e-4  # of a highest derivative inside a function
+MOST_TERMS = 24  # The number of sets of terms is counted up to this size; no known law has as many terms.
+MOST_REMEMBERED = 200_000  # The prior of so many equations is remembered; then memory is emptied.
+MOST_LIKELY = 0.95  # No term is more probable than this, so that its absence is possible.
+COPY = 0.02  # Probability, set by hand, that a new term is one more of a kind that the equation has.
+LEAST = 1e-9  # The expected number of new terms is at least this, so that its logarithm exists.
+ODD_LEAD = (
+    1e-4  # Probability, set by hand, of a highest derivative inside a function, which no known law has.
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -262,3 +271,68 @@ def _log_sums_over_sets(odds: Sequence[float], unknown: float) -> Float:
         sums[1:] += odd * sums[:-1]
     small = np.cumprod(np.append(1.0, max(unknown, LEAST) / np.arange(1, MOST_TERMS + 1)))
     return np.asarray(np.log(np.convolve(sums, small)[: MOST_TERMS + 1]), np.float64)
+
+
+@lru_cache(maxsize=1)
+def default_prior() -> Prior:
+    """Return the prior learned from the laws that come with gode."""
+    return kept_prior() or learn_prior(known_laws())
+
+
+def log_prior(skeleton: LawSkeleton, *, others: int | None = None, forced: bool | None = None) -> float:
+    """Return the log prior probability of a law, in nats; that of a system is the sum over its equations.
+
+    It does not depend on how terms and factors are ordered, on how other states are numbered, nor on the
+    values of factors in front of terms. It is finite for every skeleton, and remembered.
+
+    Args:
+        others: how many signals v1, v2, ... one equation of a system may see; by default those that occur. A
+            system knows.
+        forced: whether there is a known input F; by default, whether it occurs.
+    """
+    return default_prior().log_prior(skeleton, others=others, forced=forced)
+
+
+def kept_prior() -> Prior | None:
+    """Return the prior in the file, None if that was not learned from these laws."""
+    try:
+        kept = json.loads((files("gode.prior") / FILE).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    return _from_json(kept) if kept["laws"] == _mark() else None
+
+
+def prior_text(prior: Prior) -> str:
+    """Return what the file holds of a prior."""
+    own, composed = prior.counts, prior.composition
+    counts = {name: list(tally.items()) for name, tally in vars(own).items()}
+    shapes = list(composed.shapes.items())
+    events = {table: dict(sorted(outcomes.items())) for table, outcomes in sorted(composed.counts.items())}
+    values = {"laws": _mark(), "counts": counts, "events": events, "shapes": shapes}
+    return json.dumps(values, separators=(",", ":")) + "\n"
+
+
+def _from_json(kept: dict[str, Any]) -> Prior:
+    counts = Counts(
+        equations=_tally(kept["counts"]["equations"], tuple),
+        implicit=_tally(kept["counts"]["implicit"], int),
+        sizes=_tally(kept["counts"]["sizes"], lambda key: (tuple(key[0]), key[1])),
+        terms=_tally(kept["counts"]["terms"], lambda key: (tuple(key[0]), (_node(key[1][0]), key[1][1]))),
+        leads=_tally(kept["counts"]["leads"], tuple),
+    )
+    shapes = {_node(shape): count for shape, count in kept["shapes"]}
+    smoothing = Smoothing()
+    return Prior(counts, Composition(kept["events"], shapes, smoothing.events, smoothing.copying), smoothing)
+
+
+def _tally(pairs: Iterable[tuple[Any, float]], key_of: Callable[[Any], Key]) -> Tally[Key]:
+    return Tally({key_of(key): count for key, count in pairs})
+
+
+def _node(kept: list[Any]) -> Node:
+    op, value, args = kept
+    return Node(op, value, tuple(map(_node, args)))
+
+
+def _mark() -> str:
+    return sha256(known_text().encode()).hexdigest()

@@ -7,14 +7,16 @@ from gode.discovery import Discovery, Finding
 from gode.markup import Markup, html
 from gode.report.mathml import law_mathml
 from gode.report.plots import Plots
-from gode.report.series import Spec
+from gode.report.spec import Plot
 
 
-def embedded(name: str, specs: Sequence[Spec], still: object = "") -> Markup:
+def embedded(name: str, plots: Sequence[Plot], still: object = "") -> Markup:
     """Return plots that the script draws; without it, and printed, the still picture is there."""
-    if not specs:
+    if not plots:
         return html(still)
-    values = json.dumps(list(specs), allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
+    values = json.dumps([plot.as_json() for plot in plots], allow_nan=False, separators=(",", ":")).replace(
+        "<", "\\u003c"
+    )
     picture = f'<div class="still">{html(still)}</div>' if still else ""
     return Markup(
         f'<div data-plot="values-{name}" hidden></div>{picture}\n'

@@ -6,7 +6,7 @@ from gode.discovery import Discovery
 from gode.errors import GodeError
 from gode.report.linear import Linear, linearise
 from gode.report.naming import CYCLES, Units
-from gode.report.series import Spec, line_series, plot
+from gode.report.spec import Kind, Plot, Trace
 
 POINTS = 400
 DECADES = 2.0  # around the poles, on either side
@@ -14,7 +14,7 @@ SETTLED = 8.0  # time constants of the slowest mode that are drawn
 LONGEST = 200.0  # time constants of the fastest mode
 
 
-def response_plots(discovery: Discovery) -> list[Spec]:
+def response_plots(discovery: Discovery) -> list[Plot]:
     """Return amplitude, phase and step response about an equilibrium; nothing without an input."""
     if not discovery.candidates[0].equation.skeleton.inputs:
         return []
@@ -25,7 +25,7 @@ def response_plots(discovery: Discovery) -> list[Spec]:
     return [*_frequency(linear, discovery), *_step(linear, discovery)]
 
 
-def _frequency(linear: Linear, discovery: Discovery) -> list[Spec]:
+def _frequency(linear: Linear, discovery: Discovery) -> list[Plot]:
     units = Units.of(discovery.prepared.dataset)
     unit = CYCLES.get(units.time, f"cycles/{units.time}" if units.time else "cycles per unit of time")
     rates = np.abs(linear.poles)
@@ -46,16 +46,34 @@ def _frequency(linear: Linear, discovery: Discovery) -> list[Spec]:
         for i, inp in enumerate(linear.inputs)
     ]
     x = omega / (2 * np.pi)
-    amplitude = [line_series(name, x, np.abs(gain[:, o, i])) for o, i, name in names]
-    angle = [line_series(name, x, np.degrees(np.unwrap(np.angle(gain[:, o, i])))) for o, i, name in names]
+    amplitude = [Trace(Kind.LINE, name, x, np.abs(gain[:, o, i])) for o, i, name in names]
+    angle = [
+        Trace(Kind.LINE, name, x, np.degrees(np.unwrap(np.angle(gain[:, o, i])))) for o, i, name in names
+    ]
     axis = f"frequency [{unit}]"
     return [
-        plot("Frequency response: amplitude", axis, "amplitude", amplitude, log="xy", link="f", height=240),
-        plot("Frequency response: phase", axis, "phase [degrees]", angle, log="x", link="f", height=220),
+        Plot(
+            title="Frequency response: amplitude",
+            x=axis,
+            y="amplitude",
+            traces=amplitude,
+            log="xy",
+            link="f",
+            height=240,
+        ),
+        Plot(
+            title="Frequency response: phase",
+            x=axis,
+            y="phase [degrees]",
+            traces=angle,
+            log="x",
+            link="f",
+            height=220,
+        ),
     ]
 
 
-def _step(linear: Linear, discovery: Discovery) -> list[Spec]:
+def _step(linear: Linear, discovery: Discovery) -> list[Plot]:
     poles = linear.poles
     if not np.all(poles.real < 0):
         return []
@@ -71,9 +89,9 @@ def _step(linear: Linear, discovery: Discovery) -> list[Spec]:
             rows.append(linear.c @ x + linear.d[:, i])
             x = step.a @ x + step.b[:, i]
         drawn += [
-            line_series(f"{out} after a step of {name}", t, np.array(rows)[:, o])
+            Trace(Kind.LINE, f"{out} after a step of {name}", t, np.array(rows)[:, o])
             for o, out in enumerate(linear.outputs)
         ]
     time = Units.of(discovery.prepared.dataset).time
     label = f"time after the step [{time}]" if time else "time after the step"
-    return [plot("Step response", label, "response to a step of one", drawn, height=240)]
+    return [Plot(title="Step response", x=label, y="response to a step of one", traces=drawn, height=240)]

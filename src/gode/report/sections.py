@@ -20,8 +20,7 @@ from gode.report.figures import data_and_fit, front_picture, phase_portrait, res
 from gode.report.fitted import fit_table
 from gode.report.html import picture
 from gode.report.mathml import law_mathml
-from gode.report.panels import chosen_runs
-from gode.report.plots import Plots
+from gode.report.plots import Plots, chosen_runs
 from gode.report.repeat import command, python_call, settings_rows
 from gode.selection import front
 
@@ -144,10 +143,10 @@ def _where(observed: bool) -> str:
 
 def fit_section(discovery: Discovery, plots: Plots) -> list[Markup]:
     """Return figures of the data with the solution, and the phase portrait."""
-    still = picture(data_and_fit(discovery), "fit", "data and solution over time")
+    still = picture(data_and_fit(discovery, plots), "fit", "data and solution over time")
     out = [embedded("fit", plots.fit(), still), rival_boxes(plots)]
-    drawn = picture(phase_portrait(discovery), "phase", "phase portrait")
-    phase = embedded("phase", plots.phase(), drawn)
+    drawn = picture(phase_portrait(discovery, plots), "phase", "phase portrait")
+    phase = embedded("phase", [plots.phase()], drawn)
     n_runs, n_shown = len(discovery.prepared.dataset.runs), len(chosen_runs(discovery.quality.channels[0]))
     if n_shown < n_runs:
         out.append(paragraph(f"The {n_shown} of {n_runs} runs with the largest residuals are shown.", "soft"))
@@ -157,7 +156,7 @@ def fit_section(discovery: Discovery, plots: Plots) -> list[Markup]:
 def residuals_section(discovery: Discovery, plots: Plots) -> list[Markup]:
     """Return the residual diagnostics, in words and figures."""
     words = "residuals, autocorrelation, distribution"
-    still = picture(residual_plots(discovery), "residuals", words)
+    still = picture(residual_plots(discovery, plots), "residuals", words)
     return [bullets(residuals_words(discovery)), embedded("residuals", plots.residuals(), still)]
 
 
@@ -198,8 +197,8 @@ def front_section(discovery: Discovery, plots: Plots) -> list[Markup]:
     level = discovery.settings.selection.level
     held = f"; the near ties hold {100 * level:g} % of the posterior probability."
     words += "." if discovery.assessment.is_failure else held
-    drawn = picture(front_picture(discovery), "front", "accuracy against complexity")
-    drawn = embedded("front", plots.front(), drawn)
+    drawn = picture(front_picture(discovery, plots), "front", "accuracy against complexity")
+    drawn = embedded("front", [plots.front()], drawn)
     return [paragraph(words), Markup(f'<div class="half">{drawn}</div>'), table(head, rows, best=0)]
 
 

@@ -18,8 +18,8 @@ from gode.fitting import Form, fit_constants
 from gode.fitting.lasting import lasting
 from gode.fitting.prepare import Prepared
 from gode.model import LatentSpace, Listing, load_model, open_space
-from gode.model.terms import terms_for
-from gode.model.views import equation_space
+from gode.model.spaces import equation_space
+from gode.model.termbook import terms_for
 from gode.search.archive import Archive, Stage
 from gode.search.assumptions import LASTING
 from gode.search.blank import Blank

@@ -12,7 +12,7 @@ from gode.equation.frame import Unknown
 from gode.equation.tree import STATE, is_other, renamed, variables
 from gode.errors import GrammarError
 from gode.model import LatentSpace, Listing, open_space
-from gode.model.terms import terms_for
+from gode.model.termbook import terms_for
 from gode.search.blank import Blank, term_of
 from gode.search.sentences import random_skeletons
 from gode.search.settings import GRAMMARS, SYSTEMS

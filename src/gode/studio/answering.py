@@ -12,11 +12,10 @@ from gode.report.experiments import Experiment, separate
 from gode.report.mathml import law_mathml
 from gode.report.naming import axis_label
 from gode.report.page import discovery_page
-from gode.report.panels import fine
-from gode.report.plots import NAME, Plots
+from gode.report.plots import NAME, Plots, fine
 from gode.report.record import load
 from gode.report.repeat import python_call
-from gode.report.series import Spec, line_series, plot
+from gode.report.spec import Kind, Plot, Trace
 from gode.selection import Candidate
 from gode.studio.held import held_back
 from gode.studio.lines import python_text
@@ -68,7 +67,8 @@ def curves(folder: Path, job: Job, number: int, constants: list[float]) -> dict[
         solved = simulate(changed, plots.discovery.prepared, Scenario(grid, run=i))
         for channel in plots.measured:
             name = "your constants" if i == 0 else ""
-            out.setdefault(channel.name, []).append(line_series(name, grid, solved[channel.name]))
+            curve = Trace(Kind.LINE, name, grid, solved[channel.name])
+            out.setdefault(channel.name, []).append(curve.as_json())
     return {"curves": out}
 
 
@@ -100,16 +100,17 @@ def compare(folder: Path, job: Job, one: int, other: int) -> dict[str, object]:
     return {"sides": sides, "words": best.words, "plots": _experiment(plots, pair, best.experiment)}
 
 
-def _experiment(plots: Plots, pair: list[Candidate], experiment: Experiment) -> list[Spec]:
+def _experiment(plots: Plots, pair: list[Candidate], experiment: Experiment) -> list[dict[str, object]]:
     """Return what two equations foretell of an experiment, a plot for each signal."""
     solved = [simulate(c, plots.discovery.prepared, experiment.scenario) for c in pair]
     names = ["; ".join(Finding(c).lines())[:NAME] for c in pair]
     time = axis_label(plots.dataset, "t")
     out = []
     for channel in plots.measured:
-        lines = [line_series(n, s.t, s[channel.name]) for n, s in zip(names, solved, strict=True)]
+        lines = [Trace(Kind.LINE, n, s.t, s[channel.name]) for n, s in zip(names, solved, strict=True)]
         title = f"{channel.shown} if you {experiment.words}"
-        out.append(plot(title, time, axis_label(plots.dataset, channel.name), lines, height=220))
+        label = axis_label(plots.dataset, channel.name)
+        out.append(Plot(title=title, x=time, y=label, traces=lines, height=220).as_json())
     return out
 
 

@@ -14,7 +14,7 @@ from gode.errors import GodeError
 from gode.markup import Markup, paragraph
 from gode.report.embedded import embedded
 from gode.report.naming import axis_label
-from gode.report.series import Spec, line_series, marks, plot
+from gode.report.spec import BLUE, GREEN, ORANGE, Kind, Plot, Trace
 from gode.studio.reading import read
 from gode.studio.runs import Job
 from gode.tables.edits import without_test
@@ -41,13 +41,13 @@ def held_back(found: Discovery, job: Job, folder: Path) -> list[Markup]:
     return [paragraph(_words(misfit, len(rest), names)), embedded("held", [spec for spec, _ in tests])]
 
 
-def _tested(found: Discovery, dataset: Dataset, channel: Channel) -> tuple[Spec, Float]:
+def _tested(found: Discovery, dataset: Dataset, channel: Channel) -> tuple[Plot, Float]:
     """Return a plot of one channel, and by how many times the noise the forecast is off."""
     state = channel.name.rstrip("'")
     place = 3 * dataset.states.index(state) + channel.name.count("'")
     alone = len(dataset.runs) == 1
     prepared = replace(found.prepared, dataset=dataset)
-    drawn: list[Spec] = []
+    drawn = []
     rests = []
     for i, run in enumerate(dataset.runs):
         solved = simulate(found.candidates[0], prepared, Scenario(run.t, run=i)).values[place]
@@ -55,12 +55,16 @@ def _tested(found: Discovery, dataset: Dataset, channel: Channel) -> tuple[Spec,
         seen = late & np.isfinite(run.observed[place])
         rests.append((run.observed[place] - solved)[seen] / (channel.noise or 1.0))
         names = ("seen", "held back", "equation") if i == 0 else ("", "", "")
-        colours = (0, 2, 1) if alone else (i % 8,) * 3
-        drawn.append(marks(names[0], run.t[~late], run.observed[place][~late], colour=colours[0]))
-        drawn.append(marks(names[1], run.t[late], run.observed[place][late], colour=colours[1]))
-        drawn.append(line_series(names[2], run.t, solved, colour=colours[2]))
-    labels = (axis_label(dataset, name) for name in ("t", channel.name))
-    return plot(f"Held back: {channel.shown}", next(labels), next(labels), drawn), np.concatenate(rests)
+        of_run = None if alone else i
+        values = run.observed[place]
+        drawn += [
+            Trace(Kind.POINTS, names[0], run.t[~late], values[~late], colour=BLUE, run=of_run),
+            Trace(Kind.POINTS, names[1], run.t[late], values[late], colour=GREEN, run=of_run),
+            Trace(Kind.LINE, names[2], run.t, solved, colour=ORANGE, run=of_run),
+        ]
+    x, y = (axis_label(dataset, name) for name in ("t", channel.name))
+    plot = Plot(title=f"Held back: {channel.shown}", x=x, y=y, traces=drawn, n_runs=len(dataset.runs))
+    return plot, np.concatenate(rests)
 
 
 def _words(misfit: float, n: int, names: list[str]) -> str:

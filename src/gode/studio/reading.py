@@ -14,7 +14,7 @@ from gode.data import Dataset
 from gode.discovery.options import Options
 from gode.errors import DataError, FileError, GodeError
 from gode.report.naming import axis_label
-from gode.report.series import line_series, marks, numbers, plot
+from gode.report.spec import Kind, Plot, Trace
 from gode.search.assumptions import MEANINGS
 from gode.studio.form import (
     command_text,
@@ -140,16 +140,21 @@ def drawing(folder: Path, job: Job) -> dict[str, object]:
     for key in keys:
         label = readings.labels.get(key, key)
         is_input = key in readings.inputs
-        make = line_series if is_input else marks
+        kind = Kind.LINE if is_input else Kind.POINTS
         series = []
         for name, run in list(zip(names, readings.runs, strict=True))[:MAX_SERIES]:
-            made = make(name or label, run["t"], run[key], most=most)
+            trace = Trace(kind, name or label, run["t"], run[key], most=most)
             if len(run["t"]) <= most:
-                made |= {"lines": numbers(run[LINE], 12), "column": columns.get(key, name or label)}
-            series.append(made)
+                trace = replace(trace, lines=run[LINE], column=columns.get(key, name or label))
+            series.append(trace)
         title = f"{'input ' if is_input else ''}{label}"[:80]
-        plots.append(plot(title, axis_label(dataset, "t"), label[:60], series, channel=key))
-    return {"plots": plots, "n_runs": len(readings.runs), "n_drawn": min(len(names), MAX_SERIES)}
+        time = axis_label(dataset, "t")
+        plots.append(Plot(title=title, x=time, y=label[:60], traces=series, channel=key, height=240))
+    return {
+        "plots": [plot.as_json() for plot in plots],
+        "n_runs": len(readings.runs),
+        "n_drawn": min(len(names), MAX_SERIES),
+    }
 
 
 def _columns(dataset: Dataset) -> Mapping[str, str]:

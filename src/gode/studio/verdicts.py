@@ -34,7 +34,7 @@ def answer_page(plots: Plots, files: Files) -> str:
         "Two equations side by side": side_by_side(plots, here),
         "Accuracy against complexity": front_part(plots),
         "Residuals": [bullets(residuals_words(found)), embedded("residuals", plots.residuals())],
-        "Phase plane": [embedded("phase", plots.phase())],
+        "Phase plane": [embedded("phase", [plots.phase()])],
         "What it means for the system": answers_section(found),
         "Response to the input": [embedded("response", response_plots(found))],
         "In short": [bullets(overview_words(found))],
@@ -99,9 +99,10 @@ def advice(found: Discovery, job: Job) -> list[Markup]:
 
 def front_part(plots: Plots) -> list[Markup]:
     """Return the front; a click on a point shows its curve above."""
-    specs = plots.front()
+    if len(plots.discovery.candidates) == 1:
+        return []
     words = "Click a point to draw its equation over the data; the boxes above do the same by keyboard."
-    return [paragraph(words, "soft"), embedded("front", specs)] if specs else []
+    return [paragraph(words, "soft"), embedded("front", [plots.front()])]
 
 
 def side_by_side(plots: Plots, here: str) -> list[Markup]:

@@ -106,6 +106,7 @@
         ...s,
         x: numbers(s.x), y: numbers(s.y), low: numbers(s.low), high: numbers(s.high), lines: s.lines && numbers(s.lines),
         shown: !s.hidden,
+        dash: s.dash || [],
         get paint() { return (dark.matches ? PALE : COLOURS)[(s.colour === undefined ? i : s.colour) % COLOURS.length]; },
       }));
       for (const s of this.series) {
@@ -137,7 +138,7 @@
         made.type = "button";
         made.setAttribute("aria-pressed", String(s.shown));
         const mark = element("span", `plot-mark ${s.kind}`);
-        mark.style.background = s.dash && s.dash.length
+        mark.style.background = s.hollow ? `radial-gradient(transparent 45%, ${s.paint} 55%)` : s.dash.length
           ? `repeating-linear-gradient(to right, ${s.paint} 0 .3rem, transparent .3rem .45rem)` : s.paint;
         made.append(mark, element("span", "", s.name));
         made.addEventListener("click", () => {
@@ -150,8 +151,9 @@
 
     all() {
       let x0 = Infinity, x1 = -Infinity, y0 = Infinity, y1 = -Infinity;
+      const firm = this.series.some((s) => s.shown && !s.loose);
       for (const s of this.series) {
-        if (!s.shown || s.loose) continue;
+        if (!s.shown || (s.loose && firm)) continue;
         for (const v of s.x) { if (v < x0) x0 = v; if (v > x1) x1 = v; }
         for (const list of [s.y, s.low, s.high])
           for (const v of list) { if (v < y0) y0 = v; if (v > y1) y1 = v; }
@@ -160,7 +162,12 @@
       if (!(y1 >= y0)) { y0 = 0; y1 = 1; }
       if (x0 === x1) { x0 -= 0.5; x1 += 0.5; }
       if (y0 === y1) { const d = Math.abs(y0) * 0.1 || 0.5; y0 -= d; y1 += d; }
+      const wide = 0.4 * (y1 - y0), bottom = y0, top = y1;  // loose series widen the axis by no more
+      for (const s of this.series)
+        if (s.shown && s.loose && firm)
+          for (const v of s.y) { if (v < y0) y0 = Math.max(v, bottom - wide); if (v > y1) y1 = Math.min(v, top + wide); }
       const dx = 0.02 * (x1 - x0), dy = 0.06 * (y1 - y0);
+      if (this.spec.y_range) return { x0: x0 - dx, x1: x1 + dx, y0: this.spec.y_range[0], y1: this.spec.y_range[1] };
       return { x0: x0 - dx, x1: x1 + dx, y0: y0 - dy, y1: y1 + dy };
     }
 
@@ -226,7 +233,7 @@
       g.beginPath();
       g.rect(PAD.left, PAD.top, this.inner.w, this.inner.h);
       g.clip();
-      for (const kind of ["band", "points", "line"])
+      for (const kind of ["band", "stems", "points", "line"])
         for (const s of this.series) if (s.shown && s.kind === kind) this[kind](g, s);
       g.restore();
       if (this.box) {
@@ -286,9 +293,18 @@
       return [low, high];
     }
 
+    stems(g, s) {
+      g.strokeStyle = s.paint;
+      g.lineWidth = 2;
+      g.beginPath();
+      for (let i = 0; i < s.x.length; i++) { const x = this.toX(s.x[i]); g.moveTo(x, this.toY(0)); g.lineTo(x, this.toY(s.y[i])); }
+      g.stroke();
+    }
+
     points(g, s) {
       const [first, last] = this.span(s);
-      g.fillStyle = s.paint;
+      g.fillStyle = g.strokeStyle = s.paint;
+      g.lineWidth = 2;
       g.globalAlpha = s.alpha || 0.85;
       if (last - first > 4 * this.inner.w && s.sorted) {
         const [low, high] = this.columns(s, first, last);
@@ -303,7 +319,7 @@
           if (Number.isNaN(s.y[i])) continue;
           g.beginPath();
           g.arc(this.toX(s.x[i]), this.toY(s.y[i]), s.marked === i ? r + 4 : r, 0, 7);
-          g.fill();
+          if (s.hollow) g.stroke(); else g.fill();
         }
       }
       g.globalAlpha = 1;
@@ -313,7 +329,8 @@
       const [first, last] = this.span(s);
       g.strokeStyle = s.paint;
       g.lineWidth = s.width || 2;
-      g.setLineDash(s.dash || []);
+      g.setLineDash(s.dash);
+      g.globalAlpha = s.alpha || 1;
       g.beginPath();
       if (last - first > 4 * this.inner.w && s.sorted) {
         g.globalAlpha = 0.6;  // so that points below a dense curve can be seen

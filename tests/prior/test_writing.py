@@ -6,8 +6,8 @@ from gode.errors import GrammarError
 from gode.grammar import Grammar, load_grammar
 from gode.grammar.learning import cross_validated, nats
 from gode.prior import known_laws, read_corpus
-from gode.prior.sentences import spelled_term, write_laws
 from gode.prior.terms import ways_of_writing
+from gode.prior.writing import spelled_term, write_laws
 
 LAWS = """
 [one]

@@ -1,21 +1,27 @@
-"""A grammar as the networks see it: only the steps at which there is a choice.
+"""A grammar as the networks see it: only the steps at which there is a choice, and a library of such steps.
 
 A symbol with a single rule leaves no choice, so its rule is applied together with the one before it. The
-sequences that the decoder has to predict become shorter by about half.
+sequences that the decoder has to predict become shorter by about half. A corpus holds those of a library as
+arrays, saved and loaded without torch.
 """
 
+import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby
+from pathlib import Path
 
 import numpy as np
 
-from gode.arrays import Bool, Int
+from gode.arrays import Bool, Float, Int
+from gode.equation import Skeleton
 from gode.errors import ModelError
+from gode.files import opened
 from gode.grammar import Derivation, Grammar
+from gode.library import MAX_UNPACKED, Library, check_unpacked
 
-NEVER = 10**6
+NEVER = 10**6  # Spare rules that no sentence has: what needs as many is not allowed.
 Tokens = tuple[str, ...]
 
 
@@ -193,3 +199,53 @@ def padded(sequences: Sequence[Sequence[int]], fill: int, width: int | None = No
     for i, sequence in enumerate(sequences):
         out[i, : len(sequence)] = sequence
     return out, lengths
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Choice sequences, padded at the end, and the behaviour of their skeletons (n, m), or (0, 0)."""
+
+    rules: Int  # (n, time)
+    heads: Int  # (n, time)
+    lengths: Int
+    allowed: Bool  # (heads, rules)
+    held_out: Bool  # (n,) never trained on
+    behaviour: Float = field(default_factory=lambda: np.zeros((0, 0)))
+
+
+def make_corpus(library: Library, held_out: Bool, behaviour: Float | None = None) -> Corpus:
+    """Return a library's derivations as padded choice sequences."""
+    plan = Plan(library.grammar)
+    rules, lengths = padded([plan.choices(d) for d in library.derivations], 0)
+    nothing = np.zeros((0, 0))
+    extra = nothing if behaviour is None else behaviour
+    return Corpus(rules, plan.heads[rules], lengths, plan.allowed, held_out, extra)
+
+
+def is_held_out(skeleton: Skeleton) -> bool:
+    """Tell whether a skeleton is held out: a twentieth, by hash, is never used in training."""
+    return hashlib.blake2b(str(skeleton).encode(), digest_size=8).digest()[0] % 20 == 0
+
+
+def save_corpus(corpus: Corpus, path: Path) -> None:
+    """Write a corpus to a compressed file."""
+    with path.open("wb") as file:
+        np.savez_compressed(
+            file,
+            rules=corpus.rules.astype(np.int16),
+            heads=corpus.heads.astype(np.int16),
+            lengths=corpus.lengths,
+            allowed=corpus.allowed,
+            held_out=corpus.held_out,
+            behaviour=corpus.behaviour.astype(np.float16),
+        )
+
+
+def load_corpus(path: Path) -> Corpus:
+    """Read what `save_corpus` wrote."""
+    with opened(path) as file:
+        check_unpacked(file, MAX_UNPACKED, str(path))
+        with np.load(file, allow_pickle=False) as stored:
+            rules, heads = (stored[k].astype(np.int64) for k in ("rules", "heads"))
+            behaviour = stored["behaviour"].astype(np.float64)
+            return Corpus(rules, heads, stored["lengths"], stored["allowed"], stored["held_out"], behaviour)

@@ -3,7 +3,7 @@ from math import exp
 import pytest
 
 from gode.equation import parse_skeleton
-from gode.prior.hand_set import term_probability
+from gode.prior.grammar_prior import term_probability
 from gode.prior.terms import pattern, ways_of_writing
 
 FREE_FIRST, SYSTEM_FIRST = (1, False, False), (1, True, False)

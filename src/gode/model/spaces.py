@@ -1,15 +1,20 @@
-"""Listing: a grammar with so few skeletons that all can be tried, without a network."""
+"""Spaces by name: a model, or a listing of a grammar with so few skeletons that all can be tried.
+
+The shipped model of systems knows four states of second order. For an equation of fewer states, or of first
+order, the rules of what is absent are switched off, and the weights stay valid.
+"""
 
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import islice
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from gode.equation import Node, Skeleton
+from gode.equation.tree import STATE, derivative_order, is_other
 from gode.errors import ModelError
 from gode.grammar import Grammar, allowed_rules, generate, grammar_names, load_grammar, sample
 from gode.grammar.derivation import Derivation
@@ -17,12 +22,15 @@ from gode.grammar.rules import SUFFIX
 from gode.library import FEW, admitted, sentence_skeleton, term_tokens
 from gode.model.inference import Single
 from gode.model.latent import LatentSpace, load_model, model_names
-from gode.model.terms import TermBook
+from gode.model.termbook import TermBook
 
-SENTENCES = 5_000  # up to this many are enumerated; of a larger grammar, sentences are drawn
-LONGEST = 100  # rules of a sentence, beyond which nothing is enumerated
-PATIENCE = 20  # draws without a new skeleton, per skeleton found, after which drawing ends
-FEWEST = 100  # least number of skeletons in this rule
+SENTENCES = 5_000  # So many sentences are enumerated; of a larger grammar, sentences are drawn.
+LONGEST = 100  # Grammars whose sentences may have more rules are not enumerated.
+PATIENCE = 20  # Drawing ends after so many draws without a new skeleton, for each that was found.
+FEWEST = 100  # In this rule at least so many count as found.
+INPUT = "F"
+# The templates of explicit equations by their order, from 1.
+EXPLICIT = tuple(f"{STATE}{primes} = {{sentence}}" for primes in ("'", "''"))
 
 
 @dataclass(frozen=True)
@@ -91,6 +99,27 @@ def open_space(name: str) -> LatentSpace | Listing:
     return _trained_on(grammar) or Listing(grammar.name, grammar, name)
 
 
+@lru_cache(maxsize=16)  # the equations of a system have one order and see as many columns
+def equation_space(
+    space: LatentSpace | Listing, order: int, columns: tuple[str, ...]
+) -> LatentSpace | Listing:
+    """Return the part of a space that writes equations of `order` with `columns` alone on the right.
+
+    Args:
+        columns: u, v1, v2, ..., their derivatives and F, as far as they are there; any below `order` may be
+            written. More than the grammar knows do no harm.
+
+    Raises:
+        GrammarError: if no sentence is left.
+    """
+    grammar = space.grammar
+    signals = [name for name in grammar.terminals if name == INPUT or _is_state(name)]
+    absent = [name for name in signals if name not in columns or derivative_order(name) >= order]
+    template = EXPLICIT[order - 1] if grammar.template in EXPLICIT else grammar.template
+    fewer = grammar.without(*absent) if absent else grammar
+    return replace(space, grammar=replace(fewer, template=template))
+
+
 def _trained_on(grammar: Grammar) -> LatentSpace | None:
     """Return the model of the same rules that comes with gode, with the probabilities of `grammar`."""
     for name in set(grammar_names()) & set(model_names()):
@@ -146,3 +175,7 @@ def _drawn(grammar: Grammar) -> Iterator[Derivation]:
     rng = np.random.default_rng(0)
     while True:
         yield sample(grammar, rng=rng)
+
+
+def _is_state(name: str) -> bool:
+    return name.rstrip("'") == STATE or is_other(name)

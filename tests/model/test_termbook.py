@@ -8,7 +8,7 @@ from gode.equation.sums import to_sum
 from gode.equation.tree import unlabelled
 from gode.grammar import Grammar, grammar_names, load_grammar
 from gode.library import skeleton_of
-from gode.model.terms import WAVES, TermBook, bodies_of, freed, make_book, terms_for
+from gode.model.termbook import WAVES, TermBook, bodies_of, freed, make_book, terms_for
 from gode_bench.problems import SUITES
 from model_spaces import SMALL, book_of, library_of
 

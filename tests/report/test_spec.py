@@ -2,7 +2,7 @@ from base64 import b64decode
 
 import numpy as np
 
-from gode.report.series import LONG, marks, numbers, thinned
+from gode.report.spec import LONG, Kind, Plot, Trace, numbers, thinned
 
 
 def test_thinning_keeps_the_lowest_and_the_highest_of_every_stretch(rng):
@@ -27,6 +27,15 @@ def test_a_stretch_without_values_stays_empty():
 
 
 def test_few_points_are_lists_and_many_are_bytes():
-    assert marks("a", np.array([0.0, 1.0]), np.array([1 / 3, np.nan]))["y"] == [0.3333333, None]
+    trace = Trace(Kind.POINTS, "a", np.array([0.0, 1.0]), np.array([1 / 3, np.nan]))
+    assert trace.as_json()["y"] == [0.3333333, None]
     values = np.linspace(0, 1, LONG + 1)
     np.testing.assert_array_equal(np.frombuffer(b64decode(numbers(values)), "<f8"), values)
+
+
+def test_what_is_as_usual_is_left_out_of_a_page():
+    trace = Trace(Kind.LINE, "a", np.arange(2.0), np.arange(2.0), run=9)
+    plot = Plot(title="One", x="t", y="u", traces=[trace]).as_json()
+    (made,) = plot["series"]
+    assert {*plot} == {"title", "x", "y", "height", "series"}
+    assert made == {"kind": "line", "name": "a", "x": [0.0, 1.0], "y": [0.0, 1.0], "colour": 1}

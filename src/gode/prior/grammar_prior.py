@@ -11,11 +11,11 @@ from gode.equation import Node
 from gode.errors import GrammarError
 from gode.grammar import Grammar, load_grammar, tokenize
 from gode.grammar.forest import forest
-from gode.prior.spelling import freed, spelled_term
+from gode.prior.writing import freed, spelled_term
 
-TERM = "term"  # the symbol that derives a term in each of them
-MOST_SPELLINGS = 200
-MOST_OTHERS = 3  # other states that the grammar of systems knows
+TERM = "term"  # The symbol that derives a term in each of these grammars.
+MOST_SPELLINGS = 200  # At most so many spellings of a term are tried, which bounds the time of long products.
+MOST_OTHERS = 3  # The grammar of systems knows three other states.
 
 
 @lru_cache(maxsize=50_000)

@@ -1,0 +1,207 @@
+"""Starting values for a law with hidden states: many are drawn, the best are fitted to the trajectory.
+
+A state that no column measures has no curve along which its equation could be fitted by itself. But one
+solution costs a fraction of a millisecond, so that the trajectory itself can choose among hundreds of random
+starts. They are drawn where they make sense: with s the size of a state and r a rate, each constant is drawn
+about the value at which its term is as large as the derivative r s of the state whose equation holds it.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from gode.arrays import Float
+from gode.data import Columns
+from gode.equation import LawSkeleton, Skeleton, SystemSkeleton
+from gode.equation.tape import compile_tape, evaluate
+from gode.fitting.shooting import fitted
+from gode.fitting.target import Target
+from gode.fitting.trajectory import Check, Path, ShootConfig, Trajectories
+
+
+@dataclass(frozen=True, kw_only=True)
+class MultistartConfig:
+    """How many starts are drawn. Chosen on simulated compartments, epidemics, neurons, prey and tanks."""
+
+    draws: int = 300  # A round draws so many starts,
+    refined: int = 8  # and fits the best of them to the trajectory.
+    rounds: int = 4  # Rounds follow until the least error was reached from two starts of one round.
+    spread: float = 1.2  # The standard deviation of the logarithm of a constant about its usual size,
+    size_spread: float = 1.5  # of the size of a hidden state about that of the measured ones,
+    rate_spread: float = 1.0  # and of the rate.
+    against_sign: float = 0.1  # The probability that a constant with a name is negative.
+    alike: float = 1e-3  # Two fits whose squared errors differ by less than this fraction are as good.
+
+
+@dataclass(frozen=True)
+class Minimum:
+    """A local minimum of the squared error."""
+
+    constants: Float
+    initial: Float  # (runs, sum of orders)
+    sse: float
+
+
+def minima(
+    skeleton: LawSkeleton,
+    target: Target,
+    columns: Columns,
+    hidden: Sequence[int],
+    *,
+    rng: np.random.Generator,
+    config: ShootConfig,
+    how: MultistartConfig | None = None,
+    check: Check = None,
+) -> list[Minimum]:
+    """Return the minima that were reached from random starts, the least first; none without a solution.
+
+    Args:
+        columns: the smoothed data; what they hold of hidden states is not read.
+        hidden: the numbers of the states that were never measured.
+    """
+    how = how or MultistartConfig()
+    problem = Trajectories(skeleton, target, config, check)
+    draws = _Draws(skeleton, target, columns, tuple(hidden), how)
+    found: list[Path] = []
+    for _ in range(how.rounds):
+        points = [problem.parameters.joined(*draws.draw(rng)) for _ in range(how.draws)]
+        errors = np.array([problem.error(p) for p in points])
+        best = [points[i] for i in np.argsort(errors)[: how.refined] if np.isfinite(errors[i])]
+        paths = [path for p in best if (path := fitted(problem, p)) is not None]
+        found = sorted([*found, *paths], key=lambda path: path.sse)
+        reached = sum(path.sse <= (1 + how.alike) * found[0].sse for path in paths)
+        if reached > 1 and not problem.is_far(found[0]):
+            break
+    parameters = problem.parameters
+    distinct = [path for i, path in enumerate(found) if not any(_same(path, other) for other in found[:i])]
+    return [
+        Minimum(parameters.constants(path.p)[0], parameters.initial(path.p), path.sse) for path in distinct
+    ]
+
+
+def _same(one: Path, other: Path) -> bool:
+    """Tell whether two fits ended in the same minimum."""
+    return bool(np.allclose(one.p, other.p, rtol=1e-2, atol=1e-12))
+
+
+class _Draws:
+    """Random starts of one law on some data."""
+
+    def __init__(
+        self,
+        skeleton: LawSkeleton,
+        target: Target,
+        columns: Columns,
+        hidden: tuple[int, ...],
+        how: MultistartConfig,
+    ) -> None:
+        self.skeleton, self.target, self.columns, self.hidden, self.how = (
+            skeleton,
+            target,
+            columns,
+            hidden,
+            how,
+        )
+        self.seen = [s for s in range(len(skeleton.orders)) if s not in hidden]
+        self.curves = {s: _curve(columns, skeleton.states[s]) for s in self.seen}
+        self.sizes = {s: float(np.abs(u[0]).max()) or 1.0 for s, u in self.curves.items()}
+        rates = [_rms(u[1]) / (np.std(u[0]) or 1.0) for u in self.curves.values()]
+        self.rate = max(rates) or 1.0 / float(np.ptp(columns.matrix[0]))
+
+    def draw(self, rng: np.random.Generator) -> tuple[Float, Float]:
+        """Return constants (runs, k) and initial values (runs, sum of orders)."""
+        how, skeleton = self.how, self.skeleton
+        rate = self.rate * np.exp(how.rate_spread * rng.standard_normal())
+        typical = float(np.exp(np.mean(np.log(list(self.sizes.values())))))
+        sizes = dict(self.sizes)
+        for s in self.hidden:
+            known = self._known_size(s)
+            sizes[s] = known or typical * np.exp(how.size_spread * rng.standard_normal())
+        usual = self._usual_sizes(sizes, rate)
+        values = usual * np.exp(how.spread * rng.standard_normal(len(usual)))
+        negative = how.against_sign if skeleton.parameters else 0.5
+        values[rng.uniform(size=len(usual)) < negative] *= -1
+        for i, parameter in enumerate(skeleton.parameters):
+            if not parameter.low < values[i] < parameter.high:
+                values[i] = _between(parameter.low, parameter.high, abs(values[i]), rng)
+        return np.broadcast_to(values, (len(self.target.dataset.runs), len(values))), self._starts(sizes, rng)
+
+    def _known_size(self, state: int) -> float:
+        """Return the largest known initial value of a hidden state; 0 where none is known."""
+        values = [run.initial[2 * state] for run in self.target.dataset.runs]
+        return float(np.max(np.abs(values), where=np.isfinite(values), initial=0.0))
+
+    def _usual_sizes(self, sizes: dict[int, float], rate: float) -> Float:
+        """Return for each constant the value at which its term is as large as the derivative."""
+        skeleton = self.skeleton
+        assert isinstance(skeleton, SystemSkeleton), "a single state is measured"
+        logs: list[list[float]] = [[] for _ in range(skeleton.n_constants)]
+        for s, part in enumerate(skeleton.parts):
+            wanted = self._derivative(s, sizes[s], rate)
+            slopes = self._slopes(s, part, sizes, rate)
+            first = skeleton.offsets[s]
+            for j, slope in enumerate(slopes):
+                place = int(skeleton.places[first + j])
+                if place >= 0 and 0 < slope < np.inf and wanted > 0:
+                    logs[place].append(np.log(wanted / slope))
+        return np.array([np.exp(np.mean(each)) if each else rate for each in logs])
+
+    def _derivative(self, state: int, size: float, rate: float) -> float:
+        """Return the usual size of the highest derivative of a state."""
+        order = self.skeleton.orders[state]
+        return _rms(self.curves[state][order]) if state in self.curves else size * rate**order
+
+    def _slopes(self, own: int, part: Skeleton, sizes: dict[int, float], rate: float) -> Iterator[float]:
+        """Yield by how much the right-hand side of one equation changes with each of its constants."""
+        terms = part.rhs_terms
+        if terms is None:
+            return
+        names = self.skeleton.seen(own)
+        called = self.skeleton.columns(own)
+        rows = [self._values(called.get(name, name), sizes, rate) for name in names]
+        tape = compile_tape(terms, names, part.n_constants)
+        with np.errstate(all="ignore"):
+            found = evaluate(tape, np.ones(part.n_constants), np.array(rows)).in_constants
+        for row in found:
+            good = row[np.isfinite(row)]
+            yield _rms(good) if len(good) else np.inf
+
+    def _values(self, name: str, sizes: dict[int, float], rate: float) -> Float:
+        """Return a column: as smoothed, or of a hidden state its size times a power of the rate."""
+        state = name.rstrip("'")
+        if state in self.skeleton.states:
+            s = self.skeleton.states.index(state)
+            if s in self.hidden:
+                return np.full(self.columns.n_points, sizes[s] * rate ** (len(name) - len(state)))
+        return _column(self.columns, name)
+
+    def _starts(self, sizes: dict[int, float], rng: np.random.Generator) -> Float:
+        """Return initial values: smoothed ones of what was measured, of hidden states their drawn size."""
+        out = self.target.starts(self.skeleton.orders)[0].copy()
+        place = 0
+        for s, order in enumerate(self.skeleton.orders):
+            if s in self.hidden:
+                spread = np.exp(0.5 * rng.standard_normal((len(out), order)))
+                out[:, place : place + order] = sizes[s] * spread * (rng.uniform() > 0.1)
+            place += order
+        return out
+
+
+def _between(low: float, high: float, size: float, rng: np.random.Generator) -> float:
+    """Return a random number between bounds, about as large as `size` where one of them is open."""
+    if np.isfinite(low) and np.isfinite(high):
+        return float(rng.uniform(low, high))
+    return low + size if np.isfinite(low) else high - size
+
+
+def _curve(columns: Columns, state: str) -> list[Float]:
+    return [_column(columns, state + "'" * k) for k in range(3)]
+
+
+def _column(columns: Columns, name: str) -> Float:
+    return np.asarray(columns.matrix[columns.names.index(name)])
+
+
+def _rms(values: Float) -> float:
+    return float(np.sqrt(np.mean(values**2)))

@@ -1,0 +1,88 @@
+"""Laws with states that no column measures."""
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+
+import gode
+from gode.errors import DataError
+
+COMPARTMENTS = ["c' = -ke*c - k12*c + k21*p", "p' = k12*c - k21*p"]
+T = np.linspace(0.0, 30.0, 40)
+
+
+def solved(right, start, t):
+    return solve_ivp(right, (0.0, t[-1]), start, t_eval=t, rtol=1e-9, atol=1e-10).y
+
+
+def noisy(clean, seed, share=0.03):
+    return clean + share * np.std(clean) * np.random.default_rng(seed).standard_normal(len(clean))
+
+
+def drug():
+    """A dose into the blood, of which a part goes to the tissue and back: ke = 0.2, k12 = 0.3, k21 = 0.1."""
+    return solved(lambda t, y: [-0.5 * y[0] + 0.1 * y[1], 0.3 * y[0] - 0.1 * y[1]], [10.0, 0.0], T)
+
+
+def within(found, truth, errors=4.0):
+    constants = {each.place: each for each in found.equation.constants}
+    return all(
+        abs(constants[name].value - value) < errors * constants[name].error for name, value in truth.items()
+    )
+
+
+@pytest.fixture(scope="module")
+def compartments():
+    return gode.fit(COMPARTMENTS, T, {"c": noisy(drug()[0], 0)}, initial={"p": 0})
+
+
+def test_constants_of_a_law_with_a_hidden_state_are_found_without_a_guess(compartments):
+    assert compartments.quality.verdict == "good"
+    assert within(compartments, {"ke": 0.2, "k12": 0.3, "k21": 0.1})
+
+
+def test_curve_of_the_hidden_state_is_that_of_the_law(compartments):
+    clean = drug()[1]
+    hidden = compartments.prepared.smooths[0].values[3]
+    assert np.abs(hidden - clean).max() < 0.1 * clean.max()
+    assert np.allclose(compartments.simulate(T).values[3], hidden, rtol=1e-3, atol=1e-3 * clean.max())
+
+
+def test_only_what_was_measured_counts_as_data(compartments):
+    assert [channel.name for channel in compartments.quality.channels] == ["c"]
+    assert compartments.candidates[0].n_values == len(T)
+
+
+def test_hidden_start_is_fitted_where_it_is_not_known():
+    def epidemic(t, y):
+        return [-0.002 * y[0] * y[1], 0.002 * y[0] * y[1] - 0.5 * y[1]]
+
+    t = np.linspace(0.0, 20.0, 40)
+    infected = noisy(solved(epidemic, [760.0, 3.0], t)[1], 1)
+    found = gode.fit(["S' = -b*S*I", "I' = b*S*I - g*I"], t, {"I": infected})
+    assert within(found, {"b": 0.002, "g": 0.5})
+    assert found.candidates[0].initial[0, 0] == pytest.approx(760.0, rel=0.1)
+
+
+def test_record_and_report_know_hidden_states(compartments, tmp_path):
+    compartments.save(tmp_path / "record.json")
+    again = gode.load(tmp_path / "record.json")
+    assert str(again.equation) == str(compartments.equation)
+    assert np.array_equal(again.prepared.smooths[0].values, compartments.prepared.smooths[0].values)
+    assert "p'" in compartments.report(tmp_path / "report.html").read_text(encoding="utf-8")
+
+
+def test_states_that_are_measured_in_some_runs_only_are_refused():
+    nothing = np.full(len(T), np.nan)
+    with pytest.raises(DataError, match="run 1: p is never observed, but is in other runs"):
+        gode.fit(COMPARTMENTS, [T, T], {"c": [drug()[0]] * 2, "p": [drug()[1], nothing]})
+
+
+def test_search_asks_for_what_is_known_of_a_hidden_state():
+    with pytest.raises(DataError, match=r"p is never observed.*gode\.fit"):
+        gode.discover(T, {"c": drug()[0]}, names=["c", "p"])
+
+
+def test_law_whose_measured_states_are_named_otherwise_says_which_are_missing():
+    with pytest.raises(DataError, match="the data hold 'conc', but the equations are those of c, p"):
+        gode.fit(COMPARTMENTS, T, {"conc": drug()[0]})
