@@ -10,6 +10,7 @@ from gode.errors import DataError
 from gode.tables.dataset import DataOptions, read_dataset
 from gode.tables.read import read_table
 from instrument_files import FILES, Saved
+from saved_files import SAVED
 from unseen_files import UNSEEN
 
 MISREAD = 2  # of these files may be read otherwise than their writer would say
@@ -67,3 +68,8 @@ def test_nearly_all_files_are_read_right_without_an_option(tmp_path):
 def test_files_that_were_written_afterwards_are_read_right(tmp_path):
     wrong = {make.__name__: found for make in UNSEEN if (found := differences(tmp_path, make()))}
     assert len(wrong) <= MISREAD, wrong
+
+
+@pytest.mark.parametrize("make", SAVED, ids=lambda make: make.__name__)
+def test_files_that_people_saved_are_read_right(tmp_path, make):
+    assert not differences(tmp_path, saved(make))

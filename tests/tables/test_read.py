@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from gode.errors import GodeError
 from gode.tables.read import read_table
-from gode.tables.roles import Roles
+from gode.tables.roles import Roles, reasons_against
 from gode.tables.runs import runs_of_tables
 from gode.tables.table import frame_table
 from gode.tables.text import parse_table
@@ -105,6 +105,63 @@ def test_a_title_above_two_columns_is_no_header():
 
 def test_a_commented_header_is_a_header():
     assert table_of("# t u\n0 1\n1 2\n").names == ("t", "u")
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "# t [s]  theta [rad]",
+        "# t [s] theta [rad]",
+        "t [s]   theta [rad]",
+        "%t [s], theta [rad]",
+        "t(s) theta(rad)",
+    ],
+)
+def test_names_apart_by_spaces_may_hold_spaces(header):
+    table = table_of(f"{header}\n0.0 1.0\n0.5 1.5\n1.0 2.0\n")
+    assert (table.names, table.units) == (("t", "theta"), ("s", "rad"))
+
+
+def test_units_apart_by_spaces_belong_to_the_names_above_them():
+    table = table_of(
+        "id   time   conc\n      (h)   (mg/l)\n 1     0.0    4.5\n 1     1.0    3.5\n 1     2.0    2.5\n"
+    )
+    assert (table.names, table.units) == (("id", "time", "conc"), ("", "h", "mg/l"))
+
+
+def test_a_unit_may_stand_behind_a_slash_with_spaces():
+    table = table_of("t / min,U / mV,x/y,a / b\n0,1,2,3\n1,2,3,4\n")
+    assert table.names == ("t", "U", "x/y", "a / b")
+    assert table.units == ("min", "mV", "", "")
+
+
+def test_names_that_differ_in_brackets_alone_keep_them():
+    assert table_of("t,A (412 nm),A (560 nm)\n0,1,2\n1,2,3\n").names == ("t", "A (412 nm)", "A (560 nm)")
+    assert table_of("t,T (K),T (°C)\n0,1,2\n1,2,3\n").names == ("t", "T", "T_2")
+
+
+def test_repeated_names_get_those_of_their_groups():
+    table = table_of(",Tank 1,,Tank 2,\nt,level (cm),salt,level (cm),pump\n0,1,2,3,4\n1,2,3,4,5\n2,3,5,5,6\n")
+    assert table.names == ("t", "Tank 1 level", "salt", "Tank 2 level", "pump")
+    assert table.units[1] == "cm"
+
+
+def test_lines_that_name_each_value_are_rows():
+    text = "Ready!\nmillis: 0, T=20.5 C pwm:128\nmillis: 10, T=21.5 C pwm:0\n"
+    table = table_of(text + "sensor lost\nmillis: 20, T=-1e-1 C pwm:0\n")
+    assert (table.names, table.units) == (("millis", "T", "pwm"), ("ms", "C", ""))
+    np.testing.assert_array_equal(values(table), [[0, 20.5, 128], [10, 21.5, 0], [20, -0.1, 0]])
+    assert table.lines.tolist() == [2, 3, 5]
+    assert table.notes[0] == "each value behind its name"
+
+
+def test_one_named_value_a_line_is_text_above_the_table():
+    assert table_of("gain: 3\nrate: 5\nt,u\n0,1\n1,2\n2,3\n").names == ("t", "u")
+
+
+def test_a_second_column_of_the_same_times_is_no_signal():
+    table = table_of("X,a,X,b\n" + "".join(f"{i},{i * i},{i},{3 - i * i}\n" for i in range(9)))
+    assert reasons_against(table, Roles(time="X")) == {"X_2": "the same as 'X'"}
 
 
 def test_row_names_need_no_header():

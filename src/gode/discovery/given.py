@@ -9,7 +9,7 @@ from functools import partial
 
 import numpy as np
 
-from gode.arrays import Series
+from gode.arrays import Float, Series
 from gode.choices import EffortName
 from gode.data import Dataset
 from gode.data.dataset import chosen_interpolation
@@ -19,6 +19,7 @@ from gode.data.states import shape_of
 from gode.discovery.called import called
 from gode.discovery.causes import with_causes
 from gode.discovery.framing import frame_of, read_frame
+from gode.discovery.identifiability import undetermined
 from gode.discovery.individual import Individual, check_enough, individuals_asked
 from gode.discovery.inputs import with_held_input
 from gode.discovery.ranking import remark_on_part, with_error_bars
@@ -38,7 +39,7 @@ from gode.errors import DataError, EquationError
 from gode.fitting import ConstantsConfig, fit_constants
 from gode.fitting.individuals import CHOSEN
 from gode.fitting.long_records import shorter
-from gode.fitting.multistart import minima
+from gode.fitting.multistart import Minimum, minima
 from gode.fitting.prepare import Prepared, assemble, prepare
 from gode.fitting.resolved import is_resolved
 from gode.fitting.shooting import start_error
@@ -61,6 +62,8 @@ POOR = 10.0  # times the noise: rms error beyond which a start is poor
 FAR = 3.0  # times the noise: a fit of one equation alone beyond it is tried after starts that diverge alone
 CLOSE = 1.5  # times the least rms, within which a fit that the samples resolve is preferred
 MINIMA = 6  # starts that are fitted to the trajectory
+AS_GOOD = 1.0  # Two minima whose squared residuals over the noise differ by less are as good.
+APART = 0.05  # Constants that differ by a smaller fraction are the same minimum.
 
 
 def fit(
@@ -203,9 +206,14 @@ def _best_fit(dataset: Dataset, skeleton: LawSkeleton, settings: Settings) -> Di
     own = bool(settings.individual)
     prepared = prepare(dataset, settings.order, settings.selection.floor, individual=own)
     begins: list[Start] = []
+    reached: list[Minimum] = []
     if dataset.hidden:
         starts: Sequence[Law] = []
-        begins = _starts_with_hidden(skeleton, prepared, settings)
+        reached = _minima(skeleton, prepared, settings)
+        begins = [
+            Start(make_law(skeleton, each.constants), patient=True, initial=_rows(each.initial))
+            for each in reached[:MINIMA]
+        ]
     elif isinstance(skeleton, SystemSkeleton):
         prepared = with_held_input(prepared, settings) if skeleton.inputs else prepared
         starts = _starts_of_system(skeleton, prepared, settings)
@@ -231,8 +239,11 @@ def _best_fit(dataset: Dataset, skeleton: LawSkeleton, settings: Settings) -> Di
         raise DataError(f"{skeleton} cannot be fitted to these data: its solution diverges")
     if dataset.hidden:
         prepared = _with_hidden_curves(best[0], prepared, settings)
-    bars, told = with_error_bars(best, prepared, settings), tuple(remark_on_part(best[0], prepared))
-    return with_causes(Discovery(bars, prepared, settings, 1, remarks=told))
+    told = remark_on_part(best[0], prepared)
+    open_ones = undetermined(best[0], prepared, settings.shooting)
+    told += [str(each) for each in open_ones] or _as_good(best[0], reached)
+    bars = with_error_bars(best, prepared, settings)
+    return with_causes(Discovery(bars, prepared, settings, 1, remarks=tuple(told)))
 
 
 def _starts(skeleton: Skeleton, prepared: Prepared, settings: Settings) -> list[Equation]:
@@ -252,8 +263,8 @@ def _starts(skeleton: Skeleton, prepared: Prepared, settings: Settings) -> list[
     return [equation for _, equation in tried]
 
 
-def _starts_with_hidden(skeleton: LawSkeleton, prepared: Prepared, settings: Settings) -> list[Start]:
-    """Return the best minima from random starts, for a law with states that were never measured."""
+def _minima(skeleton: LawSkeleton, prepared: Prepared, settings: Settings) -> list[Minimum]:
+    """Return the minima from random starts, for a law with states that were never measured."""
     rng = np.random.default_rng(settings.seed)
     found = minima(
         skeleton,
@@ -265,12 +276,26 @@ def _starts_with_hidden(skeleton: LawSkeleton, prepared: Prepared, settings: Set
     )
     if not found:
         raise DataError(f"{skeleton} cannot be fitted to these data: its solution diverges from every start")
-    return [
-        Start(
-            make_law(skeleton, each.constants), patient=True, initial=tuple(map(tuple, each.initial.tolist()))
-        )
-        for each in found[:MINIMA]
-    ]
+    return found
+
+
+def _rows(table: Float) -> tuple[tuple[float, ...], ...]:
+    return tuple(map(tuple, table.tolist()))
+
+
+def _as_good(best: Candidate, reached: Sequence[Minimum]) -> list[str]:
+    """Return a sentence on other constants that fit as well, if such a minimum was reached.
+
+    Data cannot choose where two rates change places, as in absorption and elimination of a drug.
+    """
+    named = best.equation.skeleton.parameters
+    values = np.array(best.equation.constants)
+    for other in reached if named else ():
+        near = np.allclose(other.constants, values, rtol=APART)
+        if not near and other.sse <= best.rms**2 * best.n_values + AS_GOOD:
+            told = ", ".join(f"{p.name} = {x:.4g}" for p, x in zip(named, other.constants, strict=True))
+            return [f"these data are explained as well by {told}; bounds choose between the two"]
+    return []
 
 
 def _with_hidden_curves(found: Candidate, prepared: Prepared, settings: Settings) -> Prepared:

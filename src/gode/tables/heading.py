@@ -3,8 +3,9 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 
-from gode.tables.cells import is_filled, is_value, split, word_set
+from gode.tables.cells import SPACES, is_filled, is_value, split, word_set
 
 # The first row is looked for in this many lines. Set by hand.
 MAX_PREAMBLE = 300
@@ -26,6 +27,8 @@ UNITS = word_set(
 NO_UNITS = word_set("ts rn no. nr. avg smp tot std max sequence sample")  # below a name, but no unit of it
 DEGREES = {"degc": "°C", "degf": "°F", "celsius": "°C"}
 BRACKETED = re.compile(r"[\[(][^\[\]()]{0,15}[\])]")
+BEFORE_UNIT = re.compile(r"\s+(?=[\[(])")  # the space before a unit in brackets
+WIDE = re.compile(r"\s{2,}|\t")
 RATIO = re.compile(r"[^\s\d]{1,5}(?:[/·^*-][^\s]{1,6})+")  # m/s, mg/l, m/s^2
 
 
@@ -51,7 +54,9 @@ def find_heading(
     first = _first_row(body, delimiter, decimal, filled)
     if first is None:
         return Heading([], [], 0, None)
-    near = {i: _shifted(split(body[i], delimiter), width) for i in range(max(0, first - NEAR), first)}
+    near = {
+        i: _shifted(_head_cells(body, i, delimiter, width), width) for i in range(max(0, first - NEAR), first)
+    }
     names: list[int] = []
     for i in sorted(near, reverse=True):
         below = near.get(names[-1]) if names else None
@@ -70,11 +75,13 @@ def heading_at(
     body: Sequence[str], at: int, delimiter: str, decimal: str, width: int, filled: Sequence[int]
 ) -> Heading:
     """Return the header in a line of the body, with the units that stand between it and the first row."""
-    names = _shifted(split(body[at], delimiter), width)
+    names = _shifted(_head_cells(body, at, delimiter, width), width)
+    if at > 0:
+        names = _with_groups(names, split(body[at - 1], delimiter), decimal)
     units = [""] * max(len(names), width)
     start = at + 1
     while start < len(body) - 1 and start <= at + NEAR:
-        cells = split(body[start], delimiter)
+        cells = _head_cells(body, start, delimiter, width)
         held = [cells[k] for k in filled if k < len(cells)]
         if any(is_filled(cell, decimal) for cell in held) or not any(held):
             break
@@ -101,6 +108,20 @@ def below_table(rows: Sequence[str], delimiter: str, decimal: str, filled: Seque
             break
         n += 1
     return n if n < len(rows) else 0
+
+
+def header_cells(line: str, delimiter: str, width: int) -> list[str]:
+    """Return the cells of a line of names; those apart by spaces may hold spaces, as in `t [s]  theta [rad]`.
+
+    Args:
+        width: the number of columns, by which it is seen what stands between the names.
+    """
+    cells = split(line, delimiter)
+    if delimiter != SPACES or len(cells) == width:
+        return cells
+    bracketed = BEFORE_UNIT.sub("\0", line).split()
+    forms = [[cell.replace("\0", " ") for cell in bracketed], WIDE.split(line.strip())]
+    return next((form for form in forms if len(form) == width), cells)
 
 
 def is_time_word(name: str) -> bool:
@@ -155,6 +176,35 @@ def _is_row(cells: Sequence[str], decimal: str, filled: Sequence[int]) -> bool:
     known = [is_value(cell, decimal) for cell in held]
     values = any(is_filled(cell, decimal) for cell in held)
     return values and known[0] and 2 * sum(known) > len(held)
+
+
+def _head_cells(body: Sequence[str], i: int, delimiter: str, width: int) -> list[str]:
+    """Return the cells of a line above the rows; units apart by spaces belong to the names above them."""
+    cells = header_cells(body[i], delimiter, width)
+    if delimiter != SPACES or len(cells) >= width or unit_share(cells) < 1:
+        return cells
+    above = (line for line in reversed(body[max(i - NEAR, 0) : i]) if len(split(line, delimiter)) == width)
+    names = [found.span() for found in re.finditer(r"\S+", next(above, ""))]
+    if not names:
+        return cells
+    out = [""] * width
+    for unit in re.finditer(r"\S+", body[i]):
+        overlaps = [min(unit.end(), end) - max(unit.start(), start) for start, end in names]
+        out[overlaps.index(max(overlaps))] = unit[0]
+    return out
+
+
+def _with_groups(names: list[str], above: list[str], decimal: str) -> list[str]:
+    """Return repeated names with those of the groups above them, such as `Tank 1` over some columns."""
+    repeated = {name for name in names if name and names.count(name) > 1}
+    if not repeated or len(above) > len(names) or any(is_filled(cell, decimal) for cell in above):
+        return names
+    made = []
+    group = ""
+    for name, cell in zip_longest(names, above, fillvalue=""):
+        group = cell or group
+        made.append(f"{group} {name}".strip() if name in repeated else name)
+    return made if len({*made}) > len({*names}) else names
 
 
 def _shifted(cells: list[str], width: int) -> list[str]:

@@ -10,7 +10,7 @@ from gode.arrays import Float, Int
 from gode.data.columns import INPUT
 from gode.errors import DataError
 from gode.tables.cells import join_list
-from gode.tables.clocking import Clocking, find_clocking, run_rows
+from gode.tables.clocking import Clocking, find_clocking, run_rows, values_of
 from gode.tables.clues import (
     ENOUGH,
     GUESSES,
@@ -200,6 +200,7 @@ def guess_signals(
         by_behaviour: whether columns that move as inputs do are taken for inputs.
     """
     groups = list(run_rows(table, clocking.run).values())
+    times = values_of(table, clocking.time)
     used = {*taken, clocking.time, clocking.run}
     why: dict[str, str] = {}
     values: dict[str, Float] = {}
@@ -207,7 +208,7 @@ def guess_signals(
     for name in table.names:
         found = None if name in used else _numbers(table, name, why)
         if found is not None:
-            reason = _reason_against(table, name, found, groups, clocking)
+            reason = _reason_against(table, name, found, groups, clocking, times)
             (weak if reason else values)[name] = found
             why |= {name: reason} if reason else {}
     against = {name: why[name] for name in weak}
@@ -363,20 +364,22 @@ def _numbers(table: Table, name: str, why: dict[str, str]) -> Float | None:
         return np.full(table.n_rows, np.nan)
 
 
-def _reason_against(table: Table, name: str, values: Float, groups: Sequence[Int], clocking: Clocking) -> str:
+def _reason_against(
+    table: Table, name: str, values: Float, groups: Sequence[Int], clocking: Clocking, times: Float
+) -> str:
     """Return why a column of numbers is no signal; empty if it may be one."""
     if plain(name) in KNOWN:
         return ""
-    seen = np.isfinite(values)
+    few = _too_few(table, name, values)
+    if few is not None:
+        return few
     parts = [values[rows] for rows in groups]
-    if not seen.any():
-        return "numbers, and some text" if table.text_fraction(name) > TEXT_FRACTION else ""
-    if np.sum(seen) < SPARSE * len(values):
-        return f"holds only {np.sum(seen)} number{'s' if np.sum(seen) > 1 else ''}"
     if is_constant(values):
         return "never changes"
     if clocking.run is not None and all(is_constant(part) or not np.isfinite(part).any() for part in parts):
         return f"the same throughout each run, --force {shlex.quote(name)} if it acts on the system"
+    if np.array_equal(values, times, equal_nan=True):
+        return f"the same as {clocking.time!r}"
     leads = name == table.names[0] and clocking.time != name and values[0] in (0, 1)
     if (is_counter(name) or leads) and counts_rows(values, groups):
         return COUNTS
@@ -388,6 +391,16 @@ def _reason_against(table: Table, name: str, values: Float, groups: Sequence[Int
         return f"constant but for its noise, --force {shlex.quote(name)} if it acts on the system"
     rising = all(np.all(np.diff(part[np.isfinite(part)]) >= 0) for part in parts)
     return "by its name another measure of time" if is_of_time(name) and rising else ""
+
+
+def _too_few(table: Table, name: str, values: Float) -> str | None:
+    """Return what to say of a column with too few numbers for a signal; None if it has enough."""
+    n = int(np.sum(np.isfinite(values)))
+    if n == 0:
+        return "numbers, and some text" if table.text_fraction(name) > TEXT_FRACTION else ""
+    if n < SPARSE * len(values):
+        return f"holds only {n} number{'s' if n > 1 else ''}"
+    return None
 
 
 def _slopes(

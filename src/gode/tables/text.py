@@ -2,6 +2,7 @@
 
 import codecs
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -10,7 +11,7 @@ import numpy as np
 from gode.arrays import Int
 from gode.errors import DataError
 from gode.tables.cells import MISSING, SPACES, Signs, is_filled, is_value, number, settle_signs, split
-from gode.tables.heading import below_table, find_heading, heading_at, is_time_word
+from gode.tables.heading import below_table, find_heading, header_cells, heading_at, is_time_word, is_unit
 from gode.tables.table import Column, Table
 
 COMMENTS = ("#", "%", "//")
@@ -39,6 +40,13 @@ BOMS = (
 ARROW = re.compile(
     r"\s*(\d{1,2}:\d{2}:\d{2}\.\d{3}) -> "
 )  # the time that a serial monitor puts before each line
+PAIR = (
+    re.compile(  # a name, its value and perhaps a unit, as devices write them to a serial line: temp: 23.4 C
+        r"\s*(?P<name>[^\W\d][\w .°%-]*?)\s*[:=]\s*(?P<value>[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|nan)"
+        r"(?:\s?(?P<unit>[^\W\d][\w/²^-]{0,7}|[°%]\w?)(?=[\s,;|]|$)(?!\s*[:=]))?(?:[\s,;|]+|$)",
+        re.IGNORECASE,
+    )
+)
 LONE_UNITS = {  # names that are units of time
     **dict.fromkeys(("millis", "millisecond", "milliseconds"), "ms"),
     **dict.fromkeys(("micros", "microseconds"), "µs"),
@@ -87,6 +95,7 @@ class Layout:
     n_skipped: int  # lines of text above the header
     n_below: int = 0  # and below the table
     turned: bool = False  # whether the rows of the file became columns
+    pairs: bool = False  # whether each value stood behind its name
 
     @property
     def width(self) -> int:
@@ -119,6 +128,9 @@ def find_layout(text: str, source: str, choices: Choices = CHOICES, reading: Rea
     """
     body, lines, comments = _body(text, reading)
     given = _given_header(lines, reading, source)
+    pairs = reading.header is None and _is_of_pairs(body)
+    if pairs:
+        body, lines = _rows_of_pairs(body, lines)
     if reading.decimal:
         choices = [choice for choice in choices if choice[1] == reading.decimal]
     if not body:
@@ -147,12 +159,15 @@ def find_layout(text: str, source: str, choices: Choices = CHOICES, reading: Rea
     labels, found = _labelled(names, heading.units, max(width, len(names)))
     signs = settle_signs(rows, delimiter, decimal, lambda i: f"{source}, line {at[i]}", reading.decimal)
     n_skipped = heading.start if heading.at is None else heading.at
-    return Layout(delimiter, signs, labels, found, rows, at, n_skipped, n_below, bool(turned))
+    return Layout(delimiter, signs, labels, found, rows, at, n_skipped, n_below, bool(turned), pairs)
 
 
 def parted(header: str) -> tuple[str, str]:
-    """Return name and unit of a header such as `u [m]` or `time (s)`; u(t) is a name."""
+    """Return name and unit of a header such as `u [m]`, `time (s)` or `U / mV`; u(t) is a name."""
     header = header.strip().strip('"').strip()
+    name, slash, unit = header.rpartition(" / ")
+    if slash and is_unit(unit):
+        return name.strip(), unit.strip()
     found = UNIT.match(header)
     if found is None:
         return header, ""
@@ -231,6 +246,40 @@ def _body(text: str, reading: Reading) -> tuple[list[str], Int, dict[int, str]]:
     return body, np.flatnonzero(kept) + 1, comments
 
 
+def _pairs(line: str) -> list[re.Match[str]]:
+    """Return the names and values of a line such as `millis:500, temp:23.4 C`; nothing for any other line."""
+    found = []
+    at = 0
+    while at < len(line):
+        pair = PAIR.match(line, at)
+        if pair is None:
+            return []
+        found.append(pair)
+        at = pair.end()
+    return found
+
+
+def _is_of_pairs(body: Sequence[str]) -> bool:
+    """Tell whether most lines name each of their values, two at least."""
+    sample = _sample(body)
+    return 2 * sum(len(_pairs(line)) > 1 for line in sample) > len(sample)
+
+
+def _rows_of_pairs(body: Sequence[str], lines: Int) -> tuple[list[str], Int]:
+    """Return the rows of lines that name each of their values, below a header, and their numbers.
+
+    Lines with other names than most are left out, such as messages of a device.
+    """
+    pairs = [_pairs(line) for line in body]
+    names = [tuple(pair["name"] for pair in row) for row in pairs]
+    usual, _ = Counter(filter(None, names)).most_common(1)[0]
+    kept = [i for i, each in enumerate(names) if each == usual]
+    units = [pair["unit"] or "" for pair in pairs[kept[0]]]
+    header = [f"{name} [{unit}]" if unit else name for name, unit in zip(usual, units, strict=True)]
+    rows = ["\t".join(pair["value"] for pair in pairs[i]) for i in kept]
+    return ["\t".join(header), *rows], lines[[kept[0], *kept]]
+
+
 def _sample(body: Sequence[str]) -> list[str]:
     rest = body[SAMPLE:]
     return [*body[:SAMPLE], *rest[:: len(rest) // SAMPLE + 1]]
@@ -282,8 +331,9 @@ def _turned(rows: Sequence[str], delimiter: str, decimal: str, width: int) -> li
 def _commented_header(comments: dict[int, str], line: int, delimiter: str, width: int) -> list[str]:
     """Return the names in the comment just above the first row, if there are as many as columns."""
     words = comments.get(line - 1, "").lstrip("#%/ \t")
-    cells = split(words, delimiter)
-    return cells if len(cells) == width and not any(number(c, ".") is not None for c in cells) else []
+    forms = [*(split(words, sign) for sign in "\t;,|"), header_cells(words, delimiter, width)]
+    named = (cells for cells in forms if len(cells) == width)
+    return next((cells for cells in named if not any(number(c, ".") is not None for c in cells)), [])
 
 
 def _labelled(
@@ -292,8 +342,12 @@ def _labelled(
     """Return a name of its own and a unit for each column."""
     out: list[str] = []
     found: list[str] = []
-    for i in range(width):
-        name, unit = parted(names[i] if i < len(names) else "")
+    headers = [*names, *[""] * (width - len(names))]
+    plain = [parted(header)[0] for header in headers]
+    for i, header in enumerate(headers):
+        name, unit = parted(header)
+        if plain.count(name) > 1 and unit and not is_unit(unit):  # A(412 nm) beside A(560 nm)
+            name, unit = header.strip().strip('"').strip(), ""
         unit = "" if len(unit) > LONGEST_UNIT else unit
         name = name or f"column {i + 1}"
         while name in out:
@@ -348,6 +402,8 @@ def _column(cells: Sequence[str], decimal: str) -> Column:
 def _notes(layout: Layout) -> tuple[str, ...]:
     names = {"\t": "tabs", ";": "semicolons", "|": "bars", SPACES: "spaces"}
     notes = [f"separated by {names[layout.delimiter]}"] if layout.delimiter in names else []
+    if layout.pairs:
+        notes = ["each value behind its name"]
     decimal, grouped, _ = layout.signs
     if decimal == "," and not layout.signs.asks:
         notes.append("with decimal commas")

@@ -1,0 +1,164 @@
+"""What the data leave open: constants and initial values that can change together without being seen.
+
+At the optimum the sensitivities J of all that was measured, with respect to the logarithms of all fitted
+numbers and in units of the noise, have the singular values s. Along the direction v that belongs to s the
+logarithms are uncertain by 1/s. Where that is much larger than one, the numbers in v are not determined one
+by one: with v = (1, -1) the product of two numbers stays the same, and is all that the data determine.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from gode.arrays import Float
+from gode.discovery.quality import start_names
+from gode.fitting.prepare import Prepared
+from gode.fitting.trajectory import ShootConfig, Trajectories
+from gode.search.zero_starts import fitted_target
+from gode.selection import Candidate
+
+OPEN = 30.0  # A direction along which a logarithm is uncertain by more is not determined by the data.
+PART = 0.02  # Numbers with a smaller share of a direction are taken for not being in it.
+EXACT = 0.01  # So far may exponents be from simple fractions.
+STEP = 0.3  # A combination is tried by a step of this size along which it stays as it is.
+UNSEEN = 1.0  # The squared residuals over the noise may grow by so much on the way.
+LARGEST = 4  # The largest numerator and denominator of a simple fraction.
+
+
+@dataclass(frozen=True)
+class Undetermined:
+    """Numbers that can change together without changing what was measured."""
+
+    names: tuple[str, ...]
+    combination: str  # What is determined of them, as a formula; empty where there is no simple one.
+
+    def __str__(self) -> str:
+        if len(self.names) == 1:
+            return f"{self.names[0]} is not determined by these data: it has no effect on what was measured"
+        listed = f"{', '.join(self.names[:-1])} and {self.names[-1]}"
+        if self.combination:
+            return f"{listed} are not determined one by one by these data, only {self.combination} is"
+        return f"{listed} are not determined by these data: they can change together without being seen"
+
+
+def undetermined(candidate: Candidate, prepared: Prepared, config: ShootConfig) -> tuple[Undetermined, ...]:
+    """Return the groups of fitted numbers that the data do not determine one by one."""
+    skeleton = candidate.equation.skeleton
+    target = fitted_target(candidate, prepared)
+    per_run = () if candidate.own is None else candidate.own.places
+    problem = Trajectories(skeleton, target, config, per_run=per_run)
+    runs = range(len(problem.models))
+    constants = np.array([candidate.law_of(i).constants for i in runs])
+    p = problem.parameters.joined(constants, candidate.initial)
+    path = problem.solve(p)
+    if path is None or not len(p):
+        return ()
+    names = _names(candidate, problem)
+    slopes = problem.jacobian(path) * np.where(p == 0, 1.0, p)[:, None]
+    if not np.isfinite(slopes).all():
+        return ()
+    directions, sizes, _ = np.linalg.svd(slopes, full_matrices=True)
+    sizes = np.append(sizes, np.zeros(len(p) - len(sizes)))
+    unseen = directions[:, sizes < 1 / OPEN]
+
+    def stays(moved: Float) -> bool:
+        return problem.error(moved) < path.sse + UNSEEN
+
+    return tuple(_told(group, unseen[group], p, names, stays) for group in _groups(unseen))
+
+
+def _names(candidate: Candidate, problem: Trajectories) -> list[str]:
+    """Return what each fitted number is called: a constant by its name, an initial value as x(0)."""
+    skeleton, parameters = candidate.equation.skeleton, problem.parameters
+    called = [each.name for each in skeleton.parameters] or [f"C{i + 1}" for i in range(skeleton.n_constants)]
+    names = [""] * parameters.size
+    several = len(problem.models) > 1
+    for i, (place, free) in enumerate(zip(parameters.places, parameters.free, strict=True)):
+        t0 = problem.target.dataset.runs[i].t[0]
+        starts = [
+            f"{name}({t0:g})"
+            for name, here in zip(start_names(candidate.equation), free, strict=True)
+            if here
+        ]
+        where = f" of {problem.target.dataset.name_of(i)}" if several else ""
+        for number, name in zip(place, [*called, *(start + where for start in starts)], strict=True):
+            names[number] = names[number] or name
+    return names
+
+
+def _groups(unseen: Float) -> list[list[int]]:
+    """Return the numbers in unseen directions (numbers, directions), those that change together in one."""
+    projector = np.abs(unseen @ unseen.T)
+    touched = [int(i) for i in np.flatnonzero(np.diag(projector) > PART)]
+    groups: list[list[int]] = []
+    for i in touched:
+        joined = [group for group in groups if any(projector[i, j] > PART for j in group)]
+        groups = [group for group in groups if group not in joined]
+        groups.append(sorted([i, *(j for group in joined for j in group)]))
+    return sorted(groups)
+
+
+def _told(
+    group: list[int], unseen: Float, p: Float, names: list[str], stays: Callable[[Float], bool]
+) -> Undetermined:
+    """Return what is determined of a group: a product or a sum, if a step that keeps it is not seen.
+
+    Args:
+        unseen: the directions of the logarithms that are not seen.
+        stays: tells whether the error is the same at other values of all numbers.
+    """
+    called = tuple(names[i] for i in group)
+    if len(group) < 2 or np.linalg.matrix_rank(unseen, tol=PART) != len(group) - 1:
+        return Undetermined(called, "")
+    seen = np.linalg.svd(unseen, full_matrices=True)[0][:, -1]  # the one direction that is
+    direction = unseen @ np.ones(unseen.shape[1])
+    by_factors = p.copy()
+    by_factors[group] *= np.exp(STEP * direction)
+    by_terms = p.copy()
+    by_terms[group] *= 1 + STEP * direction
+    product = _product(called, seen)
+    if product and stays(by_factors):
+        return Undetermined(called, product)
+    total = _sum(called, seen / p[group])
+    return Undetermined(called, total if total and stays(by_terms) else "")
+
+
+def _product(names: tuple[str, ...], powers: Float) -> str:
+    """Return the product of powers that is determined, as a formula; empty if the powers are not simple."""
+    largest = powers[np.argmax(np.abs(powers))]
+    exact = powers / largest
+    simple = [Fraction(float(x)).limit_denominator(LARGEST) for x in exact]
+    if any(abs(float(s) - x) > EXACT or s == 0 for s, x in zip(simple, exact, strict=True)):
+        return ""
+    least = min(abs(s) for s in simple)
+    whole = [s / least for s in simple]
+    if whole[0] < 0:
+        whole = [-s for s in whole]
+    above = "*".join(_power(n, s) for n, s in zip(names, whole, strict=True) if s > 0)
+    below = [_power(n, -s) for n, s in zip(names, whole, strict=True) if s < 0]
+    under = "*".join(below) if len(below) < 2 else f"({'*'.join(below)})"
+    return f"{above}/{under}" if below else above
+
+
+def _power(name: str, exponent: Fraction) -> str:
+    return (
+        name
+        if exponent == 1
+        else f"{name}^{exponent}"
+        if exponent.denominator == 1
+        else f"{name}^({exponent})"
+    )
+
+
+def _sum(names: tuple[str, ...], slopes: Float) -> str:
+    """Return the sum or difference that is determined; empty if the numbers do not enter alike."""
+    largest = slopes[np.argmax(np.abs(slopes))]
+    exact = slopes / largest
+    if np.any(np.abs(np.abs(exact) - 1) > EXACT):
+        return ""
+    text = names[0]
+    for name, sign in zip(names[1:], exact[1:] * exact[0], strict=True):
+        text += f" + {name}" if sign > 0 else f" - {name}"
+    return text

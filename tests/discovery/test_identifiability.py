@@ -1,0 +1,51 @@
+"""What is told of constants that the data do not determine one by one."""
+
+import numpy as np
+import pytest
+
+import gode
+
+T = np.linspace(0.2, 24.0, 30)
+RNG = np.random.default_rng(0)
+
+
+def noisy(clean):
+    return clean + 0.02 * np.std(clean) * RNG.standard_normal(len(clean))
+
+
+DECAY = noisy(np.exp(-T / 5))
+ABSORBED = noisy(8 * 1.2 / (1.2 - 0.15) * (np.exp(-0.15 * T) - np.exp(-1.2 * T)))
+
+
+def told(found):
+    return [remark for remark in found.remarks if "determined" in remark]
+
+
+@pytest.mark.parametrize(
+    ("law", "combination"),
+    [("u' = -a*b*u", "a*b"), ("u' = -(a + b)*u", "a + b"), ("u' = -a*u/b^2", "a/b^2")],
+)
+def test_combination_that_is_determined_is_told(law, combination):
+    found = gode.fit(law, T, DECAY)
+    assert told(found) == [f"a and b are not determined one by one by these data, only {combination} is"]
+
+
+def test_size_of_a_hidden_state_and_what_it_is_multiplied_by_are_told():
+    found = gode.fit(["d' = -ka*d", "c' = ka*d/V - ke*c"], T, {"c": ABSORBED})
+    (sentence,) = told(found)
+    assert "V and d(0.2) are not determined one by one" in sentence
+    assert found.quality.verdict == "good"
+
+
+def test_nothing_is_told_where_all_is_determined():
+    assert not told(gode.fit("u' = -a*u + b", T, DECAY))
+    known = gode.fit(["d' = -ka*d", "c' = ka*d/V - ke*c"], T, {"c": ABSORBED}, initial={"d": 6.3})
+    assert not told(known)
+
+
+def test_rates_that_may_change_places_are_told():
+    found = gode.fit(["d' = -ka*d", "c' = ka*d - ke*c"], T, {"c": ABSORBED})
+    rates = sorted(each.value for each in found.equation.constants)
+    assert rates == pytest.approx([0.15, 1.2], rel=0.1)
+    (sentence,) = (remark for remark in found.remarks if "explained as well" in remark)
+    assert "bounds choose between the two" in sentence
