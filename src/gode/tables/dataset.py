@@ -256,7 +256,7 @@ def _named_values(text: str, states: tuple[str, ...]) -> list[float]:
         places = [state + prime for state in states for prime in ("", "'")]
         if name not in places:
             raise ConfigError(
-                f"--initial {shortened(part, 80)!r} must be the value of a state, such as {states[-1]}=0; the "
+                f"--initial {shortened(part, 80)!r} must be a value of a state, as {states[-1]}=0; the "
                 f"states are {', '.join(states)}"
             )
         if name in known:
