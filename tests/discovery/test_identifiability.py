@@ -43,6 +43,12 @@ def test_nothing_is_told_where_all_is_determined():
     assert not told(known)
 
 
+def test_initial_value_that_is_zero_within_its_error_bar_is_determined():
+    t = np.append(0.0, T)
+    found = gode.fit(["c' = -ke*c + s*d", "d' = -ka*d"], t, {"c": 12 * (np.exp(-0.2 * t) - np.exp(-1.3 * t))})
+    assert told(found) == ["s and d(0) are not determined one by one by these data, only s*d(0) is"]
+
+
 def test_rates_that_may_change_places_are_told():
     found = gode.fit(["d' = -ka*d", "c' = ka*d - ke*c"], T, {"c": ABSORBED})
     rates = sorted(each.value for each in found.equation.constants)

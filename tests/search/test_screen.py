@@ -9,6 +9,7 @@ from gode.equation.sums import to_sum
 from gode.fitting import ConstantsConfig, fit_constants, integral_problem, residual_problem
 from gode.search import Vocabulary
 from gode.search.screen import _Products, _rows, best_sums
+from gode.search.templates import SumTemplate
 from gode.solve import solve
 
 TEXTS = ("1", "u", "u^2", "u^3", "t", "1/u", "sin(u)", "t*u", "log(u)", "cos(C*t)*t", "exp(C*u)", "u/(u + C)")
@@ -26,7 +27,7 @@ def columns():
 
 
 def vocabulary(template="u' = {sentence}"):
-    return Vocabulary(bodies(*TEXTS), template)
+    return Vocabulary(bodies(*TEXTS), SumTemplate(template))
 
 
 @pytest.mark.parametrize("make", [lambda c: integral_problem(c, 1), residual_problem])
@@ -38,17 +39,17 @@ def test_the_true_sum_is_among_the_best_of_its_size(columns, make):
 
 
 def test_sums_without_inner_constants_come_in_the_order_of_their_fits(columns):
-    plain = Vocabulary(bodies("1", "u", "u^2", "t", "1/u"), "u' = {sentence}")
+    plain = Vocabulary(bodies("1", "u", "u^2", "t", "1/u"), SumTemplate("u' = {sentence}"))
     problem = integral_problem(columns, 1)
     found = [s for s in best_sums(plain, problem, 100, ConstantsConfig(), "u'") if len(s) == 2]
-    losses = [fit_constants(plain.skeleton(sum_), problem).loss for sum_ in found]
+    losses = [fit_constants(plain.template.skeleton(sum_), problem).loss for sum_ in found]
     assert len(found) == 10
     assert losses == sorted(losses)
 
 
 def test_implicit_sums_are_led_by_terms_with_the_highest_derivative(columns):
     texts = ("u'^2", "u*u'", "u'", "1", "u", "u^2")
-    implicit = Vocabulary(bodies(*texts), "{sentence} = 0")
+    implicit = Vocabulary(bodies(*texts), SumTemplate("{sentence} = 0"))
     found = best_sums(implicit, residual_problem(columns), 8, ConstantsConfig(), "u'")
     assert found
     assert all(any(body in sum_ for body in bodies("u'^2", "u*u'")) for sum_ in found)
@@ -58,7 +59,7 @@ def test_the_energy_of_a_draining_tank_is_found():
     t = np.linspace(0, 3, 60)
     u = (2 - 0.5 * t) ** 2 + 1  # u'^2 = u - 1
     columns = columns_of_run(t, u, 0.5 * t - 2)
-    implicit = Vocabulary(bodies("u'^2", "u*u'", "u'", "1", "u", "u^2"), "{sentence} = 0")
+    implicit = Vocabulary(bodies("u'^2", "u*u'", "u'", "1", "u", "u^2"), SumTemplate("{sentence} = 0"))
     found = best_sums(implicit, residual_problem(columns), 8, ConstantsConfig(), "u'")
     assert frozenset(bodies("u'^2", "1", "u")) in found
 
@@ -120,7 +121,7 @@ def test_a_sum_of_dependent_terms_gains_nothing(rng):
 
 def test_only_the_sixteen_commonest_terms_form_sums_with_each_other(columns):
     texts = [f"u^{power}" for power in range(1, 10)] + [f"t*u^{power}" for power in range(1, 11)]
-    many = Vocabulary(bodies(*texts), "u' = {sentence}")
+    many = Vocabulary(bodies(*texts), SumTemplate("u' = {sentence}"))
     found = best_sums(many, residual_problem(columns), 10_000, ConstantsConfig(), "u'")
     rare = set(many.bodies[16:])
     assert max(len(sum_) for sum_ in found) == 4
@@ -131,7 +132,7 @@ def test_only_the_sixteen_commonest_terms_form_sums_with_each_other(columns):
 def test_a_run_whose_signal_is_zero_says_nothing_about_sums():
     t = np.linspace(0.0, 3.0, 60)
     runs = [columns_of_run(t, np.exp(-t), -np.exp(-t)), columns_of_run(t, 0.0 * t + 1.0, 0.0 * t)]
-    rates = Vocabulary(bodies("1", "u", "u^2", "t"), "{sentence} = u'")
+    rates = Vocabulary(bodies("1", "u", "u^2", "t"), SumTemplate("{sentence} = u'"))
     each = [residual_problem(run) for run in runs]
     found = best_sums(rates, residual_problem(join_runs(runs)), 5, ConstantsConfig(), "u'", each)
     assert found == best_sums(rates, each[0], 5, ConstantsConfig(), "u'", each[:1])

@@ -87,4 +87,4 @@ def named_by_equations(options: DataOptions, texts: Sequence[str]) -> DataOption
     force = options.force
     if force is not None and len(parts_of(force)) == 1 and any(re.search(r"\bF\b", text) for text in texts):
         force = f"F={force}"
-    return replace(options, called=called, states=options.states or ",".join(called), force=force)
+    return replace(options, called=called, force=force)

@@ -46,9 +46,10 @@ from gode.fitting.shooting import start_error
 from gode.fitting.target import Target
 from gode.fitting.views import along, view
 from gode.search.common import with_common
-from gode.search.coupling import best_combinations, law_of
+from gode.search.coupling import best_combinations
 from gode.search.known import Known, Texts, make_known
 from gode.search.settings import Settings
+from gode.search.templates import law_of
 from gode.search.threads import one_thread
 from gode.search.workers import Start, Workers
 from gode.selection import Candidate, Pool, rank

@@ -56,9 +56,10 @@ def undetermined(candidate: Candidate, prepared: Prepared, config: ShootConfig) 
     if path is None or not len(p):
         return ()
     names = _names(candidate, problem)
-    slopes = problem.jacobian(path) * np.where(p == 0, 1.0, p)[:, None]
+    slopes = problem.jacobian(path)
     if not np.isfinite(slopes).all():
         return ()
+    slopes *= _sizes(p, slopes, problem)[:, None]
     directions, sizes, _ = np.linalg.svd(slopes, full_matrices=True)
     sizes = np.append(sizes, np.zeros(len(p) - len(sizes)))
     unseen = directions[:, sizes < 1 / OPEN]
@@ -67,6 +68,24 @@ def undetermined(candidate: Candidate, prepared: Prepared, config: ShootConfig) 
         return problem.error(moved) < path.sse + UNSEEN
 
     return tuple(_told(group, unseen[group], p, names, stays) for group in _groups(unseen))
+
+
+def _sizes(p: Float, slopes: Float, problem: Trajectories) -> Float:
+    """Return by how much each number is changed to see its effect: by its own size, unless that is small.
+
+    A number may be zero within its error bar, and is determined then. So at least a standard error is taken,
+    but no more than the largest number of its kind.
+    """
+    constants = np.zeros(len(p), bool)
+    for place in problem.parameters.places:
+        constants[place[: problem.parameters.n_constants]] = True
+    largest = np.ones(len(p))
+    for kind in (constants, ~constants):
+        largest[kind] = np.max(np.abs(p[kind]), initial=0.0) or 1.0
+    with np.errstate(divide="ignore"):
+        errors = 1 / np.linalg.norm(slopes, axis=1)
+    least = np.minimum(errors, largest)
+    return np.where(np.abs(p) < least, least, p)
 
 
 def _names(candidate: Candidate, problem: Trajectories) -> list[str]:

@@ -1,41 +1,19 @@
 """CMA-ES in the latent space: start, ask, tell, restart, stop."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
 from gode.arrays import Float
-from gode.equation import Skeleton
 from gode.search.evolution import Evolution
 from gode.search.objective import Objective
-
-
-class Space(Protocol):
-    """A latent space, as far as the search needs one."""
-
-    @property
-    def dimension(self) -> int:
-        """The number of coordinates."""
-
-    def decode(self, z: Float) -> list[Skeleton | None]:
-        """Return the skeleton at each point."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class LatentConfig:
-    """How the latent space is searched."""
-
-    population: int = 24
-    sigma: float = 0.35  # initial standard deviation; the paper's 0.5 goes nearly as far as a random point
-    patience: int = 5  # generations without a better score, or without a new skeleton, before a restart
-    max_generations: int = 40
+from gode.search.settings import LatentConfig
+from gode.search.templates import Points
 
 
 def search_latent(
     objective: Objective,
-    space: Space,
+    space: Points,
     starts: Sequence[Float],
     *,
     budget: int,
@@ -54,7 +32,7 @@ def search_latent(
 
 def _climb(
     objective: Objective,
-    space: Space,
+    space: Points,
     start: Float,
     end: int,
     config: LatentConfig,

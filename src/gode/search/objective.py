@@ -16,11 +16,11 @@ from gode.equation import Equation, Node, Skeleton
 from gode.equation.dimensions import keeps_units
 from gode.equation.operators import KINKED
 from gode.equation.tape import compile_tape, evaluate
-from gode.equation.terms import linear_terms
 from gode.equation.tree import TIME, by_term, is_other, renumber, symbols, var, variables, walk
 from gode.fitting import ConstantsConfig, Form, Regression, fit_constants
 from gode.fitting.each import fit_each
-from gode.search.assumptions import LASTING, keeps
+from gode.search.assumptions import keeps
+from gode.search.templates import SumTemplate, Template
 from gode.units import Unit
 
 Rows = tuple[tuple[float, ...], ...]  # values of each run
@@ -63,7 +63,9 @@ class Objective:
         fit: ConstantsConfig,
         check: Callable[[], None] | None = None,  # called before each fit; may raise to end the search
         each: Sequence[Sequence[Regression]] = (),  # the problems of each run, if it has its own constants
+        template: Template = SumTemplate(),  # noqa: B008
     ) -> None:
+        self.template = template
         self.problems = tuple(problems)
         self.each = tuple(tuple(runs) for runs in each)
         self.check = check
@@ -82,11 +84,6 @@ class Objective:
         """The number of different skeletons fitted so far."""
         return len(self.seen)
 
-    @property
-    def lasting(self) -> bool:
-        """Whether what is zero stays zero in all laws that are sought."""
-        return LASTING in self.config.assume
-
     def score(self, skeleton: Skeleton | None) -> float:
         """Return the score of `skeleton` on the first problem; inf for one that is not admitted or fails."""
         if skeleton is None:
@@ -104,7 +101,7 @@ class Objective:
         right = skeleton.order == self.config.order and skeleton.n_constants <= self.config.max_constants
         if not right or any(name not in known for name in skeleton.inputs) or len(skeleton.terms) < 2:
             return False  # a single term is u'' = 0 in disguise
-        if not all(self.allows(body) for body in sought(skeleton)):
+        if not all(self.allows(body) for body in sought(self.template, skeleton)):
             return False
         if self.config.units and not keeps_units(skeleton.normal, self.config.units):
             return False
@@ -191,11 +188,10 @@ def holds_state(skeleton: Skeleton) -> bool:
     return held == {skeleton.highest} or not held <= {TIME, skeleton.highest, *inputs}
 
 
-def sought(skeleton: Skeleton) -> list[Node]:
-    """Return the terms that were not given: those of unknown functions, or all but the highest derivative."""
-    if skeleton.parameters:
-        return [t.body for found in skeleton.functions for t in linear_terms(found.tree)]
-    return [t.body for t in skeleton.terms if t.body.value != skeleton.highest]
+def sought(template: Template, skeleton: Skeleton) -> list[Node]:
+    """Return the terms of the functions that are sought, all but the highest derivative."""
+    found = (term.body for terms in template.sums(skeleton).values() for term in terms)
+    return [body for body in found if body.value != skeleton.highest]
 
 
 @by_term

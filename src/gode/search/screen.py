@@ -17,11 +17,10 @@ from gode.equation.tree import ZERO, add, count_constants, depends_on, has_const
 from gode.fitting import ConstantsConfig, Form, Regression
 from gode.fitting.starts import term_at_starts
 from gode.fitting.varpro import transform
-from gode.search.blank import Bodies, projected_out
-from gode.search.moves import Vocabulary
+from gode.search.templates import Bodies, Vocabulary
 
 PLAIN = 16  # the most frequent terms without inner constants, of which all sums are formed: 696 of them
-SIZES = (1, 2, 3)  # terms of these sums, to which one term of any kind is added
+LARGEST_SUM = 4  # terms of the largest sums
 LEADING = 4  # most frequent terms with the highest derivative that lead sums of an implicit grammar
 CHUNK = 8  # sums at a time: what they need stays in the cache of a core
 MOST_RUNS = 12  # whose sums of squares are added up, where the runs have constants of their own
@@ -47,8 +46,9 @@ def best_sums(
         return []
     some = np.unique(np.linspace(0, len(each) - 1, MOST_RUNS).astype(int)) if each else ()
     parts = [each[i] for i in some] or [problem]
-    terms = [vocabulary.written(body) for body in vocabulary.bodies]
-    if vocabulary.frame != ZERO or problem.form is not Form.RESIDUAL:
+    template = vocabulary.template
+    terms = [template.added(body) for body in vocabulary.bodies]
+    if template.fixed != ZERO or problem.form is not Form.RESIDUAL:
         pairs = [(own, target) for own in parts if (target := _target(vocabulary, own)) is not None]
         if not pairs:
             return []
@@ -82,7 +82,7 @@ def _best_of(
         tables: the rows of the terms along each problem.
         owner: the term of each row.
     """
-    if vocabulary.known:
+    if vocabulary.template.linear:
         tables, targets, owner = _without_known(vocabulary, parts, tables, targets, owner)
     if not len(owner):
         return []
@@ -90,7 +90,7 @@ def _best_of(
     plain = [int(i) for i in first if not has_constant(vocabulary.bodies[owner[i]])][:PLAIN]
     products = [_Products(rows, target, plain) for rows, target in zip(tables, targets, strict=True)]
     found: dict[Bodies, None] = {}
-    for size in SIZES if vocabulary.blank is None else (0, *SIZES):
+    for size in range(vocabulary.template.least_terms - 1, LARGEST_SUM):
         chosen_ones = list(combinations(range(len(plain)), size))
         sums = np.array(chosen_ones, np.int64).reshape(len(chosen_ones), size)
         scores = np.sum([table.scores(sums, first) for table in products], axis=0)
@@ -169,17 +169,18 @@ def _gains(sums: Int, plain: Sequence[int], products: Float, pulls: Float, work:
 
 def _target(vocabulary: Vocabulary, problem: Regression) -> Float | None:
     """Return the signal that a sum of terms has to match; None where it depends on constants."""
-    if vocabulary.blank is not None and not vocabulary.blank.is_linear:
+    fixed = vocabulary.template.fixed
+    if not vocabulary.template.is_linear:
         return None
-    if has_constant(vocabulary.frame) or variables(vocabulary.frame) - set(problem.columns.names):
+    if has_constant(fixed) or variables(fixed) - set(problem.columns.names):
         return None
     if problem.form is Form.RESIDUAL:
-        values = _values(vocabulary.frame, problem, ConstantsConfig())[0]
+        values = _values(fixed, problem, ConstantsConfig())[0]
         return values if values.any() else None
     highest = var(problem.columns.names[1 + problem.operator.order])
-    if vocabulary.frame == highest:
+    if fixed == highest:
         return problem.operator.target
-    terms = vocabulary.frame.args if vocabulary.frame.op == "+" else ()
+    terms = fixed.args if fixed.op == "+" else ()
     if highest not in terms or any(highest.value in variables(term) for term in terms if term != highest):
         return None
     rest = _values(add(*(term for term in terms if term != highest)), problem, ConstantsConfig())
@@ -197,7 +198,7 @@ def _without_known(
     """Return the terms and the targets without their parts along the known terms of the equation."""
     found, rests, left = [], [], []
     for problem, table, target in zip(problems, tables, targets, strict=True):
-        (known,), _ = _rows(vocabulary.known, [problem], ConstantsConfig())
+        (known,), _ = _rows(vocabulary.template.linear, [problem], ConstantsConfig())
         rows = projected_out(table, known)
         size = np.linalg.norm(rows, axis=1)
         left.append(size > INDEPENDENT)  # of one: others are known already
@@ -205,6 +206,14 @@ def _without_known(
         rests.append(projected_out(target[None], known)[0])
     kept = np.any(left, axis=0)
     return [rows[kept] for rows in found], rests, owner[kept]
+
+
+def projected_out(rows: Float, basis: Float) -> Float:
+    """Return rows without their parts along the rows of a basis."""
+    if not len(basis):
+        return rows
+    directions = np.linalg.qr(basis.T)[0].T
+    return np.asarray(rows - (rows @ directions.T) @ directions)
 
 
 def _rows(

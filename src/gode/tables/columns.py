@@ -3,6 +3,7 @@
 import os
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from difflib import get_close_matches
 from itertools import count
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -157,6 +158,29 @@ def state_columns(table: "Table", roles: "Roles", states: str) -> list[Part]:
     if not parts:
         raise ConfigError("--states is empty; name columns, such as --states prey,predator")
     return parts
+
+
+def states_of_equations(table: "Table", called: Sequence[str]) -> tuple[str, list[str]]:
+    """Return the option --states for the states of equations, and those that no column measures.
+
+    Raises:
+        DataError: if one that is no column is called nearly as a column that stands for no state.
+    """
+    from gode.tables.roles import NONE
+
+    measured = {name: find_column(table, name) for name in called if is_column(table, name)}
+    hidden = [name for name in called if name not in measured]
+    states = join_list([f"{name}={measured.get(name, NONE)}" for name in called])
+    others = [column.lower() for column in table.names if column not in measured.values()]
+    if not hidden or not measured:
+        return join_list(called), []
+    for name in hidden:
+        if get_close_matches(name.lower(), others, n=1):
+            try:
+                find_column(table, name)
+            except DataError as error:
+                raise DataError(f"{error}; if it was not measured, add --states {states}") from None
+    return states, hidden
 
 
 def is_equation(source: str) -> bool:

@@ -3,12 +3,12 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from math import isnan
+from math import isnan, nan
 from typing import TYPE_CHECKING, Any
 
 from gode.errors import ConfigError, shortened
 from gode.tables.cells import split_list
-from gode.tables.columns import Asked, asked_columns, guessed_system, state_columns
+from gode.tables.columns import Asked, asked_columns, guessed_system, state_columns, states_of_equations
 
 if TYPE_CHECKING:
     from gode.data import Dataset
@@ -72,7 +72,7 @@ def dataset_of(tables: "Sequence[Table]", options: DataOptions) -> "tuple[Datase
     dataset = make_dataset(
         **_arguments(readings, asked),
         names=asked.states,
-        initial=_initial_values(options.initial, len(readings.runs), len(asked.states)),
+        initial=_initial_values(options.initial, len(readings.runs), asked.states),
         interpolation=chosen_interpolation(options.hold, options.interpolation),
         labels={**readings.labels, **asked.formulas},
         units=options.column_units,
@@ -182,17 +182,22 @@ def _read(tables: "Sequence[Table]", options: DataOptions) -> "tuple[Readings, A
 
     tables = [edit_table(table, options.edit) for table in tables]
     roles = Roles(**{role: getattr(options, role) for role in COLUMNS})
-    states = [] if options.states is None else state_columns(tables[0], roles, options.states)
+    words, hidden = options.states, list[str]()
+    if words is None and options.called:
+        words, hidden = states_of_equations(tables[0], options.called)
+    states = [] if words is None else state_columns(tables[0], roles, words)
     if states and options.u is not None:
         raise ConfigError("--u and --states both name signals; give one of them")
     if len(states) == 1:
         roles = replace(roles, u=states[0].word)
-    single = options.single or any(len(parse_values(text, "--initial")) == 1 for text in options.initial)
+    numbers = [text for text in options.initial if "=" not in text]
+    single = options.single or any(len(parse_values(text, "--initial")) == 1 for text in numbers)
     roles, states, asks = guessed_system(tables[0], roles, states, single=single)
     asked = asked_columns(tables[0], roles, states, options.called)
     readings = edit_runs(runs_of_tables(tables, asked.roles, natural=True), options.edit)
     edited = [f"edited: {'; '.join(options.edit)}"] if options.edit else []
-    return replace(readings, told=(*readings.told, *asks, *edited)), asked
+    found = [f"{name} is in no column, so it is taken for a hidden state" for name in hidden]
+    return replace(readings, told=(*readings.told, *found, *asks, *edited)), asked
 
 
 def _arguments(readings: "Readings", asked: Asked) -> dict[str, Any]:
@@ -220,20 +225,48 @@ def _name(readings: "Readings", column: str) -> str:
     return plain_label(readings.labels.get(column, ""))
 
 
-def _initial_values(texts: tuple[str, ...], n_runs: int, n_states: int) -> list[list[float]] | None:
+def _initial_values(texts: tuple[str, ...], n_runs: int, states: tuple[str, ...]) -> list[list[float]] | None:
+    """Return the known initial values of each run, one for each state or a value and a slope for each."""
     if not texts:
         return None
     if len(texts) not in (1, n_runs):
         raise ConfigError(
             f"--initial was given {len(texts)} times for {n_runs} runs; give it once, or once for each"
         )
-    values = [parse_values(text, "--initial") for text in texts]
+    d = len(states)
+    values = [
+        _named_values(text, states) if "=" in text else parse_values(text, "--initial") for text in texts
+    ]
     for row in values:
-        if n_states == 1 and len(row) > 2:
+        if d == 1 and len(row) > 2:
             raise ConfigError(f"--initial must be u(t0) or u(t0),u'(t0), got {len(row)} values")
-        if n_states > 1 and len(row) not in (n_states, 2 * n_states):
+        if d > 1 and len(row) not in (d, 2 * d):
             raise ConfigError(
-                f"--initial must be a value for each of {n_states} states, or a value and a slope for each, "
-                f"got {len(row)} values"
+                f"--initial must be a value for each of {d} states, or a value and a slope for each, "
+                f"or values by name such as {states[-1]}=0, got {len(row)} values"
             )
     return values * (n_runs // len(values))
+
+
+def _named_values(text: str, states: tuple[str, ...]) -> list[float]:
+    """Return a value and a slope for each state from a text such as p=0,c'=1; nan where none is given."""
+    known: dict[str, float] = {}
+    for part in split_list(text):
+        name, _, value = (word.strip() for word in part.partition("="))
+        places = [state + prime for state in states for prime in ("", "'")]
+        if name not in places:
+            raise ConfigError(
+                f"--initial {shortened(part, 80)!r} must be a value of a state, as {states[-1]}=0; the "
+                f"states are {', '.join(states)}"
+            )
+        if name in known:
+            raise ConfigError(f"--initial gives {name} twice; drop one")
+        known[name] = _number(value, part)
+    return [known.get(state + prime, nan) for state in states for prime in ("", "'")]
+
+
+def _number(value: str, part: str) -> float:
+    numbers = parse_values(value, f"--initial {shortened(part, 80)}")
+    if len(numbers) != 1:
+        raise ConfigError(f"--initial {shortened(part, 80)!r} must have one value")
+    return numbers[0]
