@@ -210,10 +210,11 @@ class LawSearch:
             for archive in (self.archive, *(search.archive for search in self.searches)):
                 archive.workers.hurry(brief=True)
         self.interrupts.finish()
+        self._rescued(RESCUED[:1])  # where the time was over before any was tried
+        if self.single:
+            _follow_part(self.searches[0], RESCUED[0])
         while not self.archive.leaders() and self.archive.shorten():
             self._rescued(RESCUED[:1])
-            if self.single:
-                self.archive.solve(list(plainest(self.searches[0].regions[0])), Stage.BEST)
         if self.prepared.chosen and not self.archive.whole:
             self.archive.widen()  # an answer is for all runs, of which only some were screened
         if self.archive.workers.brief:
@@ -254,8 +255,7 @@ class LawSearch:
                 score_sums(search.regions[0], self.settings)
             cheap = [s.equation for s in search.regions[0].objective.best(n)]
             search.archive.solve(cheap, Stage.BEST)
-            while not search.archive.leaders() and search.archive.shorten():
-                search.archive.solve([*cheap, *plainest(search.regions[0])], Stage.BEST)
+            _follow_part(search, n)
             tops.append(search.archive.leaders())
         if all(tops):
             chosen = [
@@ -265,3 +265,16 @@ class LawSearch:
             chosen.append([min((c.single for c in top), key=lambda e: e.complexity) for top in tops])
             laws = [law for equations in chosen for law in laws_of(self.archive, equations, self.searches)]
             self.archive.solve(laws, Stage.BEST)
+
+
+def _follow_part(search: Search, n: int) -> None:
+    """Follow ever shorter first parts of the records by the best equations, or by that of a constant rate.
+
+    Records that are too short to be cut are followed whole.
+    """
+    region, archive = search.regions[0], search.archive
+    best = [*(scored.equation for scored in region.objective.best(n)), *plainest(region)]
+    while not archive.leaders() and archive.shorten():
+        archive.solve(best, Stage.BEST)
+    if not archive.leaders():
+        archive.solve(best, Stage.BEST)
