@@ -21,8 +21,7 @@ from gode.search.explore import explore, make_regions, spaces_of
 from gode.search.interrupts import Interrupts
 from gode.search.settings import GRAMMARS, Settings
 from gode.search.templates import SumTemplate
-from gode.search.threads import one_thread
-from gode.search.workers import Start, Workers
+from gode.search.workers import Start, Workers, one_thread
 from gode_bench.jobs import Measured
 from gode_bench.peers import PEERS, PeerTask
 

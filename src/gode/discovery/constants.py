@@ -17,7 +17,7 @@ from gode.equation.printer import display_order, rounded, to_text
 from gode.equation.system import make_law
 from gode.equation.terms import has_pivot_one, linear_terms
 from gode.equation.tree import Node, const, constants_in, mul, num, renamed, replace_constants, var
-from gode.fitting.individuals import population_of
+from gode.fitting.population import population_of
 from gode.selection import Candidate
 from gode.units import Unit, written
 

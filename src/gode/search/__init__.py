@@ -1,7 +1,7 @@
 """Which skeletons to try."""
 
+from gode.search.cheap import Objective, ObjectiveConfig, Scored
 from gode.search.latent import search_latent
-from gode.search.objective import Objective, ObjectiveConfig, Scored
 from gode.search.settings import LatentConfig
 from gode.search.templates import Vocabulary, neighbours
 

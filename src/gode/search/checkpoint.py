@@ -20,7 +20,7 @@ from gode.equation.printer import exact, to_text
 from gode.equation.system import input_seen, make_law
 from gode.errors import FileError, GodeError
 from gode.files import read_bytes, replacing
-from gode.fitting.individuals import Individuals
+from gode.fitting.population import Individuals
 from gode.fitting.prepare import input_values
 from gode.search.workers import Start
 from gode.selection import Candidate

@@ -8,9 +8,9 @@ from gode.equation import Equation, Law
 from gode.equation.tree import renumber
 from gode.search.archive import Archive
 from gode.search.assumptions import REST, keeps
+from gode.search.cheap import sought
 from gode.search.coupling import initial_of, variants
 from gode.search.explore import Region
-from gode.search.objective import sought
 from gode.search.refine import Search, better_rows, better_start, good_neighbours
 from gode.search.workers import Start
 from gode.selection import Candidate

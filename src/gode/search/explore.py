@@ -17,11 +17,10 @@ from gode.fitting.prepare import Prepared
 from gode.model import LatentSpace, Listing, load_model, open_space
 from gode.model.spaces import equation_space
 from gode.search.archive import Archive, Stage
-from gode.search.assumptions import LASTING
+from gode.search.assumptions import KEEPS_ZERO
+from gode.search.cheap import Objective, ObjectiveConfig, best_sums
 from gode.search.interrupts import Interrupts
 from gode.search.latent import search_latent
-from gode.search.objective import Objective, ObjectiveConfig
-from gode.search.screen import best_sums
 from gode.search.settings import IMPLICIT, Settings
 from gode.search.templates import Points, Template, Vocabulary
 from gode.units import Unit
@@ -75,13 +74,13 @@ def make_regions(
     look, part = settings.search, settings.share / prepared.passes
     kinds = [(space, config, look.implicit if number else 1.0) for number, space in enumerate(spaces)]
     if settings.selection.lasting:
-        kinds.append((spaces[0], replace(config, assume=(*config.assume, LASTING)), look.lasting))
+        kinds.append((spaces[0], replace(config, assume=(*config.assume, KEEPS_ZERO)), look.lasting))
     regions = []
     for number, (space, kind, share) in enumerate(kinds):
         implicit = 0 < number < len(spaces)
         problems = residual if implicit else prepared.problems
         each = [own for own in prepared.each if own[0].form is Form.RESIDUAL or not implicit]
-        here = template.of_space(space, lasts=LASTING in kind.assume)
+        here = template.of_space(space, keeps_zero=KEEPS_ZERO in kind.assume)
         objective = Objective(
             problems,
             config=kind,

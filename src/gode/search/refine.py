@@ -9,12 +9,12 @@ import numpy as np
 
 from gode.equation import Equation, Skeleton
 from gode.fitting import fit_constants
-from gode.fitting.each import fit_each
+from gode.fitting.constants import fit_each
 from gode.fitting.shooting import start_error
 from gode.search.archive import Archive, Key, Stage
+from gode.search.cheap import Objective, Rows
 from gode.search.expansion import expanded
 from gode.search.explore import Region
-from gode.search.objective import Objective, Rows
 from gode.search.rounding import rounded
 from gode.search.templates import borrowed, deletions, neighbours
 from gode.selection import Candidate

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from gode.equation import Equation
-from gode.fitting.roles import EXPONENT, roles
+from gode.fitting.constant_prior import EXPONENT, roles
 from gode.search.templates import Template
 from gode.selection import Candidate
 

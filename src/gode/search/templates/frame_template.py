@@ -115,7 +115,7 @@ class FrameTemplate:
         """One: an unknown function may well be a single term, beside what is known."""
         return 1
 
-    def of_space(self, space: Space, *, lasts: bool) -> "FrameTemplate":
+    def of_space(self, space: Space, *, keeps_zero: bool) -> "FrameTemplate":
         """Return the same: a frame does not depend on the grammar."""
         return self
 

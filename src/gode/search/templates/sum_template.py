@@ -32,7 +32,7 @@ from gode.equation.tree import (
     unlabelled,
     variables,
 )
-from gode.fitting.lasting import lasting
+from gode.fitting.invariant_zero import with_zero_kept
 from gode.search.templates.template import (
     Admission,
     Bodies,
@@ -52,7 +52,7 @@ class SumTemplate:
     text: str = "u' = {sentence}"
     order: int = 1
     state: int = 0  # number of the state whose equation it is
-    lasts: bool = False  # whether the state is a factor of each term that does not vanish with it
+    keeps_zero: bool = False  # whether the state is a factor of each term that does not vanish with it
 
     @cached_property
     def fixed(self) -> Node:
@@ -74,9 +74,9 @@ class SumTemplate:
         """Two: a right-hand side of one term is hardly ever a law, and rises early among sums anyway."""
         return 2
 
-    def of_space(self, space: Space, *, lasts: bool) -> "SumTemplate":
+    def of_space(self, space: Space, *, keeps_zero: bool) -> "SumTemplate":
         """Return the template of a grammar."""
-        return replace(self, text=space.grammar.template, lasts=lasts)
+        return replace(self, text=space.grammar.template, keeps_zero=keeps_zero)
 
     def added(self, term: Node) -> Node:
         """Return the term."""
@@ -111,10 +111,12 @@ class SumTemplate:
     def sentences(self, space: Space, n: int, rng: np.random.Generator) -> Iterator[Skeleton]:
         """Yield random sentences, or all of a grammar that is listed."""
         drawn = space.skeletons or random_skeletons(space, n, rng)
-        return map(self._lasting, drawn) if self.lasts else iter(drawn)
+        return map(self._with_zero_kept, drawn) if self.keeps_zero else iter(drawn)
 
-    def _lasting(self, skeleton: Skeleton) -> Skeleton:
-        return self.skeleton(frozenset(lasting(body, skeleton.order) for body in self.terms_of(skeleton)))
+    def _with_zero_kept(self, skeleton: Skeleton) -> Skeleton:
+        return self.skeleton(
+            frozenset(with_zero_kept(body, skeleton.order) for body in self.terms_of(skeleton))
+        )
 
     def points(self, space: Space) -> Points:
         """Return the latent space of the grammar."""
@@ -123,8 +125,8 @@ class SumTemplate:
     def words(self, space: Space, inputs: Sequence[str], admission: Admission, size: int) -> tuple[Node, ...]:
         """Return the first `size` terms of the grammar that are allowed, if the data tell them apart."""
         bodies = grammar_terms(space, inputs)
-        if self.lasts:
-            bodies = dict.fromkeys(lasting(body, self.order) for body in bodies)
+        if self.keeps_zero:
+            bodies = dict.fromkeys(with_zero_kept(body, self.order) for body in bodies)
         absent = {"F"} - set(inputs)
         allowed = (b for b in bodies if admission.allows(b) and not variables(b) & absent)
         return tuple(b for b in islice(allowed, size) if admission.distinguishes(b))

@@ -79,11 +79,11 @@ class Template(Protocol):
     def least_terms(self) -> int:
         """The least number of terms of which sums are compared."""
 
-    def of_space(self, space: Space, *, lasts: bool) -> "Template":
+    def of_space(self, space: Space, *, keeps_zero: bool) -> "Template":
         """Return the template as the grammar of a space writes it.
 
         Args:
-            lasts: whether what is zero must stay zero.
+            keeps_zero: whether what is zero must stay zero.
         """
 
     def added(self, term: Node) -> Node:

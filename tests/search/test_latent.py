@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from gode.search.evolution import Evolution
+from gode.search.latent import Evolution
 
 
 def sphere(x):

@@ -3,7 +3,7 @@ import pytest
 
 from gode.data import Columns, columns_of_run
 from gode.equation import Equation, parse_equation, parse_skeleton
-from gode.fitting.roles import improbability_of_constants, improbability_of_factors
+from gode.fitting.constant_prior import improbability_of_constants, improbability_of_factors
 
 
 def columns() -> Columns:

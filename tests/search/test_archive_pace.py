@@ -1,6 +1,6 @@
 import math
 
-from gode.search.pace import Pace, Workload, planned
+from gode.search.archive import Pace, Workload, planned
 from gode.search.settings import EFFORTS, PARTS
 
 

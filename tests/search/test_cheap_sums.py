@@ -8,7 +8,7 @@ from gode.equation import parse_equation, parse_tree
 from gode.equation.sums import to_sum
 from gode.fitting import ConstantsConfig, fit_constants, integral_problem, residual_problem
 from gode.search import Vocabulary
-from gode.search.screen import _Products, _rows, best_sums
+from gode.search.cheap import _Products, _rows, best_sums
 from gode.search.templates import SumTemplate
 from gode.solve import solve
 

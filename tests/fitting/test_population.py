@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gode.fitting.individuals import population_of
+from gode.fitting.population import population_of
 
 
 def _estimates(rng, n, spread, error, mean=(1.0, -5.0)):

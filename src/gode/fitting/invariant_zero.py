@@ -29,7 +29,7 @@ TINY = 1e-30  # stands for zero, where u*log(u) has no value
 
 
 @lru_cache(maxsize=20_000)
-def lasts(body: Node, order: int) -> bool:
+def keeps_zero(body: Node, order: int) -> bool:
     """Tell whether a term leaves a state at rest at zero, with constants that are usual.
 
     One with the highest derivative must not vanish there, or it would leave the state free.
@@ -47,17 +47,17 @@ def _vanishes(body: Node, order: int) -> bool:
     return bool(here.max() <= SMALL)
 
 
-def lasting(body: Node, order: int) -> Node:
+def with_zero_kept(body: Node, order: int) -> Node:
     """Return a term of a law in which what is zero stays zero: itself, or the state times it."""
-    return body if lasts(body, order) else unlabelled(mul(var(STATE), body))
+    return body if keeps_zero(body, order) else unlabelled(mul(var(STATE), body))
 
 
-def law_lasts(law: Law) -> bool:
+def law_keeps_zero(law: Law) -> bool:
     """Tell whether in a law each state that is zero stays zero, with its own constants: u*u^C need not."""
     for equation in law.equations:
         part, c = equation.skeleton, equation.constants
         bodies = [term.body for term in part.terms if term.body.value != part.highest]
-        if not all(lasts(renumber(body), part.order) for body in bodies):
+        if not all(keeps_zero(renumber(body), part.order) for body in bodies):
             return False
         inside = [replace_constants(body, lambda i, c=c: num(c[i])) for body in bodies if has_constant(body)]  # type: ignore[misc]
         if not all(_vanishes(body, part.order) for body in inside):
