@@ -6,8 +6,7 @@ from scipy.signal import lfilter
 
 from gode.data import Columns, Dataset, columns_of_run, make_run
 from gode.equation import parse_equation
-from gode.fitting.evidence import residuals_of
-from gode.fitting.polynomials import fitted_polynomials
+from gode.fitting.evidence import fitted_polynomials, residuals_of
 from gode.fitting.shooting import Shot
 from gode.fitting.target import Target
 from gode.prior import log_prior

@@ -19,7 +19,7 @@ import numpy as np
 import gode
 from gode.discovery import Discovery
 from gode.errors import GodeError
-from gode.fitting.polynomials import fitted_polynomials
+from gode.fitting.evidence import fitted_polynomials
 from gode.selection import Pool, rank
 from gode_bench.rows import Row, append_row, read_rows
 

@@ -20,7 +20,7 @@ from gode.fitting.prepare import prepare
 from gode.model import LatentSpace, load_model
 from gode.search import LatentConfig, Objective, ObjectiveConfig, search_latent
 from gode.search.explore import encoded_leaders
-from gode.search.sentences import random_skeletons
+from gode.search.templates import random_skeletons
 from gode_bench.problems import Problem, noisy, suite, truth
 
 RANDOM_FRACTION = (

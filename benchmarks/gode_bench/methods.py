@@ -20,8 +20,8 @@ from gode.search.archive import Archive
 from gode.search.explore import explore, make_regions, spaces_of
 from gode.search.interrupts import Interrupts
 from gode.search.settings import GRAMMARS, Settings
-from gode.search.threads import one_thread
-from gode.search.workers import Start, Workers
+from gode.search.templates import SumTemplate
+from gode.search.workers import Start, Workers, one_thread
 from gode_bench.jobs import Measured
 from gode_bench.peers import PEERS, PeerTask
 
@@ -186,7 +186,7 @@ def _cheaply(form: Form) -> Callable[[Task], str]:
             raise DataError(f"the {form} form needs u to be observed")
         interrupts = Interrupts()
         spaces = spaces_of(settings, prepared.dataset.inputs)
-        regions = make_regions(spaces, prepared, settings, interrupts)
+        regions = make_regions(spaces, prepared, settings, interrupts, SumTemplate(order=settings.order))
         archive = Archive(prepared, settings, None, Workers(prepared, settings), interrupts, {})
         explore(regions, archive, np.random.default_rng(task.seed))
         best = regions[0].objective.leaders(1, forms.index(form))

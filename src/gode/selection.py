@@ -3,8 +3,8 @@
 The criterion is -2 log of the posterior probability of an equation, up to a constant: that of the evidence of
 its residuals (`gode.fitting.evidence`), less 2 log P and 2 log p. P is the prior of the structure, learned
 from laws that people use (`gode.prior`), p the prior density of the constants inside terms, over that of
-usual ones (`gode.fitting.roles`). The equation with the least criterion is named, or the most plausible form
-of it (`gode.discovery.forms`).
+usual ones (`gode.fitting.constant_prior`). The equation with the least criterion is named, or the most
+plausible form of it (`gode.discovery.natural_forms`).
 
 The values count as the effective number of independent residuals of the most accurate equation: all of them
 if they are white, fewer where a measurement has systematic errors that no equation follows. A constant that
@@ -22,11 +22,11 @@ from gode.data import Columns
 from gode.equation import Equation, Law, SystemSkeleton, parse_skeleton
 from gode.equation.system import make_law
 from gode.equation.tree import derivative_order, is_other, variables
+from gode.fitting.constant_prior import improbability_of_constants
 from gode.fitting.correlation import fit_arma
 from gode.fitting.evidence import Residuals, deviance
-from gode.fitting.individuals import Individuals
-from gode.fitting.lasting import law_lasts
-from gode.fitting.roles import improbability_of_constants
+from gode.fitting.invariant_zero import law_keeps_zero
+from gode.fitting.population import Individuals
 from gode.fitting.shooting import Shot
 from gode.prior import log_prior
 
@@ -182,7 +182,7 @@ def _n_held(law: Law) -> int:
 
 def _lasting(law: Law, config: SelectionConfig) -> float:
     """Return the gain of a law in which what is zero stays zero."""
-    return config.lasting * len(law.skeleton.parts) if config.lasting and law_lasts(law) else 0.0
+    return config.lasting * len(law.skeleton.parts) if config.lasting and law_keeps_zero(law) else 0.0
 
 
 def weighed(

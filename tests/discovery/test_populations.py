@@ -8,7 +8,7 @@ import pytest
 import gode
 from gode.data import Dataset, make_run
 from gode.discovery.populations import are_populations
-from gode.fitting.lasting import law_lasts
+from gode.fitting.invariant_zero import law_keeps_zero
 
 T = np.linspace(0.0, 20.0, 40)
 GROWTH = 5 / (1 + 9 * np.exp(-T))
@@ -52,6 +52,6 @@ def test_competing_species_do_not_grow_from_each_other():
     rng = np.random.default_rng([11, 1])
     seen = np.maximum(x + 0.05 * x.std(axis=0) * rng.standard_normal(x.shape), 1e-3)
     found = gode.discover(t, seen, names=["x", "y"], effort="quick")
-    assert law_lasts(found.equation.law)
+    assert law_keeps_zero(found.equation.law)
     assert (found.candidates[0].initial > 0).all()
     assert any("zero stays zero" in remark for remark in found.remarks)

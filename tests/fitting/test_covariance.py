@@ -8,7 +8,7 @@ from scipy.stats import t as t_law
 from gode.data import Dataset, make_run
 from gode.equation import parse_equation
 from gode.fitting.covariance import correlated, covariances, inverse, moderated, sandwich
-from gode.fitting.individuals import Individuals
+from gode.fitting.population import Individuals
 from gode.fitting.prepare import prepare
 from gode.fitting.trajectory import ShootConfig
 

@@ -13,8 +13,7 @@ from threadpoolctl import threadpool_info
 
 from gode import discover
 from gode.data import Dataset, make_run
-from gode.search.threads import one_thread
-from gode.search.workers import processes
+from gode.search.workers import one_thread, processes
 from robust_cases import PLAIN
 
 T = np.linspace(0.0, 5.0, 20)

@@ -18,8 +18,8 @@ from gode.data.example import load_example
 from gode.fitting import ConstantsConfig, fit_constants, integral_problem
 from gode.fitting.prepare import prepare
 from gode.search import Objective, ObjectiveConfig
-from gode.search.sentences import random_skeletons
 from gode.search.settings import Settings
+from gode.search.templates import random_skeletons
 from gode.search.workers import Start, Workers
 from robust_cases import PLAIN
 

@@ -124,6 +124,13 @@ def test_any_system_ends_in_an_answer_or_a_sentence(case):
     check(case, 2.0)
 
 
+@pytest.mark.parametrize("states", [1, 3])
+def test_five_rows_have_an_answer_when_the_time_is_over_at_once(states):
+    case = Case("growth", states, (5,), 1.0, 0.0, 0.0, False, 1, False, 0)
+    t, u, _ = drawn(case)
+    assert len(gode.discover(t, u, effort="quick", max_seconds=1e-3).equation.lines()) == states
+
+
 FORTY = [
     Case(
         kind=KINDS[i % len(KINDS)],

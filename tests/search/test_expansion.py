@@ -4,7 +4,7 @@ import pytest
 from gode.data import columns_of_run
 from gode.equation import parse_equation, parse_skeleton, parse_tree
 from gode.search.expansion import expanded
-from gode.search.moves import Vocabulary
+from gode.search.templates import SumTemplate, Vocabulary
 
 U = np.linspace(-0.2, 0.2, 60)
 WORDS = ("u", "1", "u^2", "u^3", "u'", "u*u'", "cos(C*u)", "exp(C*u)")
@@ -17,7 +17,7 @@ def columns():
 
 @pytest.fixture
 def vocabulary():
-    return Vocabulary(tuple(parse_tree(word) for word in WORDS), "u'' = {sentence}")
+    return Vocabulary(tuple(parse_tree(word) for word in WORDS), SumTemplate("u'' = {sentence}", order=2))
 
 
 def test_a_function_within_a_small_range_is_the_start_of_its_series(vocabulary, columns):

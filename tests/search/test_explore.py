@@ -7,8 +7,8 @@ from gode.fitting import Form
 from gode.fitting.prepare import prepare
 from gode.search.explore import encoded_leaders, make_regions, spaces_of
 from gode.search.interrupts import Interrupts
-from gode.search.sentences import random_skeletons
 from gode.search.settings import Settings
+from gode.search.templates import SumTemplate, random_skeletons
 
 T = np.linspace(0.0, 10.0, 60)
 
@@ -29,7 +29,13 @@ def growth():
 
 def regions(prepared, **options):
     chosen = settings(**options)
-    return make_regions(spaces_of(chosen, prepared.dataset.inputs), prepared, chosen, Interrupts())
+    return make_regions(
+        spaces_of(chosen, prepared.dataset.inputs),
+        prepared,
+        chosen,
+        Interrupts(),
+        SumTemplate(order=chosen.order),
+    )
 
 
 def active_symbols(space):

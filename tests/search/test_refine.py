@@ -8,6 +8,7 @@ from gode.search.explore import make_regions, spaces_of
 from gode.search.interrupts import Interrupts
 from gode.search.refine import refine
 from gode.search.settings import Settings
+from gode.search.templates import SumTemplate
 from gode.search.workers import Workers
 from gode.solve import solve
 
@@ -21,7 +22,9 @@ def refined(equation, initial, scored, *, effort="quick", without=("t",)):
     prepared = prepare(Dataset((make_run(T, u=u, initial=[initial]),)), 1, 1e-5)
     settings = Settings(order=1, grammar="first-order", effort=effort, without=without)
     interrupts = Interrupts()
-    regions = make_regions(spaces_of(settings, ()), prepared, settings, interrupts)
+    regions = make_regions(
+        spaces_of(settings, ()), prepared, settings, interrupts, SumTemplate(order=settings.order)
+    )
     for text in scored:
         regions[0].objective.score(parse_skeleton(text))
     archive = Archive(prepared, settings, None, Workers(prepared, settings), interrupts, {})

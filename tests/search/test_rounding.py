@@ -2,9 +2,12 @@ import numpy as np
 import pytest
 
 import gode
-from gode.equation import parse_skeleton
+from gode.equation import Equation, parse_skeleton
+from gode.equation.fixing import with_numbers
+from gode.equation.parse_frame import parse_frame
 from gode.search.rounding import rounded
-from gode.search.sharing import fixed_part
+from gode.search.templates import FrameTemplate, SumTemplate
+from gode.selection import Candidate
 
 T = np.linspace(0, 4, 80)
 
@@ -16,14 +19,21 @@ def root():
 
 
 def test_an_exponent_near_a_half_is_tried_as_one(root):
-    (equation,) = rounded(root)
+    (equation,) = rounded(root, SumTemplate())
     assert str(equation.skeleton) == "u' = C*u^0.5 + C"
     assert equation.constants == tuple(c for c in root.single.constants if abs(c - 0.48) > 0.1)
 
 
 def test_exponents_far_from_round_ones_stay():
     u = (1 + 0.3 * T) ** (1 / 0.3)  # u' = u^0.7
-    assert list(rounded(gode.fit("u' = C*u^C", T, u).candidates[0])) == []
+    assert list(rounded(gode.fit("u' = C*u^C", T, u).candidates[0], SumTemplate())) == []
+
+
+def test_a_law_with_named_constants_keeps_its_exponents():
+    frame = parse_frame("u' = r*u - a*u^n", functions=False)
+    law = Equation(frame.law({}), (1.0, 0.5, 2.01))
+    candidate = Candidate(law, np.zeros((1, 1)), 1e-4 * np.eye(3), 1.0, 0.0)
+    assert list(rounded(candidate, FrameTemplate(frame))) == []
 
 
 def test_the_root_is_named():
@@ -33,4 +43,4 @@ def test_the_root_is_named():
 
 
 def test_an_exponent_whose_number_makes_another_term_stays_free():
-    assert fixed_part(parse_skeleton("u' = C*(C - u)^C"), {2: 3.0}) is None
+    assert with_numbers(parse_skeleton("u' = C*(C - u)^C"), {2: 3.0}) is None

@@ -39,8 +39,7 @@ from gode.search.interrupts import Interrupts
 from gode.search.known import Texts, make_known
 from gode.search.law import LawSearch
 from gode.search.settings import GRAMMARS, Settings, check_start, plain, words
-from gode.search.threads import one_thread
-from gode.search.workers import Start, processes
+from gode.search.workers import Start, one_thread, processes
 from gode.selection import Candidate, rank
 
 UNSOLVED = (

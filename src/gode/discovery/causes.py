@@ -21,8 +21,8 @@ from gode.equation import parse_skeleton
 from gode.errors import EquationError
 from gode.fitting.prepare import Prepared
 from gode.fitting.views import is_plain
-from gode.search.moves import borrowed
 from gode.search.settings import Settings
+from gode.search.templates import SumTemplate, borrowed
 from gode.selection import Candidate
 
 # The numbers here were set by hand on records with one known fault each (tests/discovery).
@@ -128,7 +128,7 @@ def helpful_columns(
     except EquationError:  # The equation is too long, or no sum.
         return
     refits = make_refits(best, prepared, settings)
-    start = borrowed(wider, best.single, [0.0] * wider.n_constants)
+    start = borrowed(SumTemplate(), wider, best.single, [0.0] * wider.n_constants)
     raw, target = prepared.dataset.runs, prepared.target
     for name, columns in others.items():
         pairs = zip(raw, columns, strict=True)

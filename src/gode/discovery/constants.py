@@ -16,8 +16,8 @@ from gode.equation.names import HOLE, UNNAMED
 from gode.equation.printer import display_order, rounded, to_text
 from gode.equation.system import make_law
 from gode.equation.terms import has_pivot_one, linear_terms
-from gode.equation.tree import Node, const, mul, num, renamed, replace_constants, var, walk
-from gode.fitting.individuals import population_of
+from gode.equation.tree import Node, const, constants_in, mul, num, renamed, replace_constants, var
+from gode.fitting.population import population_of
 from gode.selection import Candidate
 from gode.units import Unit, written
 
@@ -155,7 +155,7 @@ def _named(law: Law, state_index: int | None, units: UnitsOfConstants) -> list[C
     places: dict[int, str] = {}
     for function in law.skeleton.functions:
         for term in linear_terms(function.tree):
-            inner = [int(node.value) for node in walk(term.body) if node.op == "const"]
+            inner = constants_in(term.body)
             places |= dict.fromkeys(inner, f"inside {function.name}")
             if term.constant is not None:
                 places[term.constant] = f"{to_text(_displayed(law, function, term.body))} in {function.name}"

@@ -21,7 +21,7 @@ from gode.equation.system import seen_to_display
 from gode.equation.tree import STATE, renamed, walk
 from gode.errors import ConfigError, EquationError, pointed
 from gode.fitting.views import is_plain
-from gode.search.assumptions import LASTING, REST, rest_place
+from gode.search.assumptions import KEEPS_ZERO, REST, rest_place
 from gode.search.known import Known, Texts
 from gode.units import Unit
 
@@ -74,9 +74,9 @@ def at_rest(known: Known, dataset: Dataset, order: int | str) -> Known:
         ConfigError: if the equilibrium does not go with the states, or with what else was given.
     """
     given = [name for name in known.assume if name.startswith(REST)]
-    if LASTING in known.assume and (known.frame or given):
+    if KEEPS_ZERO in known.assume and (known.frame or given):
         raise ConfigError(
-            f"assume has {LASTING!r}, which does not go with {'frame=' if known.frame else given[0]}; "
+            f"assume has {KEEPS_ZERO!r}, which does not go with {'frame=' if known.frame else given[0]}; "
             "write a frame with the state as a factor instead, as u' = u*f(u)"
         )
     if not given:

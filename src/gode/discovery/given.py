@@ -37,20 +37,20 @@ from gode.equation.parse_system import written_states
 from gode.equation.system import make_law, shown_as
 from gode.errors import DataError, EquationError
 from gode.fitting import ConstantsConfig, fit_constants
-from gode.fitting.individuals import CHOSEN
+from gode.fitting.aliasing import is_resolved
 from gode.fitting.long_records import shorter
 from gode.fitting.multistart import Minimum, minima
+from gode.fitting.population import CHOSEN
 from gode.fitting.prepare import Prepared, assemble, prepare
-from gode.fitting.resolved import is_resolved
 from gode.fitting.shooting import start_error
 from gode.fitting.target import Target
 from gode.fitting.views import along, view
 from gode.search.common import with_common
-from gode.search.coupling import best_combinations, law_of
+from gode.search.coupling import best_combinations
 from gode.search.known import Known, Texts, make_known
 from gode.search.settings import Settings
-from gode.search.threads import one_thread
-from gode.search.workers import Start, Workers
+from gode.search.templates import law_of
+from gode.search.workers import Start, Workers, one_thread
 from gode.selection import Candidate, Pool, rank
 
 FITS = (  # starts of fit(): each of a dozen, and the best of many more

@@ -7,7 +7,7 @@ from gode.discovery.constants import is_unnamed
 from gode.equation import LawSkeleton
 from gode.equation.skeleton import Parameter
 from gode.errors import ConfigError, DataError
-from gode.fitting.individuals import ALL, CHOSEN, own_places
+from gode.fitting.population import ALL, CHOSEN, own_places
 
 Individual = bool | str | Sequence[str]  # all constants or none, "auto", or the names of some
 

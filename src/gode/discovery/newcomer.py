@@ -21,7 +21,7 @@ from gode.discovery.simulate import Forces, Start, make_start
 from gode.equation.system import make_law
 from gode.errors import DataError
 from gode.fitting.covariance import inverse
-from gode.fitting.individuals import population_of
+from gode.fitting.population import population_of
 from gode.fitting.prepare import Prepared
 from gode.fitting.target import Target, state_places
 from gode.fitting.trajectory import Prior, ShootConfig, Trajectories

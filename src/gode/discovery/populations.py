@@ -16,8 +16,8 @@ import numpy as np
 from gode.arrays import Float
 from gode.data import Dataset
 from gode.data.labels import plain_label, unit_of
-from gode.fitting.lasting import law_lasts
-from gode.search.assumptions import LASTING
+from gode.fitting.invariant_zero import law_keeps_zero
+from gode.search.assumptions import KEEPS_ZERO
 from gode.search.settings import SYSTEMS, Settings
 from gode.selection import Candidate
 
@@ -34,7 +34,7 @@ OTHER_NAMES = re.compile(
 def expecting(settings: Settings, dataset: Dataset) -> Settings:
     """Return the settings with the gain of laws in which what is zero stays zero, where that is usual."""
     usual = settings.order == 1 and settings.grammar == SYSTEMS
-    given = settings.known.frame or LASTING in settings.known.assume
+    given = settings.known.frame or KEEPS_ZERO in settings.known.assume
     gain = GAIN if usual and not given and are_populations(dataset) else 0.0
     return replace(settings, selection=replace(settings.selection, lasting=gain))
 
@@ -45,14 +45,14 @@ def preferred(order: Sequence[Candidate], settings: Settings) -> list[str]:
     if not gain or not order:
         return []
     whole = gain * len(order[0].equation.skeleton.parts)
-    kept = [law_lasts(c.equation) for c in order]
+    kept = [law_keeps_zero(c.equation) for c in order]
     plain = min(range(len(order)), key=lambda i: order[i].criterion + whole * kept[i])
     words = (
         "no state is ever negative and no input feeds them, so that laws in which a state that is zero stays "
         f"zero were preferred, by {whole:g} in the criterion"
     )
     if not kept[0]:
-        return [f"{words}; this law is none of them, and --assume {LASTING} holds to them"]
+        return [f"{words}; this law is none of them, and --assume {KEEPS_ZERO} holds to them"]
     if kept[plain]:
         return [f"{words}; this law would be named without that, too"]
     return [f"{words}; without that it would be {'; '.join(order[plain].equation.lines(4))}"]

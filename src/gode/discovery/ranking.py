@@ -17,11 +17,11 @@ from gode.equation import Equation
 from gode.equation.system import make_law
 from gode.equation.tape import compile_tape, evaluate
 from gode.equation.terms import has_pivot_one
+from gode.fitting.constant_prior import improbability_of_factors, views_of
 from gode.fitting.covariance import covariances
-from gode.fitting.individuals import population_of
-from gode.fitting.polynomials import fitted_polynomials
+from gode.fitting.evidence import fitted_polynomials
+from gode.fitting.population import population_of
 from gode.fitting.prepare import Prepared
-from gode.fitting.roles import improbability_of_factors, views_of
 from gode.fitting.target import Target
 from gode.search.settings import Settings
 from gode.search.zero_starts import fitted_target

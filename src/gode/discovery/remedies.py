@@ -26,8 +26,8 @@ from gode.fitting.prepare import Prepared, input_values
 from gode.fitting.shooting import Shot, shoot
 from gode.fitting.target import Target, state_places
 from gode.fitting.views import is_plain, view
-from gode.search.coupling import law_of
 from gode.search.settings import Settings
+from gode.search.templates import law_of
 from gode.selection import Candidate
 from gode.solve import solve
 

@@ -1,4 +1,4 @@
-"""Constants of a frame whose values are known or bounded."""
+"""Constants whose values are known or bounded."""
 
 import math
 from collections.abc import Mapping
@@ -6,8 +6,17 @@ from dataclasses import replace
 
 from gode.equation.frame import Frame
 from gode.equation.names import UNNAMED, Names
-from gode.equation.skeleton import Parameter
-from gode.equation.tree import ZERO, Node, add, const, mul, num, power, replace_constants
+from gode.equation.skeleton import Parameter, Skeleton
+from gode.equation.tree import (
+    Node,
+    const,
+    constants_in,
+    gathered,
+    num,
+    renumber,
+    replace_constants,
+    unlabelled,
+)
 from gode.errors import ConfigError, pointed
 
 Bounds = Mapping[str, tuple[float | None, float | None]]
@@ -34,20 +43,7 @@ def with_values(frame: Frame, names: Names, fixed: Mapping[str, float], bounds: 
         for tree in frame.trees
     ]
     parameters = tuple(Parameter(known[i], *limits[known[i]]) for i in kept)
-    return replace(frame, trees=tuple(_gathered(tree) for tree in trees), parameters=parameters)
-
-
-def _gathered(node: Node) -> Node:
-    """Return a tree with the numbers of each product gathered, as they are where it is read."""
-    args = tuple(map(_gathered, node.args))
-    match node.op:
-        case "+":
-            return add(*args) if args else ZERO
-        case "*":
-            return mul(*args)
-        case "^":
-            return power(*args)
-    return node._replace(args=args)
+    return replace(frame, trees=tuple(gathered(tree) for tree in trees), parameters=parameters)
 
 
 def _limits(name: str, given: tuple[float | None, float | None], names: Names) -> tuple[float, float]:
@@ -83,3 +79,31 @@ def _fixed_value(name: str, given: float, limits: tuple[float, float], names: Na
             )
         )
     return value
+
+
+def with_numbers(skeleton: Skeleton, values: Mapping[int, float]) -> tuple[Skeleton, list[int]] | None:
+    """Return an equation with numbers for some constants, and which of the constants are left.
+
+    None where a number makes another term, as (C - u)^3 is written -(u - C)^3.
+    """
+    if not values:
+        return skeleton, list(range(skeleton.n_constants))
+
+    def put(tree: Node) -> Node:
+        return replace_constants(tree, lambda i: num(values[i]) if i in values else const(i))
+
+    new = Skeleton(renumber(put(skeleton.normal)))
+    waiting = [term for term in skeleton.terms if term.constant not in values]
+    waiting += [term for term in skeleton.terms if term.constant in values]
+    left = [0] * new.n_constants
+    for term in new.terms:  # the normal form may have another order
+        old = next((o for o in waiting if unlabelled(put(o.body)) == unlabelled(term.body)), None)
+        if old is None:
+            return None
+        waiting.remove(old)
+        for i, j in zip(constants_in(term.body), constants_in(put(old.body)), strict=True):
+            left[i] = j
+        if term.constant is not None:
+            assert old.constant is not None
+            left[term.constant] = old.constant
+    return new, left

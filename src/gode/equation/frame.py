@@ -19,6 +19,7 @@ from gode.equation.tree import (
     Node,
     add,
     const,
+    constants_in,
     count_constants,
     derivative_order,
     index,
@@ -75,8 +76,7 @@ class Frame:
             alone: whether constants that only scale a function found elsewhere are left out.
         """
         tree = self._unscaled(own) if alone else self.trees[own]
-        known = {i for i, _ in enumerate(self.parameters) if i in _labels(tree)}
-        kept = [i for i in range(len(self.parameters)) if i in known]
+        kept = sorted({*constants_in(tree)})
         parameters = [self.parameters[i] for i in kept]
         numbers = {i: n for n, i in enumerate(kept)}
         tree = replace_constants(tree, lambda i: const(numbers[i]))
@@ -132,7 +132,7 @@ def parameters_of(skeleton: SystemSkeleton) -> tuple[Parameter, ...]:
 
 def scaling(tree: Node) -> list[tuple[int, str]]:
     """Return the constants that stand once, as a factor of an unknown function, with that function."""
-    labels = [index(n) for n in walk(tree) if n.op == "const"]
+    labels = constants_in(tree)
     out = []
     for node in walk(tree):
         factors = node.args if node.op == "*" else ()
@@ -140,10 +140,6 @@ def scaling(tree: Node) -> list[tuple[int, str]]:
         alone = [index(f) for f in factors if f.op == "const" and labels.count(index(f)) == 1]
         out += [(alone[0], holes[0])] if len(holes) == 1 and alone else []
     return out
-
-
-def _labels(tree: Node) -> frozenset[int]:
-    return frozenset(index(n) for n in walk(tree) if n.op == "const")
 
 
 def fill(node: Node, found: Mapping[str, Found]) -> Node:

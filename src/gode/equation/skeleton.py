@@ -201,8 +201,7 @@ class Skeleton:
 
     def text(self, names: Mapping[str, str] | None = None) -> str:
         """Return the skeleton as text, with its columns called by other `names`."""
-        tree = self.named_tree if self.parameters else self.normal
-        return equation_text(tree, self.highest, self.names(0) if names is None else names)
+        return equation_text(self.written_tree, self.highest, self.names(0) if names is None else names)
 
     def form(self, names: Mapping[str, str] | None = None) -> str:
         """Return the skeleton as its equation is printed: an input that is a term stands alone on the right.
@@ -224,6 +223,11 @@ class Skeleton:
         written = f"{to_text(add(*map(term_node, rest)))} = {forces[0].body.value}"
         same = parse_skeleton(written, inputs=self.inputs) == self
         return written if same else usual
+
+    @property
+    def written_tree(self) -> Node:
+        """The tree as it is printed: with the names of its constants, or in normal form if they have none."""
+        return self.named_tree if self.parameters else self.normal
 
     @cached_property
     def named_tree(self) -> Node:

@@ -10,7 +10,20 @@ from gode.arrays import Float, Int
 from gode.equation.interpreter import run_tape, workspace
 from gode.equation.operators import ADD, CODES, CONST, LIT, MUL, POW, POWI, SQRT, VAR
 from gode.equation.terms import Term
-from gode.equation.tree import ONE, TIME, Node, add, by_term, has_constant, index, mul, number, var, walk
+from gode.equation.tree import (
+    ONE,
+    TIME,
+    Node,
+    add,
+    by_term,
+    constants_in,
+    has_constant,
+    index,
+    mul,
+    number,
+    var,
+    walk,
+)
 from gode.errors import EquationError
 
 EXPONENT, FACTOR, ADDEND, FREQUENCY = range(4)  # the part a nonlinear constant plays
@@ -139,7 +152,7 @@ def _roles(body: Node) -> tuple[tuple[int, Term], ...]:
     """Return role and neighbour of each constant in a term."""
     found: dict[int, tuple[int, Node]] = {}
     _find_roles(body, found, False)
-    order = dict.fromkeys(index(node) for node in walk(body) if node.op == "const")
+    order = dict.fromkeys(constants_in(body))
     roles = [found.get(i, (FACTOR, ONE)) for i in order]  # one that is a whole term multiplies one
     return tuple([(role, Term(1.0, None, neighbour)) for role, neighbour in roles])
 

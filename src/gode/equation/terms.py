@@ -12,6 +12,7 @@ from gode.equation.tree import (
     add,
     by_term,
     const,
+    constants_in,
     depends_on,
     has_constant,
     index,
@@ -19,7 +20,6 @@ from gode.equation.tree import (
     num,
     number,
     power,
-    walk,
 )
 
 
@@ -142,4 +142,4 @@ def _factored(group: list[Term], inside: set[int]) -> Term:
 @by_term
 def constants_of(node: Node) -> frozenset[int]:
     """Return the free constants in a tree."""
-    return frozenset([index(inner) for inner in walk(node) if inner.op == "const"])
+    return frozenset(constants_in(node))

@@ -161,6 +161,24 @@ def is_other(name: str) -> bool:
     return OTHER.fullmatch(name) is not None
 
 
+def constants_in(node: Node) -> list[int]:
+    """Return the number of each free constant in `node`, in the order of writing."""
+    return [index(inner) for inner in walk(node) if inner.op == "const"]
+
+
+def gathered(node: Node) -> Node:
+    """Return `node` written anew, with the numbers of each product gathered, as where a text is read."""
+    args = tuple(map(gathered, node.args))
+    match node.op:
+        case "+":
+            return add(*args) if args else ZERO
+        case "*":
+            return mul(*args)
+        case "^":
+            return power(*args)
+    return node._replace(args=args)
+
+
 def replace_constants(node: Node, new: Callable[[int], Node]) -> Node:
     """Return `node` with each free constant replaced by `new(index)`."""
     if node.op == "const":

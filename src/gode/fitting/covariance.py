@@ -11,7 +11,7 @@ from gode.arrays import Bool, Float, Int
 from gode.compiling import cached_njit
 from gode.equation import Law
 from gode.fitting.correlation import autocorrelation_time, effective_sample_size, residual_correlation
-from gode.fitting.individuals import NORMAL, Individuals
+from gode.fitting.population import NORMAL, Individuals
 from gode.fitting.target import Target
 from gode.fitting.trajectory import HUGE, Path, ShootConfig, Trajectories
 

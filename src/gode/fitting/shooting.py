@@ -18,7 +18,7 @@ from gode.errors import Failure
 from gode.fitting.correlation import effective_sample_size
 from gode.fitting.covariance import covariances_at, quick_covariance
 from gode.fitting.evidence import Residuals, residuals_of
-from gode.fitting.individuals import Individuals
+from gode.fitting.population import Individuals
 from gode.fitting.target import Target
 from gode.fitting.trajectory import HUGE, Check, Path, ShootConfig, Trajectories
 

@@ -14,7 +14,7 @@ import pandas as pd
 
 from gode.discovery.quality import Verdict
 from gode.errors import ConfigError
-from gode.fitting.individuals import population_of
+from gode.fitting.population import population_of
 from gode.fleet.engine import engine_of, work_through
 from gode.fleet.folder import packed_record, read_rows
 from gode.fleet.grouping import FEWEST, LEVEL, NEAR, Grouping, deviations, group, line, to_fit, too_far

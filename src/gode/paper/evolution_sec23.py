@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gode.arrays import Float
-from gode.search.evolution import Evolution
+from gode.search.latent import Evolution
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,8 +1,9 @@
 """Which skeletons to try."""
 
-from gode.search.latent import LatentConfig, search_latent
-from gode.search.moves import Vocabulary, neighbours
-from gode.search.objective import Objective, ObjectiveConfig, Scored
+from gode.search.cheap import Objective, ObjectiveConfig, Scored
+from gode.search.latent import search_latent
+from gode.search.settings import LatentConfig
+from gode.search.templates import Vocabulary, neighbours
 
 __all__ = [
     "LatentConfig",

@@ -11,7 +11,7 @@ from gode.equation.system import columns_seen
 from gode.equation.tape import compile_tape, evaluate
 from gode.equation.tree import STATE, TIME, derivative_order, variables
 from gode.errors import ConfigError, pointed
-from gode.fitting.lasting import POINTS, SMALL, lasts, law_lasts, values_at
+from gode.fitting.invariant_zero import POINTS, SMALL, keeps_zero, law_keeps_zero, values_at
 
 MEANINGS = {
     "odd": "nothing changes if all signals change their sign",
@@ -21,7 +21,7 @@ MEANINGS = {
     "nonnegative": "no state becomes negative",
     "no-spontaneous": "a state that is zero stays zero, whatever the others do",
 }
-LASTING = "no-spontaneous"
+KEEPS_ZERO = "no-spontaneous"
 REST = "rest-at="  # and a place: a value, or x:1,y:2 of several states
 
 
@@ -71,7 +71,7 @@ def keeps(body: Node, assumed: Sequence[str], order: int) -> bool:
         return False
     if "rest-at-zero" in assumed and not np.abs(values_at(body, np.zeros(POINTS))).max() <= SMALL:
         return False
-    if LASTING in assumed and not lasts(body, order):
+    if KEEPS_ZERO in assumed and not keeps_zero(body, order):
         return False
     if "odd" not in assumed:
         return True
@@ -82,7 +82,7 @@ def keeps(body: Node, assumed: Sequence[str], order: int) -> bool:
 
 def satisfies(law: Law, columns: Columns, assumed: Sequence[str]) -> bool:
     """Tell whether a law keeps what terms alone cannot tell, such as states that stay nonnegative."""
-    if LASTING in assumed and not law_lasts(law):
+    if KEEPS_ZERO in assumed and not law_keeps_zero(law):
         return False
     if "nonnegative" not in assumed:
         return True

@@ -20,7 +20,7 @@ from gode.equation.printer import exact, to_text
 from gode.equation.system import input_seen, make_law
 from gode.errors import FileError, GodeError
 from gode.files import read_bytes, replacing
-from gode.fitting.individuals import Individuals
+from gode.fitting.population import Individuals
 from gode.fitting.prepare import input_values
 from gode.search.workers import Start
 from gode.selection import Candidate
@@ -162,7 +162,7 @@ def _key(start: Start) -> str:
     words += ["each", *(float(v).hex() for run in start.each for v in run)] if start.each else []
     words += ["own", *map(str, start.own)] if start.own is not None else []
     skeleton = start.equation.skeleton
-    texts = [to_text(part.named_tree if part.parameters else part.normal, exact) for part in skeleton.parts]
+    texts = [to_text(part.written_tree, exact) for part in skeleton.parts]
     texts += [str(list(map(tuple, skeleton.links)))] if isinstance(skeleton, SystemSkeleton) else []
     return f"{start.view}{'; '.join(texts)} = 0 from {' '.join(words)}"
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from gode.arrays import Float
 from gode.equation.system import make_law
-from gode.fitting.individuals import CHOSEN
+from gode.fitting.population import CHOSEN
 from gode.search.archive import Archive, Stage
 from gode.search.workers import Start
 from gode.selection import Candidate, SelectionConfig, front, weighed

@@ -7,11 +7,9 @@ best laws are changed in one equation at a time: another candidate, a term less,
 import heapq
 from collections.abc import Iterator, Sequence
 
-from gode.data import Dataset
-from gode.equation import Equation, Law, System, SystemSkeleton
-from gode.equation.frame import tied
+from gode.equation import Equation, Law, Skeleton
+from gode.fitting import fit_constants
 from gode.search.archive import Archive, Initial, Key, Stage
-from gode.search.framed import laws_of_frame, variants_of_frame
 from gode.search.refine import Search, better_start, good_neighbours
 from gode.search.sharing import shared
 from gode.selection import Candidate
@@ -67,24 +65,14 @@ def share_constants(archive: Archive) -> None:
 
 
 def laws_of(archive: Archive, equations: Sequence[Equation], searches: Sequence[Search]) -> Iterator[Law]:
-    """Yield the law that these equations make, or those that a frame makes of them."""
-    blank = searches[0].regions[0].blank
-    if blank is None:
-        yield law_of(archive.prepared.dataset, equations)
-    else:
-        yield from laws_of_frame(blank.frame, equations, searches)
+    """Yield the laws that equations for all states suggest."""
+    objectives = [search.regions[0].objective for search in searches]
 
+    def fit(state: int, skeleton: Skeleton) -> Equation | None:
+        objective = objectives[state]
+        return fit_constants(skeleton, objective.problems[0], config=objective.fit).equation
 
-def law_of(dataset: Dataset, equations: Sequence[Equation]) -> System:
-    """Return the law that these equations, one for each state, make; constants of one name are one."""
-    parts = tuple(e.skeleton for e in equations)
-    if any(part.parameters for part in parts):
-        named = tied(dataset.states, parts, dataset.inputs)
-        pairs = [pair for e in equations for pair in zip(e.skeleton.parameters, e.constants, strict=True)]
-        values = {parameter.name: value for parameter, value in reversed(pairs)}  # of the first equation
-        return System(named, tuple(values[parameter.name] for parameter in named.parameters))
-    skeleton = SystemSkeleton(dataset.states, parts, dataset.inputs)
-    return System(skeleton, tuple(c for e in equations for c in e.constants))
+    yield from objectives[0].template.laws(archive.prepared.dataset, equations, fit)
 
 
 def best_combinations(criteria: Sequence[Sequence[float]], n: int) -> Iterator[tuple[int, ...]]:
@@ -104,17 +92,15 @@ def best_combinations(criteria: Sequence[Sequence[float]], n: int) -> Iterator[t
 
 def variants(leader: Candidate, searches: Sequence[Search], archive: Archive) -> Iterator[Law]:
     """Yield the law with one of its equations changed."""
-    blank = searches[0].regions[0].blank
-    if blank is not None:
-        yield from variants_of_frame(leader, blank.frame, searches, archive)
-        return
-    equations, dataset = leader.equation.equations, archive.prepared.dataset
-    look = archive.settings.search
-    for s, search in enumerate(searches):
-        own, region = equations[s], search.regions[0]
-        others = [c.single for c in search.archive.leaders()[: look.exchanged]]
-        close = good_neighbours(own.skeleton, region, archive, archive.settings.budget.per_round)
-        near = [better_start(skeleton, own, region.objective, search.archive) for skeleton in close]
+    settings, dataset = archive.settings, archive.prepared.dataset
+    for search in searches:
+        region = search.regions[0]
+        part = region.template.part(leader.equation)
+        if part is None:
+            continue
+        others = [c.single for c in search.archive.leaders()[: settings.search.exchanged]]
+        close = good_neighbours(part.skeleton, region, archive, settings.budget.per_round)
+        near = [better_start(skeleton, part, region.objective, search.archive) for skeleton in close]
         for equation in [*near, *others]:
-            if equation.skeleton != own.skeleton:
-                yield law_of(dataset, [*equations[:s], equation, *equations[s + 1 :]])
+            if equation.skeleton != part.skeleton:
+                yield region.template.changed(leader.equation, equation, dataset)

@@ -14,21 +14,24 @@ from gode.equation import Equation, Node
 from gode.equation.tape import compile_tape, evaluate
 from gode.equation.terms import Term
 from gode.equation.tree import has_constant, unlabelled
-from gode.search.moves import Vocabulary, borrowed
+from gode.search.templates import Vocabulary, borrowed
 
 CLOSE = 0.03  # of the variation of a term that plain ones may miss
 
 
 def expanded(equation: Equation, vocabulary: Vocabulary, columns: Columns) -> Iterator[Equation]:
     """Yield the equation with a term replaced by one or two plain ones, then one more, and so on."""
-    if vocabulary.blank:  # whose terms are those of unknown functions
+    template = vocabulary.template
+    terms = {unlabelled(term.body) for term in equation.skeleton.terms if term.constant is not None}
+    replaceable = sorted(b for b in template.terms_of(equation.skeleton) if has_constant(b) and b in terms)
+    if not replaceable:
         return
     plain = [body for body in vocabulary.bodies if not has_constant(body)]
     values = _values([Term(1.0, None, body) for body in plain], equation, columns)
     sound = np.flatnonzero(np.isfinite(values).all(axis=1))
     plain, values = [plain[i] for i in sound], values[sound]
-    for inner in sorted(body for body in vocabulary.terms_of(equation.skeleton) if has_constant(body)):
-        bodies = vocabulary.terms_of(equation.skeleton)
+    for inner in replaceable:
+        bodies = template.terms_of(equation.skeleton)
         term = next((t for t in equation.skeleton.terms if unlabelled(t.body) == inner), None)
         if term is None or term.constant is None:
             continue
@@ -41,11 +44,11 @@ def expanded(equation: Equation, vocabulary: Vocabulary, columns: Columns) -> It
         like = _like(wanted / unit, _scaled(values)[0], _scaled(basis)[0])
         if not like:
             continue
-        skeleton = vocabulary.skeleton((bodies - {inner}) | {plain[i] for i in like})
+        skeleton = template.skeleton((bodies - {inner}) | {plain[i] for i in like})
         rows, sizes = _scaled(np.vstack([basis, values[like]]))
         share = np.linalg.lstsq(rows.T, wanted / unit, rcond=None)[0] / sizes * unit
         shares = dict(zip([*others, *(plain[i] for i in like)], share.tolist(), strict=True))
-        equation = _with_shares(borrowed(skeleton, equation, [1.0] * skeleton.n_constants), shares)
+        equation = _with_shares(borrowed(template, skeleton, equation, [1.0] * skeleton.n_constants), shares)
         yield equation
 
 

@@ -19,7 +19,6 @@ from gode.fitting.views import along, is_plain, view
 from gode.model import LatentSpace, Listing
 from gode.search.archive import Archive, Stage, Step
 from gode.search.assumptions import REST, satisfies, told
-from gode.search.blank import Blank
 from gode.search.common import share_over_runs
 from gode.search.costs import cost_of
 from gode.search.coupling import best_combinations, couple, initial_of, laws_of, share_constants
@@ -27,6 +26,7 @@ from gode.search.explore import Region, explore, make_regions, plainest, score_s
 from gode.search.interrupts import Interrupts
 from gode.search.refine import Search, refine
 from gode.search.settings import Settings
+from gode.search.templates import FrameTemplate, SumTemplate, Template
 from gode.search.workers import Start, Workers
 from gode.selection import Candidate
 
@@ -139,8 +139,7 @@ class LawSearch:
         return [float(np.sqrt(max(state.square, 1e-12) / freedom)) for state in best.states]
 
     def _view(self, own: int) -> Prepared:
-        blank = self._blank(own)
-        order = self.settings.order if blank is None else blank.known.order
+        order = self._template(own).order
         floor, individual = self.settings.selection.floor, bool(self.settings.individual)
         return view(self.prepared, own, order, floor, individual=individual)
 
@@ -150,10 +149,12 @@ class LawSearch:
         if settings.known.units:
             names = {} if self.single else seen_to_display(own, dataset.states, dataset.inputs)
             units = columns_of_view(column_units(dataset), names)
-        return make_regions(self.spaces, prepared, settings, self.interrupts, self._blank(own), units)
+        return make_regions(self.spaces, prepared, settings, self.interrupts, self._template(own), units)
 
-    def _blank(self, own: int) -> Blank | None:
-        return None if self.frame is None else Blank(self.frame, own)
+    def _template(self, state: int) -> Template:
+        if self.frame is None:
+            return SumTemplate(order=self.settings.order, state=state)
+        return FrameTemplate(self.frame, state)
 
     def _search_view(self, rng: np.random.Generator, archive: Archive, share: float = 1.0) -> None:
         """Look for the equation of one state with a share of the effort."""
@@ -209,10 +210,11 @@ class LawSearch:
             for archive in (self.archive, *(search.archive for search in self.searches)):
                 archive.workers.hurry(brief=True)
         self.interrupts.finish()
+        self._rescued(RESCUED[:1])  # where the time was over before any was tried
+        if self.single:
+            _follow_part(self.searches[0], RESCUED[0])
         while not self.archive.leaders() and self.archive.shorten():
             self._rescued(RESCUED[:1])
-            if self.single:
-                self.archive.solve(list(plainest(self.searches[0].regions[0], self.settings)), Stage.BEST)
         if self.prepared.chosen and not self.archive.whole:
             self.archive.widen()  # an answer is for all runs, of which only some were screened
         if self.archive.workers.brief:
@@ -253,8 +255,7 @@ class LawSearch:
                 score_sums(search.regions[0], self.settings)
             cheap = [s.equation for s in search.regions[0].objective.best(n)]
             search.archive.solve(cheap, Stage.BEST)
-            while not search.archive.leaders() and search.archive.shorten():
-                search.archive.solve([*cheap, *plainest(search.regions[0], self.settings)], Stage.BEST)
+            _follow_part(search, n)
             tops.append(search.archive.leaders())
         if all(tops):
             chosen = [
@@ -264,3 +265,16 @@ class LawSearch:
             chosen.append([min((c.single for c in top), key=lambda e: e.complexity) for top in tops])
             laws = [law for equations in chosen for law in laws_of(self.archive, equations, self.searches)]
             self.archive.solve(laws, Stage.BEST)
+
+
+def _follow_part(search: Search, n: int) -> None:
+    """Follow ever shorter first parts of the records by the best equations, or by that of a constant rate.
+
+    Records that are too short to be cut are followed whole.
+    """
+    region, archive = search.regions[0], search.archive
+    best = [*(scored.equation for scored in region.objective.best(n)), *plainest(region)]
+    while not archive.leaders() and archive.shorten():
+        archive.solve(best, Stage.BEST)
+    if not archive.leaders():
+        archive.solve(best, Stage.BEST)

@@ -9,14 +9,14 @@ import numpy as np
 
 from gode.equation import Equation, Skeleton
 from gode.fitting import fit_constants
-from gode.fitting.each import fit_each
+from gode.fitting.constants import fit_each
 from gode.fitting.shooting import start_error
 from gode.search.archive import Archive, Key, Stage
+from gode.search.cheap import Objective, Rows
 from gode.search.expansion import expanded
 from gode.search.explore import Region
-from gode.search.moves import borrowed, deletions, neighbours
-from gode.search.objective import Objective, Rows
 from gode.search.rounding import rounded
+from gode.search.templates import borrowed, deletions, neighbours
 from gode.selection import Candidate
 
 WIDER = 3  # times as many go to the trajectory where each run has constants of its own: smoothing is poorer
@@ -79,9 +79,9 @@ def _try_parts(regions: Sequence[Region], archive: Archive) -> None:
         return
     for leader in order[: archive.settings.search.pruned]:
         region = regions[archive.homes[leader.equation.skeleton.key]]
-        bodies = sorted(region.vocabulary.terms_of(leader.single.skeleton))
+        bodies = sorted(region.template.terms_of(leader.single.skeleton))
         parts = [
-            region.vocabulary.skeleton(frozenset(chosen))
+            region.template.skeleton(frozenset(chosen))
             for size in range(len(bodies) - 1, 0, -1)
             for chosen in combinations(bodies, size)
         ]
@@ -95,7 +95,7 @@ def _try_parts(regions: Sequence[Region], archive: Archive) -> None:
 def _simplify(regions: Sequence[Region], archive: Archive) -> None:
     """Fit the leaders with plain terms for those with constants inside, then with round exponents."""
     for number, region in enumerate(regions):
-        for simpler in (partial(_expansions, region), rounded):
+        for simpler in (partial(_expansions, region), partial(rounded, template=region.template)):
             own = [c for c in archive.settled() if archive.homes[c.equation.skeleton.key] == number]
             leaders = [c for c in own[: archive.settings.search.completed] if c.own is None]
             chosen = [e for leader in leaders for e in simpler(leader) if region.objective.admits(e.skeleton)]
@@ -128,11 +128,11 @@ def _expand(leader: Candidate, regions: Sequence[Region], archive: Archive, limi
 
 def good_neighbours(skeleton: Skeleton, region: Region, archive: Archive, limit: int) -> list[Skeleton]:
     """Return the sums with a term less, and the best by the cheap score with one less, more or another."""
-    objective, vocabulary = region.objective, region.vocabulary
-    bodies = vocabulary.terms_of(skeleton)
-    parts = [vocabulary.skeleton(part) for part in deletions(bodies)]
-    near_ones = neighbours(bodies, vocabulary.bodies)
-    others = [vocabulary.skeleton(b) for b in near_ones if len(b) <= archive.settings.search.max_terms]
+    objective, template = region.objective, region.template
+    bodies = template.terms_of(skeleton)
+    parts = [template.skeleton(part) for part in deletions(bodies)]
+    near_ones = neighbours(bodies, region.vocabulary.bodies)
+    others = [template.skeleton(b) for b in near_ones if len(b) <= archive.settings.search.max_terms]
     before = objective.n_fitted
     scores = [(objective.score(s), i) for i, s in enumerate(others)]
     archive.n_fitted += objective.n_fitted - before
@@ -145,7 +145,7 @@ def better_rows(near: Skeleton, leader: Candidate, objective: Objective, archive
     cheap = fit_each(near, objective.each[0], config=objective.fit)
     other = cheap.equation.constants if cheap else [1.0] * near.n_constants
     laws = [leader.law_of(i).equations[0] for i in range(len(leader.initial))]
-    table = np.array([borrowed(near, law, other).constants for law in laws])
+    table = np.array([borrowed(objective.template, near, law, other).constants for law in laws])
     if cheap is not None and len(cheap.table) == len(table):  # only some of many runs have a cheap fit
         config, target = archive.settings.shooting, archive.target
         for i, (row, lent) in enumerate(zip(cheap.table, table, strict=True)):
@@ -159,7 +159,7 @@ def better_start(near: Skeleton, leader: Equation, objective: Objective, archive
     """Return the better start for a neighbour: its cheap fit, or the constants of the equation it is near."""
     archive.interrupts.check()
     cheap = fit_constants(near, objective.problems[0], config=objective.fit).equation
-    other = borrowed(near, leader, cheap.constants if cheap else [1.0] * near.n_constants)
+    other = borrowed(objective.template, near, leader, cheap.constants if cheap else [1.0] * near.n_constants)
     starts = [other] if cheap is None else [cheap, other]
     config = archive.settings.shooting
     return min(starts, key=lambda e: start_error(e, archive.target, config=config))

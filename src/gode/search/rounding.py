@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from gode.equation import Equation
-from gode.fitting.roles import EXPONENT, roles
-from gode.search.sharing import fixed_part
+from gode.fitting.constant_prior import EXPONENT, roles
+from gode.search.templates import Template
 from gode.selection import Candidate
 
 NEAR = 2.5  # standard errors within which an exponent may be round
@@ -12,11 +12,9 @@ CLOSE = 0.02  # or this much, whatever its error
 LARGEST = 5.0
 
 
-def rounded(candidate: Candidate) -> Iterator[Equation]:
+def rounded(candidate: Candidate, template: Template) -> Iterator[Equation]:
     """Yield the equation with each of its exponents that may be round, and with all of them."""
     equation, errors = candidate.single, candidate.errors
-    if equation.skeleton.parameters:  # kept as it was written: a round exponent would have no place in it
-        return
     fixed: dict[int, float] = {}
     for term in equation.skeleton.terms:
         for role in roles(term.body):
@@ -28,6 +26,6 @@ def rounded(candidate: Candidate) -> Iterator[Equation]:
                 fixed[role.constant] = near
     choices = [{place: value} for place, value in fixed.items()]
     for chosen in [*choices, fixed] if len(fixed) > 1 else choices:
-        found = fixed_part(equation.skeleton, chosen)
+        found = template.with_numbers(equation.skeleton, chosen)
         if found is not None:
             yield Equation(found[0], tuple(equation.constants[i] for i in found[1]))

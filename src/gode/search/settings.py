@@ -13,7 +13,6 @@ from gode.equation.tree import symbols
 from gode.errors import ConfigError
 from gode.fitting import ConstantsConfig
 from gode.fitting.trajectory import ShootConfig
-from gode.search import LatentConfig
 from gode.search.known import Known
 from gode.selection import SelectionConfig
 
@@ -75,6 +74,16 @@ class SearchConfig:
     exchanged: int = 6  # equations of a state that are tried in the best laws
     nearby: float = 40.0  # criterion above the best within which shared constants are looked for
     zero_within: float = 2.5  # standard deviations of the smoothed start within which zero is tried
+
+
+@dataclass(frozen=True, kw_only=True)
+class LatentConfig:
+    """How the latent space is searched."""
+
+    population: int = 24
+    sigma: float = 0.35  # initial standard deviation; the paper's 0.5 goes nearly as far as a random point
+    patience: int = 5  # generations without a better score, or without a new skeleton, before a restart
+    max_generations: int = 40
 
 
 @dataclass(frozen=True, kw_only=True)

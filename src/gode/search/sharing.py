@@ -13,9 +13,9 @@ from itertools import combinations
 import numpy as np
 
 from gode.arrays import Float
-from gode.equation import Law, Link, Skeleton, System, SystemSkeleton
-from gode.equation.tree import Node, const, num, renamed, renumber, replace_constants, sorted_tree, unlabelled
-from gode.search.moves import labels
+from gode.equation import Law, Link, System, SystemSkeleton
+from gode.equation.fixing import with_numbers
+from gode.equation.tree import Node, renamed, sorted_tree, unlabelled
 from gode.selection import UNUSUAL, Candidate
 
 CERTAIN = 3.0  # standard errors from zero of a constant that may be shared
@@ -148,7 +148,7 @@ def _constrained(law: System, chosen: list[Constraint], values: Float) -> System
     }
     parts, order = [], []  # the equations, and which constant each of theirs was
     for part, start, end in zip(skeleton.parts, skeleton.offsets[:-1], skeleton.offsets[1:], strict=True):
-        found = fixed_part(part, {i - start: v for i, v in fixed.items() if start <= i < end})
+        found = with_numbers(part, {i - start: v for i, v in fixed.items() if start <= i < end})
         assert found is not None, "a factor of one leaves its term as it is"
         new, old = found
         parts.append(new)
@@ -170,31 +170,3 @@ def _roots(n: int, ties: Iterable[Constraint]) -> tuple[list[int], list[float]]:
             if root[i] == a:
                 root[i], factor[i] = b, factor[i] * ratio
     return root, factor
-
-
-def fixed_part(part: Skeleton, fixed: dict[int, float]) -> tuple[Skeleton, list[int]] | None:
-    """Return an equation with some constants replaced by numbers, and which of the old ones are left.
-
-    None where a number makes another term, as (C - u)^3 is written -(u - C)^3.
-    """
-    if not fixed:
-        return part, list(range(part.n_constants))
-
-    def put(tree: Node) -> Node:
-        return replace_constants(tree, lambda i: num(fixed[i]) if i in fixed else const(i))
-
-    new = Skeleton(renumber(put(part.normal)))
-    waiting = [term for term in part.terms if term.constant not in fixed]
-    waiting += [term for term in part.terms if term.constant in fixed]
-    order = [0] * new.n_constants
-    for term in new.terms:  # the normal form may have another order
-        old = next((o for o in waiting if unlabelled(put(o.body)) == unlabelled(term.body)), None)
-        if old is None:
-            return None
-        waiting.remove(old)
-        for i, j in zip(labels(term.body), labels(put(old.body)), strict=True):
-            order[i] = j
-        if term.constant is not None:
-            assert old.constant is not None
-            order[term.constant] = old.constant
-    return new, order

@@ -1,5 +1,6 @@
 """Trajectory fits, in this process or spread over several; the answer is the same."""
 
+import gc
 import multiprocessing
 import os
 import signal
@@ -21,9 +22,9 @@ from gode.arrays import Bool, Float
 from gode.data import Dataset
 from gode.equation import Law
 from gode.errors import ConfigError
-from gode.fitting.individuals import own_places
+from gode.fitting.aliasing import is_resolved
+from gode.fitting.population import own_places
 from gode.fitting.prepare import Prepared
-from gode.fitting.resolved import is_resolved
 from gode.fitting.shooting import shoot
 from gode.fitting.target import Target
 from gode.fitting.trajectory import ShootConfig
@@ -34,6 +35,7 @@ from gode.selection import Candidate, judge
 BRIEF = 3  # steps of a fit after the time limit, and dampings tried for each
 
 _ours: list["Workers"] = []  # in a worker process: what it works on
+SELDOM = 10_000  # collections of younger objects between two full ones
 
 
 def cores() -> int:
@@ -258,3 +260,51 @@ def end_with_parent() -> None:
 
 def _work(start: Start) -> Candidate | None:
     return _ours[0].fit(start)
+
+
+class _Holder:
+    """Keeps the limits of the process while any discovery runs."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.n_users = 0
+        self.set, self.done = threading.Event(), threading.Event()
+        self.thread = threading.Thread(target=self._hold)
+
+    def enter(self) -> None:
+        with self.lock:
+            self.n_users += 1
+            if self.n_users == 1:
+                self.set, self.done = threading.Event(), threading.Event()
+                self.thread = threading.Thread(target=self._hold, daemon=True)
+                self.thread.start()
+                self.set.wait()
+
+    def leave(self) -> None:
+        with self.lock:
+            self.n_users -= 1
+            if self.n_users == 0:
+                self.done.set()
+                self.thread.join()
+
+    def _hold(self) -> None:
+        young, middle, old = gc.get_threshold()
+        gc.set_threshold(young, middle, SELDOM)
+        with threadpool_limits(1):
+            self.set.set()
+            self.done.wait()
+        gc.set_threshold(young, middle, old)
+
+
+_HOLDER = _Holder()
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Limit linear algebra to one thread, and full collections, within the block, which threads may share."""
+    _HOLDER.enter()
+    try:
+        with threadpool_limits(1):
+            yield
+    finally:
+        _HOLDER.leave()

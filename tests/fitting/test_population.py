@@ -1,0 +1,45 @@
+"""Constants of each run, and the population behind them."""
+
+import numpy as np
+import pytest
+
+from gode.fitting.population import population_of
+
+
+def _estimates(rng, n, spread, error, mean=(1.0, -5.0)):
+    true = np.array(mean) + rng.standard_normal((n, 2)) * spread
+    return true + rng.standard_normal((n, 2)) * error, np.tile(np.diag(np.square(error)), (n, 1, 1))
+
+
+def test_the_spread_of_a_population_is_without_the_errors_of_the_estimates(rng):
+    values, within = _estimates(rng, 400, (0.2, 1.0), (0.4, 0.5))
+    found = population_of(values, within)
+    assert found.deviations == pytest.approx([0.2, 1.0], rel=0.25)
+    assert np.std(values[:, 0]) > 0.4  # what it would be with them
+
+
+def test_individuals_that_are_all_alike_have_next_to_no_spread(rng):
+    values, within = _estimates(rng, 200, (0.0, 0.0), (0.3, 2.0))
+    assert np.all(population_of(values, within).deviations < (0.1, 0.7))
+
+
+def test_an_individual_of_which_nothing_is_known_does_not_move_the_mean(rng):
+    values, within = _estimates(rng, 30, (0.2, 1.0), (0.05, 0.1))
+    before = population_of(values, within).mean
+    values[0], within[0] = (50.0, 700.0), np.diag([1e6, 1e8])
+    assert population_of(values, within).mean == pytest.approx(before, abs=0.2)
+
+
+def test_the_interval_of_the_mean_of_a_dozen_individuals_covers_it():
+    rng, inside = np.random.default_rng(1), []
+    for _ in range(200):
+        found = population_of(*_estimates(rng, 12, (0.2, 1.0), (0.1, 0.4)))
+        inside.append(np.abs(found.mean - (1.0, -5.0)) < 1.96 * found.errors)
+    assert np.all(np.abs(np.mean(inside, axis=0) - 0.95) < 0.045)
+
+
+def test_a_population_of_runs_that_determine_nothing_has_a_mean():
+    values = 1.0 + 1e-13 * np.array([[0.0, 0.0, 0.0], [1.0, -1.0, 1.0], [0.0, 1.0, 1.0]])
+    found = population_of(values, np.ones((3, 3, 3)))
+    np.testing.assert_allclose(found.mean, 1.0)
+    assert np.isfinite(found.covariance).all()
