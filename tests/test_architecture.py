@@ -25,7 +25,7 @@ LAYERS = (
         "choices": set(),
         "identifiers": set(),
         "compiling": set(),
-        "markup": set(),
+        "templates": set(),
         "__version__": set(),
     },
     {"files": {"errors"}, "ranges": {"errors"}, "units": {"errors"}},
@@ -96,6 +96,8 @@ DOORS = {
     "sklearn": ("estimator.py",),  # its tags, when it asks for them
     "matplotlib": ("report/figures.py", "gode_bench/figures.py"),
     "contourpy": ("report/plots.py",),
+    "jinja2": ("templates.py",),  # where pages are written
+    "markupsafe": ("templates.py",),
     "symengine": ("gode_bench/baselines.py",),
     "pysindy": ("gode_bench/peers/sindy.py", "gode_bench/peers/sindy_systems.py"),
     "pyoperon": ("gode_bench/peers/operon.py",),

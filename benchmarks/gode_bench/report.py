@@ -7,8 +7,7 @@ from pathlib import Path
 
 from gode.errors import FileError
 from gode.files import read_text
-from gode.markup import Markup, details, html, paragraph, program, section, table
-from gode.report.html import image, page
+from gode.report.page import image, page
 from gode_bench.figures import bars, profiles, svg, sweep_curves, trajectories, violins
 from gode_bench.jobs import Job
 from gode_bench.odebench.systems import ODEBENCH
@@ -137,22 +136,8 @@ def write_text(path: Path, text: str) -> None:
 
 def report_page(report: Report) -> str:
     """Return one HTML page that needs nothing else."""
-    header = [paragraph(_when(report))]
-    header += [Markup(f"<p><strong>{html(report.warning)}</strong></p>")] if report.warning else []
-    header += [program("\n".join(report.commands))] if report.commands else []
-    return page("Benchmarks of gode", Markup("\n".join(header)), *map(_as_html, report.sections))
-
-
-def _as_html(part: Section) -> Markup:
-    tables = [_html_table(each) for each in part.tables]
-    figures = [image(content, name) for name, content in part.pictures.items()]
-    runs = details(f"{len(part.runs.rows)} runs with their equations", _html_table(part.runs))
-    return section(part.title, *tables, *figures, runs)
-
-
-def _html_table(each: TextTable) -> Markup:
-    note = paragraph(each.note, "soft") if each.note else ""
-    return Markup(f"<h3>{html(each.title)}</h3>{table(each.columns, each.rows)}{note}")
+    template = "gode_bench/templates/report.html"
+    return page(template, title="Benchmarks of gode", report=report, when=_when(report), image=image)
 
 
 def markdown(report: Report) -> str:

@@ -18,10 +18,11 @@ from gode.data.example import load_example
 from gode.discovery import Discovery
 from gode.discovery.quality import Quality, Verdict
 from gode.discovery.residuals import Channel, Series
-from gode.report.page import all_constants, notebook_summary, overview_words
+from gode.report.page import notebook_summary
 from gode.report.plots import Plots
-from gode.report.sections import front_section, rivals_section, verdict_box
+from gode.report.sections import Sections
 from gode.selection import Pool, rank
+from gode.templates import part
 
 T = np.linspace(0.0, 10.0, 80)
 GROWTH = 5.0 / (1.0 + 9.0 * np.exp(-0.8 * T))
@@ -92,17 +93,19 @@ CASES = [
 ]
 
 
+def written(section: str, contents: Sections) -> str:
+    """Return a section of the report as HTML."""
+    return part("gode/report/templates/sections.html", section, contents)
+
+
 def texts(discovery: Discovery) -> dict[str, str]:
     """Return all that is told of a discovery, by where."""
-    sections = [
-        verdict_box(discovery),
-        *rivals_section(discovery),
-        *front_section(discovery, Plots(discovery)),
-    ]
+    contents = Sections(discovery, Plots(discovery))
+    sections = [written(name, contents) for name in ("verdict_box", "rivals", "front")]
     return {
         "command line": printed(lambda: print_discovery(discovery, seconds=None)),
         "json": printed(lambda: print_json(discovery, [], [])),
-        "report": plain(" ".join(map(str, sections)) + " ".join(overview_words(discovery))),
+        "report": plain(" ".join(sections) + " ".join(contents.overview)),
         "notebook": plain(notebook_summary(discovery)),
     }
 
@@ -191,11 +194,12 @@ def test_the_studio_takes_its_headline_from_the_same_place():
     page = pytest.importorskip("gode.report.plots").Plots
     for name in ("discover good", "discover poor"):
         files = SimpleNamespace(
-            job=SimpleNamespace(id="a", words=(), sources=()), folder=None, python="", listed=dict
+            job=SimpleNamespace(id="a", words=(), sources=(), edits=()), folder=None, python="", listed=dict
         )
-        parts = [verdicts.verdict_box(found(name), titled=False), *verdicts.advice(found(name), files.job)]
-        opened = "open" in "".join(map(str, parts)).partition("What to try")[0][-200:]
+        shown = verdicts.answer_page(page(found(name)), files)
+        opened = "<details open><summary>What to try" in shown
         assert opened is found(name).assessment.is_failure
+        assert f'<h2 class="headline">{found(name).assessment.headline}</h2>' in shown
         assert page(found(name)).shown[0] is found(name).candidates[0]
 
 
@@ -254,7 +258,7 @@ def test_a_constant_has_one_interval_in_a_report():
     u = noisy(500 / (1 + 99 * np.exp(-0.8 * t)), 1.0, 1)
     fit = gode.fit("u' = r*u*(1 - u/K)", t, u, bounds={"K": (0, None)})
     (interval,) = [i for i in fit.intervals if i.name == "K"]
-    page = plain(" ".join(map(str, all_constants(fit))))
+    page = plain(written("constants", Sections(fit, Plots(fit))))
     row = re.search(r"K (\S+) > (\S+)", page)
     assert row is not None
     assert row[2] == f"{interval.low:.3g}"

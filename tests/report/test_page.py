@@ -13,8 +13,8 @@ import pytest
 
 from gode.discovery import fit
 from gode.errors import FileError
-from gode.report.fitted import fit_table
 from gode.report.page import discovery_page, notebook_summary, write_page
+from gode.report.record import fit_table
 
 EVIL = "<script>alert(1)</script>"
 WORSE = "a\"b'<img src=http://evil.example/x onerror=alert(1)> $x$ & [m]"

@@ -1,5 +1,4 @@
 import shlex
-from types import SimpleNamespace
 
 import pytest
 
@@ -7,9 +6,12 @@ pytest.importorskip("starlette", reason="the extra `studio` is not installed")
 
 from gode.cli.asked import asked_options
 from gode.search.assumptions import MEANINGS
-from gode.studio.fields import edit_of, edit_tools, known_fields
+from gode.studio.fields import edit_of, known_fields, tool_columns
 from gode.studio.form import FIELDS, command_text, command_words, problem_of
 from gode.tables.columns import parts_of
+from gode.templates import part
+
+TEMPLATE = "gode/studio/templates/fields.html"
 
 
 def form(*roles, **more):
@@ -31,7 +33,8 @@ def test_every_field_is_an_option_of_the_command():
 
 
 def test_assumptions_of_the_page_are_those_of_the_command():
-    page = known_fields({"assume": ["energy"]}, [list(each) for each in MEANINGS.items()])
+    groups = known_fields({"assume": ["energy"]}, [list(each) for each in MEANINGS.items()])
+    page = part(TEMPLATE, "known_fields", groups)
     for name in MEANINGS:
         assert f'name="assume" value="{name}"' in page
     assert command_words({"assume": ["odd", "energy"]}, [], [])[-4:] == [
@@ -105,8 +108,8 @@ def test_tools_write_edits():
 
 def test_a_blank_is_taken_from_the_signals_unless_others_are_chosen():
     seen = {"names": ["t", "A1", "blank", "note"], "numeric": [True, True, True, False]}
-    job = SimpleNamespace(id="a", edits=(), form=form("time", "state", "ignored", "ignored"))
-    page = edit_tools(job, seen)
+    chosen = tool_columns(seen, form("time", "state", "ignored", "ignored"))
+    page = part(TEMPLATE, "edit_tools", (), chosen, "/runs/a")
     assert 'name="subtract.columns" value="A1" checked' in page
     assert 'name="subtract.columns" value="blank">' in page
     assert 'value="note"' not in page

@@ -1,4 +1,3 @@
-from html import unescape
 from types import SimpleNamespace
 
 import numpy as np
@@ -21,8 +20,7 @@ def test_sliders_are_of_the_numbers_in_the_text():
     found = fit(law, example.t, example.u, force=example.columns["force"])
     candidate = found.candidates[0]
     shown = found.equation.constants
-    page = unescape("".join(sliders(candidate, "/x")))
-    assert [f"Constant of {c.place}: " in page for c in shown] == [True] * len(shown)
+    assert [slider.words for slider in sliders(candidate)] == [f"Constant of {c.place}" for c in shown]
     wanted = np.array([c.value + 1.5 * c.error for c in shown])
     changed = [c.value for c in Finding(moved(candidate, wanted)).constants]
     np.testing.assert_allclose(changed, wanted, rtol=1e-9)
@@ -44,7 +42,6 @@ def test_a_poor_fit_says_what_to_try():
     said = "".join(advice(poor, SimpleNamespace(id="a", words=("--effort", "quick"))))
     assert "both orders" in said
     assert "known input" in said
-    assert 'action="/runs/a/again"' in said
     again = "".join(advice(poor, SimpleNamespace(id="a", words=("--order", "auto", "--effort", "thorough"))))
     assert "both orders" not in again
     assert "more effort" not in again

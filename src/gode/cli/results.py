@@ -242,8 +242,8 @@ def save_results(found: Discovery, out: Path) -> list[Path]:
     """Write record, picture, report and fit into the folder `out`; each file is complete or unchanged."""
     from gode.report import save  # slow to import
     from gode.report.figures import overview
-    from gode.report.fitted import fit_table
     from gode.report.page import write_page
+    from gode.report.record import fit_table
 
     make_folder(out)
     when = f"after {out / RECORD} was written, before picture and report were"

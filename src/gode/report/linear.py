@@ -1,4 +1,4 @@
-"""Linearisation about an equilibrium: state space, transfer function, discrete time.
+"""Linearisation about an equilibrium: state space, transfer function, discrete time, and response to inputs.
 
 For the residual R(t, u, u', u'', F) = 0 of the equation, small deviations x = (u, u') from an equilibrium
 follow a u'' + b u' + k u + f F = 0, where a, b, k, f are the partial derivatives of R.
@@ -19,14 +19,19 @@ from gode.equation import Law
 from gode.equation.operators import KINKED
 from gode.equation.skeleton import shown_name
 from gode.equation.tree import TIME, depends_on, walk
-from gode.errors import ConfigError, EquationError
+from gode.errors import ConfigError, EquationError, GodeError
 from gode.report.equilibria import RestingLaw, extents, stationary_points
-from gode.report.naming import TINY
+from gode.report.naming import CYCLES, TINY, Units
+from gode.report.spec import Kind, Plot, Trace
 
 if TYPE_CHECKING:
     from control import StateSpace
 
 ASIDE, BENT = 1e-6, 1e-3  # of the range beside a kink, and of slopes: larger changes make one
+POINTS = 400
+DECADES = 2.0  # around the poles, on either side
+SETTLED = 8.0  # time constants of the slowest mode that are drawn
+LONGEST = 200.0  # time constants of the fastest mode
 Place = float | Sequence[float] | Mapping[str, float] | Float  # of all states
 Constant = float | Mapping[str, float]  # value of the input, or of several by their names
 
@@ -236,3 +241,86 @@ def _index(names: tuple[str, ...], name: str | None, what: str) -> int:
     if name is not None and name not in names:
         raise EquationError(f"no {what} is called {name!r}; there are {', '.join(names)}")
     return 0 if name is None else names.index(name)
+
+
+def response_plots(discovery: Discovery) -> list[Plot]:
+    """Return amplitude, phase and step response about an equilibrium; nothing without an input."""
+    if not discovery.candidates[0].equation.skeleton.inputs:
+        return []
+    try:
+        linear = linearise(discovery, None, force=0.0)
+    except GodeError:
+        return []
+    return [*_frequency(linear, discovery), *_step(linear, discovery)]
+
+
+def _frequency(linear: Linear, discovery: Discovery) -> list[Plot]:
+    units = Units.of(discovery.prepared.dataset)
+    unit = CYCLES.get(units.time, f"cycles/{units.time}" if units.time else "cycles per unit of time")
+    rates = np.abs(linear.poles)
+    rates = rates[rates > 0]
+    if not len(rates):
+        return []
+    low, high = np.log10(rates.min()) - DECADES, np.log10(rates.max()) + DECADES
+    omega = np.unique(
+        np.concatenate(
+            [np.logspace(low, high, POINTS), np.sort(np.abs(linear.poles.imag[linear.poles.imag > 0]))]
+        )
+    )
+    eye = np.eye(len(linear.a))
+    gain = np.array([linear.c @ np.linalg.solve(1j * w * eye - linear.a, linear.b) + linear.d for w in omega])
+    names = [
+        (o, i, f"{out} over {inp}")
+        for o, out in enumerate(linear.outputs)
+        for i, inp in enumerate(linear.inputs)
+    ]
+    x = omega / (2 * np.pi)
+    amplitude = [Trace(Kind.LINE, name, x, np.abs(gain[:, o, i])) for o, i, name in names]
+    angle = [
+        Trace(Kind.LINE, name, x, np.degrees(np.unwrap(np.angle(gain[:, o, i])))) for o, i, name in names
+    ]
+    axis = f"frequency [{unit}]"
+    return [
+        Plot(
+            title="Frequency response: amplitude",
+            x=axis,
+            y="amplitude",
+            traces=amplitude,
+            log="xy",
+            link="f",
+            height=240,
+        ),
+        Plot(
+            title="Frequency response: phase",
+            x=axis,
+            y="phase [degrees]",
+            traces=angle,
+            log="x",
+            link="f",
+            height=220,
+        ),
+    ]
+
+
+def _step(linear: Linear, discovery: Discovery) -> list[Plot]:
+    poles = linear.poles
+    if not np.all(poles.real < 0):
+        return []
+    slow, fast = 1.0 / np.abs(poles.real).min(), 1.0 / np.abs(poles).max()
+    end = min(SETTLED * slow, LONGEST * fast)
+    step = linear.discrete(end / POINTS)
+    t = np.linspace(0.0, end, POINTS + 1)
+    drawn = []
+    for i, name in enumerate(linear.inputs):
+        x = np.zeros(len(linear.a))
+        rows = []
+        for _ in t:
+            rows.append(linear.c @ x + linear.d[:, i])
+            x = step.a @ x + step.b[:, i]
+        drawn += [
+            Trace(Kind.LINE, f"{out} after a step of {name}", t, np.array(rows)[:, o])
+            for o, out in enumerate(linear.outputs)
+        ]
+    time = Units.of(discovery.prepared.dataset).time
+    label = f"time after the step [{time}]" if time else "time after the step"
+    return [Plot(title="Step response", x=label, y="response to a step of one", traces=drawn, height=240)]

@@ -1,5 +1,7 @@
-"""Discovery to a versioned JSON file and back."""
+"""Discovery to a versioned JSON file and back, and its fit as a table."""
 
+import csv
+import io
 import json
 import os
 from dataclasses import replace
@@ -20,13 +22,12 @@ from gode.data.states import check_names
 from gode.discovery import Discovery
 from gode.equation import System
 from gode.errors import FileError, GodeError
-from gode.files import replacing
+from gode.files import read_bytes, replacing
 from gode.fitting.long_records import condensed
 from gode.fitting.prepare import Prepared, assemble, input_values
 from gode.fitting.target import state_places
 from gode.fitting.views import is_plain
 from gode.ranges import check_value
-from gode.report.reading import read_json
 from gode.search.checkpoint import candidate_of
 from gode.search.settings import Settings
 from gode.selection import Candidate, front, ties
@@ -34,6 +35,11 @@ from gode.selection import Candidate, front, ties
 FORMAT, VERSION = "gode record", 2  # 2: of several states or inputs; others are written as 1
 KEPT = 50  # candidates saved besides near ties and front
 MAX_STATES = 50
+MAX_BYTES = 500_000_000  # twice the size of a million rows
+MAX_VALUES = 20_000_000  # a million rows have 12 million; each takes 32 bytes while it is read
+MAX_LISTS = 1_000_000
+MAX_DEPTH = 50
+NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 
 
 def save(discovery: Discovery, path: str | os.PathLike[str]) -> None:
@@ -278,3 +284,61 @@ def _smooth(data: object, runs: tuple[Run, Run], states: tuple[str, ...], where:
     if not known.any():
         raise FileError(f"{where}.noise has no value for what was observed")
     return found
+
+
+def fit_table(found: Discovery) -> str:
+    """Return as CSV what was observed, the solution and the residual of each channel at each time.
+
+    Several runs stand one below the other. Dense records are averaged, as they were fitted.
+    """
+    dataset = found.prepared.dataset
+    rows: dict[tuple[int, float], dict[str, float]] = {}
+    names: list[str] = []
+    for channel in found.quality.channels:
+        own = [channel.shown, f"{channel.shown} fit", f"{channel.shown} residual"]
+        names += own
+        for part in channel.series:
+            values = zip(part.observed.tolist(), part.fit.tolist(), part.residual.tolist(), strict=True)
+            for t, row in zip(part.t.tolist(), values, strict=True):
+                rows.setdefault((part.run, t), {}).update(zip(own, row, strict=True))
+    runs = ["run"] if len(dataset.runs) > 1 else []
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow([*runs, "t", *names])
+    for run, t in sorted(rows):
+        cells = rows[run, t]
+        writer.writerow([*([dataset.name_of(run)] if runs else []), t, *(cells.get(n, "") for n in names)])
+    return out.getvalue()
+
+
+def read_json(path: Path) -> object:
+    """Return what a file of JSON holds.
+
+    Raises:
+        FileError: if it cannot be read, is no JSON, or would need much memory.
+    """
+    smaller = "it is no record of gode; name a record.json"
+    content = read_bytes(path, MAX_BYTES, what="a record.json", smaller=smaller)
+    _check_size(content, path)
+    try:
+        return json.loads(content.decode("utf-8"))
+    except UnicodeDecodeError:
+        raise FileError(f"{path} is not text: it is no record of gode; name a record.json") from None
+    except (ValueError, RecursionError):
+        raise FileError(f"{path} is not complete JSON: it is no record of gode, or damaged") from None
+
+
+def _check_size(content: bytes, path: Path) -> None:
+    """Refuse files that would need much memory, by their size and brackets, before they are parsed."""
+    brackets = content.translate(None, NO_BRACKETS)
+    found = {
+        f"holds more than {MAX_VALUES} values": content.count(b",") > MAX_VALUES,
+        f"holds more than {MAX_LISTS} lists": len(brackets) > 2 * MAX_LISTS,
+    }
+    if not any(found.values()):
+        steps = np.frombuffer(brackets.translate(bytes.maketrans(b"[{]}", b"\1\1\377\377")), np.int8)
+        depth = int(np.cumsum(steps, dtype=np.int64).max(initial=0))
+        found[f"is nested more than {MAX_DEPTH} deep"] = depth > MAX_DEPTH
+    for what, is_so in found.items():
+        if is_so:
+            raise FileError(f"{path} {what}: it is no record of gode; name a record.json")

@@ -1,278 +1,436 @@
-"""The verdict and the longer sections of the page about a discovery."""
+"""What the sections of a page say about a discovery, as values that the templates write down."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from gode.choices import Preset
+from gode.data import Dataset
 from gode.data.columns import channel_names
-from gode.discovery import Discovery, Finding
-from gode.discovery.called import shown
+from gode.data.labels import plain_label
+from gode.data.noise import NoiseKind
+from gode.discovery import Constant, Discovery, Finding
+from gode.discovery.called import called, column_of, shown
 from gode.discovery.causes import UNMEASURED
-from gode.discovery.invariants import force_of, potential_values
-from gode.discovery.quality import Verdict
+from gode.discovery.constants import UNDETERMINED
+from gode.discovery.inputs import input_words
+from gode.discovery.invariants import conserved_words, force_of, potential_values
+from gode.discovery.quality import POOR_MISFIT, Verdict, start_names
+from gode.discovery.residuals import Channel
+from gode.equation import Law, parse_tree
+from gode.equation.skeleton import shown_name
 from gode.errors import EquationError
-from gode.markup import Markup, bullets, card, copyable, details, html, paragraph, program, table
+from gode.fitting.noise import noise_words
+from gode.fitting.target import state_places
 from gode.report.answers import answer
 from gode.report.code import code
-from gode.report.embedded import embedded, rival_boxes, saved
 from gode.report.equilibria import extent
-from gode.report.experiments import Separation, separations
-from gode.report.figures import data_and_fit, front_picture, phase_portrait, residual_plots
-from gode.report.fitted import fit_table
-from gode.report.html import picture
-from gode.report.mathml import law_mathml
+from gode.report.experiments import separations
+from gode.report.figures import Figure, data_and_fit, front_picture, phase_portrait, residual_plots
+from gode.report.mathml import law_mathml, tree_mathml
+from gode.report.naming import Units, axis_label, figures
 from gode.report.plots import Plots, chosen_runs
+from gode.report.record import fit_table
 from gode.report.repeat import command, python_call, settings_rows
 from gode.selection import front
+from gode.templates import Markup
 
 MAX_ROWS = 30  # of a table
 MAX_CODE = 20_000  # characters of a program shown on the page
 MAX_DATA = 300_000  # characters of the data embedded in the page
-MARKS = {  # a symbol, and a colour for light and dark pages
-    Verdict.GOOD: ("✓", "#009E73"),
-    Verdict.PATTERN: ("≈", "#E69F00"),
-    Verdict.POOR: ("✗", "#D6293E"),
-    Verdict.UNSUPPORTED: ("✗", "#D6293E"),
+STRONG = 0.95  # correlation of two constants that gets a remark
+STILLS = {  # the figures that stand in a page, and what they show
+    "fit": (data_and_fit, "data and solution over time"),
+    "phase": (phase_portrait, "phase portrait"),
+    "residuals": (residual_plots, "residuals, autocorrelation, distribution"),
+    "front": (front_picture, "accuracy against complexity"),
 }
 
 
-def verdict_box(discovery: Discovery, *, titled: bool = True) -> Markup:
-    """Return the verdict in a coloured frame, with likely causes and assumptions.
+@dataclass(frozen=True)
+class Sections:
+    """The contents of a page, each found when its section is written.
 
     Args:
-        titled: whether the headline stands in it, and not above.
+        draw: makes HTML of a figure, its name and what it shows; without it the page has no still pictures.
     """
-    quality = discovery.quality
-    sign, colour = MARKS[quality.verdict]
-    title = f" {discovery.assessment.headline}." if titled else ""
-    mark = f'<strong><span style="color: {colour}">{sign}</span>{html(title)}</strong>'
-    head = Markup(f"{mark} {html(quality.words)}")
-    parts = [paragraph(head)]
-    if discovery.assessment.sure:
-        parts.append(paragraph(discovery.assessment.sure))
-    if quality.verdict is Verdict.UNSUPPORTED:
-        parts.append(paragraph("What follows is the best guess, not a finding."))
-    if discovery.causes:
-        causes = [f"{cause[0].upper()}{cause[1:]}." for cause in discovery.causes]
-        nothing = all(cause.endswith(UNMEASURED) for cause in discovery.causes)
-        begin = "Causes were sought by trying:" if nothing else "What may be the cause, found by trying:"
-        parts += [paragraph(begin), bullets(causes)]
-    if quality.assumed:
-        parts.append(paragraph(quality.assumed_words))
-    if discovery.interrupted:
-        parts.append(paragraph("The search was interrupted; a full one may find a better equation."))
-    frame = (
-        f"border: 1px solid {colour}; border-left-width: .5rem; border-radius: .4rem; padding: .1rem .8rem"
-    )
-    return Markup(f'<div class="verdict" role="note" style="{frame}">{"".join(parts)}</div>')
+
+    found: Discovery
+    plots: Plots
+    draw: Callable[[Figure, str, str], Markup] | None = None
+    most_rows: int = MAX_ROWS
+
+    @cached_property
+    def finding(self) -> Finding:
+        """The law that is named."""
+        return self.found.equation
+
+    def still(self, name: str) -> Markup:
+        """Return one of the figures as HTML; nothing where none are drawn."""
+        make, words = STILLS[name]
+        return self.draw(make(self.found, self.plots), name, words) if self.draw else Markup()
+
+    @property
+    def formula(self) -> Markup:
+        """The law as a formula."""
+        return Markup(law_mathml(self.finding.equation))
+
+    @property
+    def all_digits(self) -> str:
+        """The law with all digits of its constants."""
+        return self.finding.equation.text(None)
+
+    @property
+    def causes_unmeasured(self) -> bool:
+        """Whether no cause that was tried explains the residuals."""
+        return all(cause.endswith(UNMEASURED) for cause in self.found.causes)
+
+    @property
+    def overview(self) -> list[str]:
+        """Sentences on data, noise and what was tried."""
+        discovery = self.found
+        dataset = discovery.prepared.dataset
+        runs = f"{len(dataset.runs)} runs" if len(dataset.runs) > 1 else "one run"
+        spans = ", ".join(dict.fromkeys(f"{run.t[0]:g} to {run.t[-1]:g}" for run in dataset.runs[:5]))
+        names = ", ".join(axis_label(dataset, name) for name in dataset.channels)
+        span = f"t = {spans} {Units.of(dataset).time}".rstrip()
+        out = [f"{dataset.n_observed} observed values of {names} in {runs}, {span}."]
+        out += input_words(dataset, discovery.settings)
+        out += noise_words(discovery.prepared.whole.dataset, discovery.prepared.smooths, called(dataset))
+        out += discovery.prepared.outliers
+        for channel in discovery.quality.channels:
+            noise = _noise(channel, dataset)
+            out.append(f"The noise of {channel.shown} is about {noise}; {_residual_words(channel)}.")
+        if not discovery.quality.verdict.is_failure:
+            out += [f"{words}." for words in conserved_words(discovery.candidates[0].equation)]
+        if discovery.settings.grammar:
+            tried = (
+                f"Of {discovery.n_fitted} equations fitted, {discovery.n_solved} were solved along the data."
+            )
+            out += [words for words in (tried, discovery.assessment.undecided) if words]
+        out += [f"{remark[0].upper()}{remark[1:]}." for remark in discovery.remarks]
+        labels = _column_words(dataset)
+        return [*out, "; ".join(labels) + "."] if labels else out
+
+    @property
+    def has_names(self) -> bool:
+        """Whether the law was given with names of its constants."""
+        return bool(self.finding.law.skeleton.parameters)
+
+    @property
+    def constant_rows(self) -> list[tuple[object, ...]]:
+        """Place, value, standard error and 95 % interval of each constant."""
+        misled = {each.name: each for each in self.found.intervals}
+        return [
+            (
+                _place(c.place, self.finding.law),
+                f"{f'{c.value:.4g}' if c.name in misled else figures(c.value, c.error)} {c.unit}".rstrip(),
+                _error(c) if c.name not in misled else "",
+                _interval(c, misled.get(c.name)),
+            )
+            for c in self.finding.constants
+        ]
+
+    @property
+    def natural_rows(self) -> list[tuple[object, ...]]:
+        """The constants of the forms that people use; where nothing was found they mean nothing."""
+        if self.found.quality.verdict is Verdict.UNSUPPORTED:
+            return []
+        return [
+            (n.name, f"{figures(n.value, n.error)} {n.unit}".rstrip(), f"{n.error:.2g}", n.meaning, n.place)
+            if n.determined
+            else (n.name, UNDETERMINED, "", n.meaning, n.place)
+            for n in self.finding.natural
+        ]
+
+    @property
+    def correlations(self) -> tuple[list[str], list[list[object]], list[str]]:
+        """The names of the constants, the rows of their correlations, and remarks on strong ones."""
+        finding = self.finding
+        names = [re.sub("^1(?=$|,)", "the constant term", c.place) for c in finding.constants]
+        errors = np.sqrt(np.maximum(np.diag(finding.covariance), 0.0))
+        if len(names) < 2 or not np.all(errors > 0):
+            return [], [], []
+        matrix = finding.covariance / np.outer(errors, errors)
+        rows: list[list[object]] = [
+            [name, *(_shaded(x) if j <= i else "" for j, x in enumerate(matrix[i]))]
+            for i, name in enumerate(names)
+        ]
+        pairs = [(i, j) for i in range(len(names)) for j in range(i) if abs(matrix[i, j]) > STRONG]
+        remarks = [
+            f"The constants of {names[j]} and {names[i]} are strongly correlated ({matrix[i, j]:+.3f}): "
+            "the data fix a combination of them much better than each alone."
+            for i, j in pairs[:3]
+        ]
+        return names, rows, remarks
+
+    @property
+    def run_names(self) -> list[str]:
+        """The constants that each run has for itself."""
+        return [c.label for c in self.finding.per_run]
+
+    @property
+    def individual_rows(self) -> list[tuple[str, ...]]:
+        """Mean and spread of the constants that each run has for itself."""
+        return [
+            (c.label, figures(c.value, c.error), f"{c.error:.2g}", f"{c.spread:.3g}")
+            for c in self.finding.per_run
+        ]
+
+    @property
+    def run_rows(self) -> list[tuple[str, ...]]:
+        """The constants of each run, with their standard errors."""
+        dataset = self.found.prepared.dataset
+        constants = self.finding.per_run
+        return [
+            (dataset.name_of(i), *(f"{figures(v, e)} ± {e:.2g}" for v, e in (c.runs[i] for c in constants)))
+            for i in range(len(dataset.runs))
+        ]
+
+    @property
+    def initial_rows(self) -> list[tuple[str, str, str, str]]:
+        """The initial values of each run."""
+        best = self.found.candidates[0]
+        dataset = self.found.prepared.dataset
+        names = start_names(best.equation)
+        places = state_places(best.equation.skeleton.orders)
+        rows = []
+        for i, (run, values) in enumerate(zip(dataset.runs, best.initial, strict=True)):
+            for column, value, known in zip(names, values, run.initial[places], strict=True):
+                origin = "given" if np.isfinite(known) else "fitted" if value else "zero fits as well as any"
+                unit = Units.of(dataset, column_of(dataset, column.rstrip("'"))).derived(column)
+                text = f"{value:.4g} {unit}".rstrip()
+                rows.append((dataset.name_of(i), f"{column}({run.t[0]:g})", text, origin))
+        return rows
+
+    @property
+    def drawn(self) -> list[tuple[str, str, int]]:
+        """Text, misfit and complexity of each equation that can be drawn."""
+        misfits = {id(c): rms for c, rms in self.found.shown}
+        return [
+            ("; ".join(Finding(c).lines()), f"{misfits.get(id(c), c.rms):.3g}", c.complexity)
+            for c in self.plots.shown
+        ]
+
+    @property
+    def n_runs(self) -> tuple[int, int]:
+        """The number of runs, and of those that are drawn."""
+        return len(self.found.prepared.dataset.runs), len(chosen_runs(self.found.quality.channels[0]))
+
+    @property
+    def other_forms(self) -> list[str]:
+        """The forms of the law that are the same within the data."""
+        told = "; ".join(self.finding.lines())
+        return [text for form in self.found.forms[1:] if (text := "; ".join(form.lines())) != told]
+
+    @property
+    def rival_lines(self) -> list[str]:
+        """The near ties as text."""
+        return ["; ".join(Finding(c).lines()) for c in self.found.assessment.rivals]
+
+    @cached_property
+    def separations(self) -> tuple[list[tuple[Markup, str, str]], str]:
+        """Formula, fit and experiment of each near tie, and the one experiment that decides among all."""
+        single, common = separations(self.found)
+        misfits = {id(c): rms for c, rms in self.found.shown}
+        least = self._least_criterion()
+        out = []
+        for each in single:
+            rival = each.rivals[0]
+            words = (
+                f"rms residual {misfits[id(rival)]:.3f} noise, criterion {rival.criterion - least:+.1f}, "
+                f"complexity {rival.complexity}"
+            )
+            out.append((Markup(law_mathml(rival.equation)), words, each.words))
+        return out, common.words if common is not None and common.decisive else ""
+
+    def _least_criterion(self) -> float:
+        """Return the least criterion; another form of one law is named if it is more plausible."""
+        return min(c.criterion for c in self.found.candidates)
+
+    @property
+    def answers(self) -> tuple[list[str], list[list[str]], tuple[str, ...]]:
+        """Head and rows of the equilibria with the motion near them, and notes."""
+        found = answer(self.found)
+        motions = [e.motion() for e in found.equilibria]
+        names = list(dict.fromkeys(name for motion in motions for name in motion))
+        rows = [
+            [
+                e.where,
+                e.stability,
+                *(motion.get(name, "") for name in names),
+                "" if e.observed else "outside the data",
+            ]
+            for e, motion in zip(found.equilibria, motions, strict=True)
+        ]
+        return ["equilibrium", "stability", *names, ""], rows, found.notes
+
+    @property
+    def potential_rows(self) -> list[tuple[str, str]]:
+        """The potential over the observed range, where a law has one without a simple formula."""
+        law = self.finding.law
+        if force_of(law) is None or self.finding.potential:
+            return []
+        u = np.linspace(*extent(self.found), 201)
+        values = potential_values(law, u)
+        if values is None:
+            return []
+        return [(f"{x:.3g}", f"{v:.3g}") for x, v in zip(u[::20], values[::20], strict=True)]
+
+    @property
+    def residual_words(self) -> list[str]:
+        """The residual diagnostics in words."""
+        quality = self.found.quality
+        words = [sentence for channel in quality.channels for sentence in channel.words]
+        if quality.averaged > 1:
+            words.append(
+                f"The record is dense: fit and residuals are those of means of {quality.averaged} samples, "
+                f"whose noise is {quality.averaged**0.5:.3g} times smaller than that of one sample."
+            )
+        return words
+
+    @property
+    def front_rows(self) -> list[tuple[object, ...]]:
+        """Complexity, misfit, criterion, reason and text of the equations that are shown."""
+        near = {id(c) for c in self.found.assessment.near}
+        best = {id(c) for c in front(self.found.candidates)}
+        least = self._least_criterion()
+        rows: list[tuple[object, ...]] = []
+        for i, (c, misfit) in enumerate(self.found.shown[:MAX_ROWS]):
+            words = ("best" if i == 0 else "near tie" if id(c) in near else "", "front" * (id(c) in best))
+            why = ", ".join(word for word in words if word)
+            text = "; ".join(Finding(c).lines())
+            rows.append((c.complexity, misfit, f"{c.criterion - least:+.1f}", why, text))
+        return rows
+
+    @property
+    def is_paper(self) -> bool:
+        """Whether the data were smoothed by the network of the published method."""
+        return self.found.settings.preset == Preset.PAPER
+
+    @property
+    def smoothing(self) -> tuple[list[str], list[list[object]]]:
+        """Head and rows of how the data were smoothed."""
+        dataset = self.found.prepared.dataset
+        several = len(dataset.states) > 1
+        rows: list[list[object]] = []
+        for i, smooth in enumerate(self.found.prepared.smooths):
+            for s, state in enumerate(dataset.states):
+                channels = slice(3 * s, 3 * s + 3)
+                named = zip(channel_names((shown(dataset, state),)), smooth.noise[channels], strict=True)
+                noise = ", ".join(f"{n}: {x:.3g}" for n, x in named if np.isfinite(x))
+                errors = [float(np.sqrt(np.mean(row**2))) for row in smooth.deviations[channels]]
+                which = [state] if several else []
+                rows.append([dataset.name_of(i), *which, len(smooth.t), noise, *errors])
+        if several:
+            names = ["error of smoothed value", "of its slope", "of its second derivative"]
+            return ["run", "state", "points", "noise", *names], rows
+        name = self.finding.states[0]
+        return ["run", "points", "noise", f"error of smoothed {name}", f"of {name}'", f"of {name}''"], rows
+
+    @property
+    def python_call(self) -> str:
+        """The call that reproduces the result."""
+        return python_call(self.found)
+
+    @property
+    def command(self) -> str:
+        """The command that reproduces the result."""
+        return command(self.found)
+
+    @property
+    def settings(self) -> list[tuple[str, str]]:
+        """The settings that differ from the defaults."""
+        return settings_rows(self.found)
+
+    @property
+    def code(self) -> str:
+        """A program that simulates the law; nothing if it is too long for a page."""
+        try:
+            text = code(self.found, "python")
+        except EquationError:  # the highest derivative cannot be isolated
+            text = code(self.found, "modelica")
+        return text if len(text) <= MAX_CODE else ""
+
+    @cached_property
+    def data(self) -> tuple[int, str]:
+        """Data, fit and residuals as CSV; of long tables every k-th row, after k."""
+        head, *rows = fit_table(self.found).splitlines()
+        step = (sum(map(len, rows)) + len(rows)) // MAX_DATA + 1
+        return step, "\n".join([head, *rows[::step]]) + "\n"
 
 
-def rivals_section(discovery: Discovery) -> list[Markup]:
-    """Return the near ties, each with the experiment that would distinguish it from the best equation."""
-    assessed = discovery.assessment
-    if assessed.given:
-        return [paragraph("The equation was given; no other was tried.")]
-    sure = paragraph(assessed.sure)
-    if assessed.is_failure:
-        return [sure]
-    told = "; ".join(discovery.equation.lines())
-    same = [text for form in discovery.forms[1:] if (text := "; ".join(form.lines())) != told]
-    alike = [paragraph("The same within these data, in another form:"), bullets(same)] if same else []
-    undecided = paragraph(assessed.undecided)
-    others = [Finding(c) for c in assessed.rivals]
-    if not others:
-        return [sure, *alike, undecided]
-    single, common = separations(discovery)
-    words = "What experiment would tell each from the one that is named:"
-    out = [sure, *alike, undecided, *([paragraph(words)] if single else [])]
-    out += [_rival(each, discovery) for each in single]
-    if len(others) > len(single):
-        out.append(details("The others", bullets("; ".join(each.lines()) for each in others[len(single) :])))
-    if common is not None and common.decisive:
-        out += [Markup("<h3>One experiment for all</h3>"), paragraph(common.words)]
+def _column_words(dataset: Dataset) -> list[str]:
+    """Return what the labels of the columns say beyond their names, but for those of time and states."""
+    told = {"t", *channel_names(dataset.states)}
+    out = []
+    for column, label in dataset.labels.items():
+        name = shown(dataset, column)
+        unit = label.removeprefix(name).strip(" []")
+        if column in told:
+            continue
+        if plain_label(label) != name:
+            out.append(f"{name} is {label}")
+        elif unit:
+            out.append(f"{name} is in {unit}")
     return out
 
 
-def _rival(each: Separation, discovery: Discovery) -> Markup:
-    rival = each.rivals[0]
-    worse = rival.criterion - _least_criterion(discovery)
-    misfit = next(rms for c, rms in discovery.shown if c is rival)
-    head = f"rms residual {misfit:.3f} noise, criterion {worse:+.1f}, complexity {rival.complexity}"
-    return card(
-        Markup(f"<p>{law_mathml(rival.equation)}</p>"), paragraph(head, "soft"), paragraph(each.words)
-    )
+def _noise(channel: Channel, dataset: Dataset) -> str:
+    """Return the noise of a channel: a number with its share of the spread, or a share of the value."""
+    if channel.model.kind is not NoiseKind.ADDITIVE:
+        return channel.noise_words
+    unit = Units.of(dataset, channel.state).derived(channel.name)
+    share = f"{100 * channel.noise / (channel.spread or 1.0):.2g} % of its spread"
+    return f"{f'{channel.noise:.3g} {unit}'.rstrip()}, {share}"
 
 
-def _least_criterion(discovery: Discovery) -> float:
-    """Return the least criterion; another form of one law is named if it is more plausible."""
-    return min(c.criterion for c in discovery.candidates)
+def _residual_words(channel: Channel) -> str:
+    """Return how large the residuals of a channel are, and whether they look like noise."""
+    if channel.negligible:
+        return "the equation follows the data as well as numbers can tell"
+    pattern = "which look like white noise" if channel.white else "which show a pattern"
+    if channel.white and channel.misfit > POOR_MISFIT:
+        pattern = "more than white noise"
+    return f"the equation leaves residuals of {channel.misfit:.2f} times that, {pattern}"
 
 
-def answers_section(discovery: Discovery) -> list[Markup]:
-    """Return equilibria, the motion near them, and the gain over a linear model."""
-    found = answer(discovery)
-    motions = [e.motion() for e in found.equilibria]
-    names = list(dict.fromkeys(name for motion in motions for name in motion))
-    head = ["equilibrium", "stability", *names, ""]
-    rows = [
-        [e.where, e.stability, *(motion.get(name, "") for name in names), _where(e.observed)]
-        for e, motion in zip(found.equilibria, motions, strict=True)
-    ]
-    notes = bullets(found.notes) if found.notes else ""
-    parts = [table(head, rows) if rows else "", notes]
-    return [html(part) for part in parts if part] + _potential_table(discovery)
+def _error(constant: Constant) -> str:
+    """Return the standard error of a constant."""
+    return f"{constant.error:.2g}" if np.isfinite(constant.error) and constant.determined else UNDETERMINED
 
 
-def _potential_table(discovery: Discovery) -> list[Markup]:
-    """Return the potential over the observed range, where a law has one without a simple formula."""
-    law = discovery.equation.law
-    if force_of(law) is None or discovery.equation.potential:
-        return []
-    u = np.linspace(*extent(discovery), 201)
-    values = potential_values(law, u)
-    if values is None:
-        return []
-    rows = [(f"{x:.3g}", f"{v:.3g}") for x, v in zip(u[::20], values[::20], strict=True)]
-    head = Markup("<h3>Potential energy, per unit of mass</h3>")
-    name = discovery.equation.states[0]
-    return [head, table((name, f"V({name})"), rows)]
+def _interval(constant: Constant, told: Constant | None) -> str:
+    """Return the 95 % interval of a constant: of the likelihood where known, else by its error bar."""
+    if told is not None:
+        if np.isinf(told.low) and np.isinf(told.high):
+            return UNDETERMINED
+        if np.isinf(told.high):
+            return f"> {told.low:.3g}"
+        return f"< {told.high:.3g}" if np.isinf(told.low) else f"{told.low:.3g} to {told.high:.3g}"
+    if not (np.isfinite(constant.error) and constant.determined):
+        return ""
+    return " to ".join(figures(end, constant.error) for end in (constant.low, constant.high))
 
 
-def _where(observed: bool) -> str:
-    return "" if observed else "outside the data"
-
-
-def fit_section(discovery: Discovery, plots: Plots) -> list[Markup]:
-    """Return figures of the data with the solution, and the phase portrait."""
-    still = picture(data_and_fit(discovery, plots), "fit", "data and solution over time")
-    out = [embedded("fit", plots.fit(), still), rival_boxes(plots)]
-    drawn = picture(phase_portrait(discovery, plots), "phase", "phase portrait")
-    phase = embedded("phase", [plots.phase()], drawn)
-    n_runs, n_shown = len(discovery.prepared.dataset.runs), len(chosen_runs(discovery.quality.channels[0]))
-    if n_shown < n_runs:
-        out.append(paragraph(f"The {n_shown} of {n_runs} runs with the largest residuals are shown.", "soft"))
-    return [*out, Markup(f'<div class="half">{phase}</div>')]
-
-
-def residuals_section(discovery: Discovery, plots: Plots) -> list[Markup]:
-    """Return the residual diagnostics, in words and figures."""
-    words = "residuals, autocorrelation, distribution"
-    still = picture(residual_plots(discovery, plots), "residuals", words)
-    return [bullets(residuals_words(discovery)), embedded("residuals", plots.residuals(), still)]
-
-
-def residuals_words(discovery: Discovery) -> list[str]:
-    """Return the residual diagnostics in words."""
-    quality = discovery.quality
-    words = [sentence for channel in quality.channels for sentence in channel.words]
-    if quality.averaged > 1:
-        words.append(
-            f"The record is dense: fit and residuals are those of means of {quality.averaged} samples, whose "
-            f"noise is {quality.averaged**0.5:.3g} times smaller than that of one sample."
-        )
-    return words
-
-
-def front_section(discovery: Discovery, plots: Plots) -> list[Markup]:
-    """Return the Pareto front of accuracy and complexity; nothing if only one equation was tried."""
-    if len(discovery.candidates) == 1:
-        return []
-    close = {id(c) for c in discovery.assessment.near}
-    best = {id(c) for c in front(discovery.candidates)}
-    least = _least_criterion(discovery)
-    rows = [
-        (
-            c.complexity,
-            misfit,
-            f"{c.criterion - least:+.1f}",
-            _why(i == 0, id(c) in close, id(c) in best),
-            "; ".join(Finding(c).lines()),
-        )
-        for i, (c, misfit) in enumerate(discovery.shown[:MAX_ROWS])
-    ]
-    head = ("complexity", "rms / noise", "criterion", "why", "equation")
-    words = (
-        "The front holds what no other equation beats in both accuracy and complexity. The criterion weighs "
-        "the two, given here as distance from the least"
-    )
-    level = discovery.settings.selection.level
-    held = f"; the near ties hold {100 * level:g} % of the posterior probability."
-    words += "." if discovery.assessment.is_failure else held
-    drawn = picture(front_picture(discovery, plots), "front", "accuracy against complexity")
-    drawn = embedded("front", [plots.front()], drawn)
-    return [paragraph(words), Markup(f'<div class="half">{drawn}</div>'), table(head, rows, best=0)]
-
-
-def _why(best: bool, close: bool, on_front: bool) -> str:
-    words = ("best" if best else "near tie" if close else "", "front" if on_front else "")
-    return ", ".join(word for word in words if word)
-
-
-def smoothing_section(discovery: Discovery) -> list[Markup]:
-    """Return how the data were smoothed."""
-    dataset = discovery.prepared.dataset
-    rows, states = [], dataset.states
-    several = len(states) > 1
-    for i, smooth in enumerate(discovery.prepared.smooths):
-        for s, state in enumerate(states):
-            own = slice(3 * s, 3 * s + 3)
-            named = zip(channel_names((shown(dataset, state),)), smooth.noise[own], strict=True)
-            noise = ", ".join(f"{n}: {x:.3g}" for n, x in named if np.isfinite(x))
-            spread = [float(np.sqrt(np.mean(row**2))) for row in smooth.deviations[own]]
-            which = [state] if several else []
-            rows.append((discovery.prepared.dataset.name_of(i), *which, len(smooth.t), noise, *spread))
-    errors = (
-        ("error of smoothed value", "of its slope", "of its second derivative")
-        if several
-        else _smoothed(discovery.equation.states[0])
-    )
-    head = ("run", *(["state"] if several else []), "points", "noise", *errors)
-    words = (
-        "By the paper's network, on whose derivatives the search works."
-        if discovery.settings.preset == Preset.PAPER
-        else "By a Gaussian process. The constants come from solutions compared with the data as measured. "
-        "The smoothed curves are used to search, to start the fits, to see whether an unknown initial value "
-        "may be zero, to judge how likely constants inside a term are, and to see which near ties are forms "
-        "of one law."
-    )
-    return [paragraph(words), table(head, rows[:MAX_ROWS])]
-
-
-def _smoothed(name: str) -> tuple[str, str, str]:
-    return f"error of smoothed {name}", f"of {name}'", f"of {name}''"
-
-
-def repeat_section(discovery: Discovery) -> list[Markup]:
-    """Return calls, settings and code that reproduce the result."""
-    parts = [
-        Markup("<h3>In Python</h3>"),
-        copyable("python", python_call(discovery), "the lines"),
-        Markup("<h3>On the command line</h3>"),
-        copyable("command", command(discovery), "the command"),
-        details(
-            "Settings that differ from the defaults; the record holds all",
-            table(("setting", "value"), settings_rows(discovery)),
-        ),
-        details("The equation in LaTeX", copyable("latex", discovery.equation.latex(), "LaTeX")),
-        details("The equation with all digits", program(discovery.equation.equation.text(None))),
-    ]
+def _place(place: str, law: Law) -> object:
+    """Return the factor of a constant as a formula, or its place in words."""
+    body, comma, where = place.partition(", in ")
+    if body == "1":
+        return f"the constant term{comma}{where}"
     try:
-        text = code(discovery, "python")
-    except EquationError:  # the highest derivative cannot be isolated
-        text = code(discovery, "modelica")
-    return (
-        parts
-        if len(text) > MAX_CODE
-        else [*parts, details("A program that simulates it", copyable("code", text, "the program"))]
-    )
+        known = tuple(shown_name(name, law.skeleton.called) for name in law.skeleton.inputs or ("F",))
+        tree = parse_tree(body, inputs=known, states=law.skeleton.shown_states)
+    except EquationError:  # words
+        return place
+    return Markup(tree_mathml(tree)) + comma + where
 
 
-def data_section(discovery: Discovery) -> list[Markup]:
-    """Return the data with fit and residuals, in the page itself; long tables with every k-th row."""
-    head, *rows = fit_table(discovery).splitlines()
-    size = sum(map(len, rows)) + len(rows)
-    step = size // MAX_DATA + 1
-    told = f"every {step}th row of data, fit and residuals; the record holds all" if step > 1 else ""
-    words = told or "data, fit and residuals, as they stand in this page"
-    text = "\n".join([head, *rows[::step]]) + "\n"
-    note = Markup(f'<p class="soft on-screen">{html(words[0].upper() + words[1:])}:</p>')
-    return [note, saved("data", {"fit.csv": text})]
+def _shaded(value: float) -> Markup:
+    """Return a correlation on a ground of its sign and strength."""
+    colour = "0, 114, 178" if value > 0 else "213, 94, 0"
+    shade = f"background: rgba({colour}, {0.45 * abs(value):.2f}); padding: 0 .3rem"
+    return Markup('<span style="{}">{}</span>').format(shade, f"{value:+.2f}")

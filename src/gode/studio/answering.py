@@ -130,8 +130,9 @@ def _files(folder: Path, job: Job) -> Files:
 
 def _report(found: Discovery, job: Job, folder: Path) -> str:
     """Return the report, with what was held back and the name of the file."""
-    held = {"Held back as a test": held_back(found, job, folder)}
-    return discovery_page(found, title=f"Equation found by gode in {', '.join(job.files[:3])}", more=held)
+    held = held_back(found, job, folder)
+    more = {} if held is None else {"Held back as a test": held}
+    return discovery_page(found, title=f"Equation found by gode in {', '.join(job.files[:3])}", more=more)
 
 
 def _chosen(plots: Plots, number: int) -> Candidate:

@@ -265,7 +265,7 @@ async def _told(request: Request, error: Exception) -> Response:
         or request.url.path.endswith("/form")
     ):
         return JSONResponse({"problem": in_words(str(error))}, 400)
-    return HTMLResponse(pages.shell("A problem", pages.problem(in_words(str(error))), pages.BACK), 400)
+    return HTMLResponse(pages.problem_page(in_words(str(error))), 400)
 
 
 async def _unserved(request: Request, error: Exception) -> Response:
@@ -277,7 +277,7 @@ async def _unserved(request: Request, error: Exception) -> Response:
     }.get(
         status, f"What was sent cannot be read. At most {MAX_FILES} files are taken at once; send them again."
     )
-    return HTMLResponse(pages.shell("A problem", pages.problem(sentence), pages.BACK), status)
+    return HTMLResponse(pages.problem_page(sentence), status)
 
 
 async def _given_files(form: FormData) -> dict[str, bytes]:

@@ -9,7 +9,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from gode.markup import html
+from gode.templates import part
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
@@ -39,7 +39,7 @@ FAILED = (
     "This failed in an unexpected way, which is a fault of gode; nothing of your runs is lost. What happened "
     "stands in the terminal in which gode studio runs."
 )
-BACK = '<p><a href="/">Back to the runs</a></p>'
+BACK = "back"  # a link to the runs
 
 
 class TooLarge(Exception):
@@ -98,7 +98,7 @@ class Guard:
             response.set_cookie(self.cookie, self.token, httponly=True, samesite="strict")
             return response
         if not self._has_token(headers.get("cookie", "")):
-            return refused(403, NO_TOKEN, _way_in(_own(scope["path"]) if scope["method"] == "GET" else "/"))
+            return refused(403, NO_TOKEN, _own(scope["path"]) if scope["method"] == "GET" else "/")
         if scope["method"] not in ("GET", "HEAD", "POST"):
             return refused(405, "This page only reads and posts.")
         own = {f"http://{host}" for host in self.hosts}
@@ -124,28 +124,18 @@ class Guard:
         return found is not None and hmac.compare_digest(found.value.encode(), self.token.encode())
 
 
-def refused(status: int, sentence: str, more: str = "") -> Response:
-    """Return a page that refuses a request in a sentence, and perhaps HTML with what to do then."""
-    title = "gode studio"
-    return HTMLResponse(
-        f'<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>{title}</title></head>'
-        f"<body><main><h1>{title}</h1><p>{html(sentence)}</p>{more}</main></body></html>",
-        status,
-    )
+def refused(status: int, sentence: str, way: str = "") -> Response:
+    """Return a page that refuses a request in a sentence.
+
+    Args:
+        way: the path to which a form for the link that was printed leads, or `BACK`.
+    """
+    return HTMLResponse(part("gode/studio/templates/refused.html", "refused", sentence, way), status)
 
 
 def _own(path: str) -> str:
     """Return a path that no browser takes for the address of another host, as it would //host."""
     return "/" + path.lstrip("/\\")
-
-
-def _way_in(path: str) -> str:
-    """Return a form for the link that was printed, which leads back to the same page."""
-    return (
-        f'<form method="get" action="{html(path)}"><p><label for="token">The link, or its token:</label> '
-        '<input id="token" name="token" type="password" autocomplete="off" required> '
-        "<button>Open</button></p></form>"
-    )
 
 
 def _too_large(most: int) -> str:

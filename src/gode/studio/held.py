@@ -11,8 +11,6 @@ from gode.discovery import Discovery
 from gode.discovery.residuals import Channel
 from gode.discovery.simulate import Scenario, simulate
 from gode.errors import GodeError
-from gode.markup import Markup, paragraph
-from gode.report.embedded import embedded
 from gode.report.naming import axis_label
 from gode.report.spec import BLUE, GREEN, ORANGE, Kind, Plot, Trace
 from gode.studio.reading import read
@@ -22,23 +20,23 @@ from gode.tables.edits import without_test
 FAR = 2.0  # times the noise, from which the test counts as failed
 
 
-def held_back(found: Discovery, job: Job, folder: Path) -> list[Markup]:
-    """Return how the equation fares on what was held back; nothing if nothing was."""
+def held_back(found: Discovery, job: Job, folder: Path) -> tuple[str, list[Plot]] | None:
+    """Return how the equation fares on what was held back, in words and plots; None if nothing was."""
     kept = without_test(job.edits)
     if len(kept) == len(job.edits):
-        return []
+        return None
     words = _without_edits(job.words)
     for edit in kept:
         words += ["--edit", edit]
     try:
         dataset, *_ = read(folder, replace(job, edits=tuple(kept)), words)
     except GodeError as error:
-        return [paragraph(f"The part that was held back cannot be read: {error}")]
+        return f"The part that was held back cannot be read: {error}", []
     tests = [_tested(found, dataset, channel) for channel in found.quality.channels]
     rest = np.concatenate([values for _, values in tests])
     names = [channel.shown for channel in found.quality.channels]
     misfit = float(np.sqrt(np.mean(rest**2))) if len(rest) else np.nan
-    return [paragraph(_words(misfit, len(rest), names)), embedded("held", [spec for spec, _ in tests])]
+    return _words(misfit, len(rest), names), [plot for plot, _ in tests]
 
 
 def _tested(found: Discovery, dataset: Dataset, channel: Channel) -> tuple[Plot, Float]:

@@ -1,6 +1,6 @@
 """Other constants to try: a slider for each number in the equation as it is written."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -8,7 +8,6 @@ from gode.arrays import Float
 from gode.discovery import Finding
 from gode.discovery.constants import INSIDE
 from gode.equation.system import make_law
-from gode.markup import Markup, html, paragraph
 from gode.selection import Candidate
 
 STEPS = 200  # of a slider
@@ -16,32 +15,30 @@ REACH = 1.96  # standard errors that a slider goes to either side
 ROUNDS = 3  # of solving for the free constants; slopes hardly change within error bars
 
 
-def sliders(candidate: Candidate, address: str) -> list[Markup]:
+@dataclass(frozen=True)
+class Slider:
+    """A slider for one constant."""
+
+    words: str
+    value: float
+    low: float
+    high: float
+
+    @property
+    def step(self) -> float:
+        """The distance between two values that can be chosen."""
+        return (self.high - self.low) / STEPS
+
+
+def sliders(candidate: Candidate) -> list[Slider]:
     """Return a slider for each constant of an equation, through its error bar."""
-    rows = []
-    for i, constant in enumerate(Finding(candidate).constants):
-        value, error = constant.value, constant.error
+    out = []
+    for constant in Finding(candidate).constants:
+        value = constant.value
+        error = constant.error
         half = REACH * error if np.isfinite(error) and error > 0 else 0.1 * (abs(value) or 1.0)
-        rows.append(
-            f'<div class="slider"><label for="slider-{i}">{html(_words(constant.name, constant.place))}: '
-            f'<output id="value-{i}">{value:.5g}</output></label>'
-            f'<input type="range" id="slider-{i}" data-constant="{i}" '
-            f'min="{value - half!r}" max="{value + half!r}" step="{2 * half / STEPS!r}" '
-            f'value="{value!r}" data-best="{value!r}"></div>'
-        )
-    if not rows:
-        return []
-    words = (
-        "Each slider goes through the 95 % interval of its constant; the curve is drawn into the plot of "
-        "data and solution."
-    )
-    return [
-        paragraph(words, "soft"),
-        Markup(
-            f'<div id="sliders" data-url="{address}">{"".join(rows)}'
-            '<p><button type="button" id="sliders-reset">Back to the fitted values</button></p></div>'
-        ),
-    ]
+        out.append(Slider(_words(constant.name, constant.place), value, value - half, value + half))
+    return out
 
 
 def _words(name: str, place: str) -> str:
