@@ -11,8 +11,8 @@ from gode.search.settings import LatentConfig
 from gode.search.templates import Points
 
 # The search from one start ends by the usual criteria of CMA-ES: after so many generations whose best and
-# whose upper quartile score alike; below this range of scores, or this standard deviation in every direction; above
-# this growth of a standard deviation; or above this condition number of the covariance.
+# whose upper quartile score alike; below this range of scores, or this standard deviation in every direction;
+# above this growth of a standard deviation; or above this condition number of the covariance.
 FLAT = 2
 NARROW = 1e-11
 WIDEST = 1e3
