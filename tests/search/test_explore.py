@@ -69,11 +69,11 @@ def test_a_product_may_be_left_out_though_a_grammar_writes_factors_with_it(growt
 
 def test_a_quarter_of_the_effort_goes_to_the_implicit_grammar_by_residuals_alone(growth):
     explicit, implicit = regions(growth)
-    assert (explicit.share, implicit.share) == (1.0, 0.25)
+    assert (explicit.effort, implicit.effort) == (1.0, 0.25)
     assert Form.INTEGRAL in {problem.form for problem in explicit.objective.problems}
     assert {problem.form for problem in implicit.objective.problems} == {Form.RESIDUAL}
     half, _ = regions(growth, share=0.5)
-    assert half.share == 0.5
+    assert half.effort == 0.5
 
 
 def test_the_reserve_holds_four_times_as_many_terms_the_usual_ones_first(growth):

@@ -14,16 +14,16 @@ from gode.equation import Law
 from gode.fitting.long_records import shorter
 from gode.fitting.prepare import Prepared
 from gode.fitting.target import Target
+from gode.search.cheap import LARGEST_SUM, ObjectiveConfig
 from gode.search.interrupts import Interrupts
-from gode.search.settings import Effort, Settings
+from gode.search.settings import Effort, SearchConfig, Settings
 from gode.search.workers import Start, Workers
 from gode.selection import Candidate, Pool, in_order, rank
 
-SIZES = 8  # numbers of constants of which the best go to the trajectory
-PARTS = 5  # simpler equations fitted to the trajectory beside the neighbours of one
-SUMS = 3  # sizes of sums that are compared
-RATIO = 8.0  # time of a trajectory fit over that of a cheap one, until it is measured
-MEASURED = 5  # trajectory fits after which their own speed is used
+# A fit to the trajectory is taken to need so many times as long as a cheap one, typical of a quick discovery,
+# until so many have been timed.
+TYPICAL_RATIO = 8.0
+TIMED = 5
 
 
 @dataclass(frozen=True)
@@ -34,11 +34,18 @@ class Workload:
     fits: float
 
 
-def planned(effort: Effort, share: float) -> Workload:
-    """Return the plan of one pass with this share of an effort."""
-    cheap = share * (effort.library + effort.latent) + SUMS * effort.sums
-    fits = share * (SIZES * effort.per_size + effort.rounds * (effort.per_round + PARTS))
-    return Workload(cheap, fits)
+def planned(effort: Effort, fraction: float) -> Workload:
+    """Return the plan of one pass with a fraction of an effort.
+
+    The best of each number of constants go to the trajectory, then in each round the neighbours of a leader
+    and the sums with one of its terms less.
+    """
+    cheap = fraction * (effort.library + effort.latent) + (LARGEST_SUM - 1) * effort.sums
+    parts = SearchConfig.max_terms - 1
+    round_of_fits = effort.per_round + parts
+    return Workload(
+        cheap, fraction * (ObjectiveConfig.max_constants * effort.per_size + effort.rounds * round_of_fits)
+    )
 
 
 class Pace:
@@ -46,11 +53,11 @@ class Pace:
 
     def __init__(self, plan: Workload, passes: int, clock: Callable[[], float] = time.monotonic) -> None:
         self.plan, self.passes, self.clock = plan, passes, clock
-        self.cheap, self.fits = 0, 0  # done in this pass
-        self.seconds = {False: 0.0, True: 0.0}  # spent on cheap fits, and on fits to the trajectory
+        self.cheap, self.fits = 0, 0  # the fits of this pass
+        self.seconds = {False: 0.0, True: 0.0}  # the time of cheap fits, and of fits to the trajectory
         self.counts = {False: 0, True: 0}
         self.seen = 0
-        self.last: float | None = None  # time before the first call is loading and compiling
+        self.last: float | None = None  # The time before the first call is that of loading and compiling.
 
     def again(self) -> None:
         """Begin the next pass."""
@@ -80,7 +87,7 @@ class Pace:
         if not n[False]:
             return math.nan
         cheap = seconds[False] / n[False]
-        fit = seconds[True] / n[True] if n[True] >= MEASURED else RATIO * cheap
+        fit = seconds[True] / n[True] if n[True] >= TIMED else TYPICAL_RATIO * cheap
         later = (self.passes - 1) * (cheap * self.plan.cheap + fit * self.plan.fits)
         searching = 0.0 if on_trajectory else cheap * max(self.plan.cheap - self.cheap, 0.0)
         return later + searching + fit * max(self.plan.fits - self.fits, 0.0)

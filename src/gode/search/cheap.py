@@ -44,16 +44,22 @@ from gode.fitting.starts import term_at_starts
 from gode.fitting.varpro import transform
 from gode.search.assumptions import keeps
 from gode.search.templates import Bodies, SumTemplate, Template, Vocabulary
+from gode.selection import SelectionConfig
 from gode.units import Unit
 
-Rows = tuple[tuple[float, ...], ...]  # values of each run
-VANISHING = 1e-6  # terms with the highest derivative whose sum is a smaller share of them cancel
-PLAIN = 16  # the most frequent terms without inner constants, of which all sums are formed: 696 of them
-LARGEST_SUM = 4  # terms of the largest sums
-LEADING = 4  # most frequent terms with the highest derivative that lead sums of an implicit grammar
-CHUNK = 8  # sums at a time: what they need stays in the cache of a core
-MOST_RUNS = 12  # whose sums of squares are added up, where the runs have constants of their own
-INDEPENDENT = 1e-6  # a term whose residual on the others is smaller than this share is linearly dependent
+Rows = tuple[tuple[float, ...], ...]  # the values of each run
+
+# All sums of up to three of so many terms without inner constants are compared: 696 of them. Set by hand, so
+# that they take about as long as the random sentences.
+CORE_TERMS = 16
+LARGEST_SUM = 4  # The largest sums have so many terms; the last of them may have inner constants.
+# So many terms with the highest derivative lead sums of an implicit grammar, and of so many runs the sums of
+# squares are added up where each has constants of its own; both limit the time and were set by hand.
+LEADING = 4
+MOST_RUNS = 12
+CHUNK = 8  # So many sums are compared at a time: measured, what they need then stays in the cache of a core.
+# Terms are linearly dependent, or cancel, if what is left of them is a smaller fraction; far above rounding.
+NEGLIGIBLE = 1e-6
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,13 +68,14 @@ class ObjectiveConfig:
 
     order: int
     max_constants: int = 8
-    operation_price: float = 2.0  # flat between 2 and 4 in our experiments
-    quota: int = 24  # skeletons kept per number of constants
+    operation_price: float = 2.0  # The price of an operation; measured, results are alike between 2 and 4.
+    quota: int = 24  # So many skeletons are kept for each number of constants: all that may be asked for.
     time_alone: bool = False  # whether an equation may do without the state
-    floor: float = 1e-5  # smaller residuals, as a share of the target's spread, count as this much
+    # Smaller residuals, relative to the standard deviation of the target, count as this much: rounding.
+    floor: float = SelectionConfig.floor
     barred: frozenset[str] = frozenset()  # symbols that no term may hold
     assume: tuple[str, ...] = ()  # see gode.search.assumptions
-    units: Mapping[str, Unit] = field(default_factory=dict)  # of columns, which laws may not mix up
+    units: Mapping[str, Unit] = field(default_factory=dict)  # units of columns, which laws may not mix up
 
 
 @dataclass(frozen=True)
@@ -78,7 +85,7 @@ class Scored:
     skeleton: Skeleton
     equation: Equation
     score: float
-    rows: Rows = ()  # constants of each run, where these have their own
+    rows: Rows = ()  # the constants of each run, where the runs have constants of their own
 
 
 class Objective:
@@ -90,13 +97,20 @@ class Objective:
         *,
         config: ObjectiveConfig,
         fit: ConstantsConfig,
-        check: Callable[[], None] | None = None,  # called before each fit; may raise to end the search
-        each: Sequence[Sequence[Regression]] = (),  # the problems of each run, if it has its own constants
+        check: Callable[[], None] | None = None,
+        run_problems: Sequence[Sequence[Regression]] = (),
         template: Template = SumTemplate(),  # noqa: B008
     ) -> None:
+        """Make the objective.
+
+        Args:
+            check: is called before each fit and may raise to end the search.
+            run_problems: for each problem that of each run, where the runs have constants of their own.
+            template: what the skeletons look like.
+        """
         self.template = template
         self.problems = tuple(problems)
-        self.each = tuple(tuple(runs) for runs in each)
+        self.run_problems = tuple(map(tuple, run_problems))
         self.check = check
         self.config = config
         self.fit = fit
@@ -126,9 +140,9 @@ class Objective:
 
     def admits(self, skeleton: Skeleton) -> bool:
         """Tell whether `skeleton` is an equation of the kind that is sought."""
-        known = self.problems[0].columns.inputs
+        inputs = self.problems[0].columns.inputs
         right = skeleton.order == self.config.order and skeleton.n_constants <= self.config.max_constants
-        if not right or any(name not in known for name in skeleton.inputs) or len(skeleton.terms) < 2:
+        if not right or any(name not in inputs for name in skeleton.inputs) or len(skeleton.terms) < 2:
             return False  # a single term is u'' = 0 in disguise
         if not all(self.allows(body) for body in sought(self.template, skeleton)):
             return False
@@ -166,8 +180,8 @@ class Objective:
     def _fitted(self, skeleton: Skeleton) -> float:
         scores = []
         for number, (problem, floor) in enumerate(zip(self.problems, self.floors, strict=True)):
-            if self.each:
-                scores.append(self._fitted_each(skeleton, number))
+            if self.run_problems:
+                scores.append(self._fitted_by_run(skeleton, number))
                 continue
             found = fit_constants(skeleton, problem, config=self.fit)
             leverage = _leverage(found.equation, problem) if found.equation is not None else np.inf
@@ -179,14 +193,14 @@ class Objective:
             self._keep(number, Scored(skeleton, found.equation, score))
         return min(scores[:1])
 
-    def _fitted_each(self, skeleton: Skeleton, number: int) -> float:
+    def _fitted_by_run(self, skeleton: Skeleton, number: int) -> float:
         """Return the score on one problem with constants of each run."""
-        found = fit_each(skeleton, self.each[number], config=self.fit)
+        found = fit_each(skeleton, self.run_problems[number], config=self.fit)
         leverage = np.inf if found is None else _leverage(found.equation, self.problems[number])
         if found is None or not np.isfinite(leverage):
             return np.inf
         variance = (found.loss * leverage) ** 2 + self.floors[number]
-        n, runs = self.problems[number].columns.n_points, len(self.each[number])
+        n, runs = self.problems[number].columns.n_points, len(self.run_problems[number])
         k, price = runs * skeleton.n_constants, self.config.operation_price * skeleton.burden
         freedom = max(n - k, 0.5)
         score = float(n * np.log(variance * n / freedom) + k * np.log(max(n / runs, 2.0)) + price)
@@ -246,14 +260,16 @@ def _leverage(equation: Equation, problem: Regression) -> float:
         found = evaluate(tape, equation.constants, columns.matrix)
         slopes.append(found.in_columns[columns.names.index(skeleton.highest)])
     with np.errstate(all="ignore"):
-        whole, largest = np.sqrt(np.mean(np.sum(slopes, axis=0) ** 2)), np.sqrt(np.mean(np.square(slopes)))
-        return float(1 / whole) if whole > VANISHING * largest else np.inf
+        slope = np.sqrt(np.mean(np.sum(slopes, axis=0) ** 2))
+        largest = np.sqrt(np.mean(np.square(slopes)))
+        return float(1 / slope) if slope > NEGLIGIBLE * largest else np.inf
 
 
-def _floor(problem: Regression, share: float) -> float:
+def _floor(problem: Regression, relative: float) -> float:
+    """Return the mean square of residuals that are rounding."""
     target = problem.operator.target
     spread = np.std(target) if np.any(target) else np.std(problem.columns.matrix[1 + 1 : 4], axis=1).max()
-    return float((share * spread) ** 2 + 1e-300)
+    return float((relative * spread) ** 2 + 1e-300)
 
 
 def best_sums(
@@ -262,26 +278,26 @@ def best_sums(
     n: int,
     config: ConstantsConfig,
     highest: str,
-    each: Sequence[Regression] = (),
+    run_problems: Sequence[Regression] = (),
 ) -> list[Bodies]:
     """Return the `n` sums of each size that leave the least squares, the best first.
 
     Where the grammar fixes no term, the sums are led by each of a few terms with the highest derivative.
 
     Args:
-        each: the problem of each run, where the runs have constants of their own.
+        run_problems: the problem of each run, where the runs have constants of their own.
     """
     if n < 1:
         return []
-    some = np.unique(np.linspace(0, len(each) - 1, MOST_RUNS).astype(int)) if each else ()
-    parts = [each[i] for i in some] or [problem]
+    some = np.unique(np.linspace(0, len(run_problems) - 1, MOST_RUNS).astype(int)) if run_problems else ()
+    parts = [run_problems[i] for i in some] or [problem]
     template = vocabulary.template
     terms = [template.added(body) for body in vocabulary.bodies]
     if template.fixed != ZERO or problem.form is not Form.RESIDUAL:
-        pairs = [(own, target) for own in parts if (target := _target(vocabulary, own)) is not None]
+        pairs = [(part, target) for part in parts if (target := _target(vocabulary, part)) is not None]
         if not pairs:
             return []
-        parts = [own for own, _ in pairs]
+        parts = [part for part, _ in pairs]
         tables, owner = _rows(terms, parts, config)
         return _best_of(vocabulary, [target for _, target in pairs], parts, tables, owner, n)
     leading = [b for b in vocabulary.bodies if depends_on(b, highest) and not has_constant(b)]
@@ -289,7 +305,7 @@ def best_sums(
     tables, owner = _rows(terms if leads else [], parts, config)
     found: list[Bodies] = []
     for lead in leads:
-        targets = [_values(lead, own, config)[0] for own in parts]
+        targets = [_values(lead, part, config)[0] for part in parts]
         others = owner != vocabulary.bodies.index(lead)
         rows = [table[others] for table in tables]
         sums = _best_of(vocabulary, targets, parts, rows, owner[others], -(-n // LEADING))
@@ -316,17 +332,17 @@ def _best_of(
     if not len(owner):
         return []
     first = np.flatnonzero(np.diff(owner, prepend=-1))  # where the rows of each term begin
-    plain = [int(i) for i in first if not has_constant(vocabulary.bodies[owner[i]])][:PLAIN]
-    products = [_Products(rows, target, plain) for rows, target in zip(tables, targets, strict=True)]
+    core = [int(i) for i in first if not has_constant(vocabulary.bodies[owner[i]])][:CORE_TERMS]
+    products = [_Products(rows, target, core) for rows, target in zip(tables, targets, strict=True)]
     found: dict[Bodies, None] = {}
     for size in range(vocabulary.template.least_terms - 1, LARGEST_SUM):
-        chosen_ones = list(combinations(range(len(plain)), size))
+        chosen_ones = list(combinations(range(len(core)), size))
         sums = np.array(chosen_ones, np.int64).reshape(len(chosen_ones), size)
         scores = np.sum([table.scores(sums, first) for table in products], axis=0)
         wanted = len(found) + n
         for place in np.argsort(-scores, axis=None, kind="stable"):
             which, last = divmod(int(place), len(first))
-            chosen = [owner[plain[i]] for i in sums[which]] + [owner[first[last]]]
+            chosen = [owner[core[i]] for i in sums[which]] + [owner[first[last]]]
             if len(set(chosen)) == len(chosen):
                 found[frozenset(vocabulary.bodies[k] for k in chosen)] = None
             if len(found) == wanted:
@@ -337,9 +353,10 @@ def _best_of(
 class _Products:
     """The inner products of all terms with each other and with the target, of all runs or of one."""
 
-    def __init__(self, rows: Float, target: Float, plain: Sequence[int]) -> None:
-        self.plain = plain
-        self.products, self.pulls = rows[plain] @ rows.T, rows @ target
+    def __init__(self, rows: Float, target: Float, core: Sequence[int]) -> None:
+        self.core = core
+        self.products = rows[core] @ rows.T
+        self.pulls = rows @ target
 
     def scores(self, sums: Int, first: Int) -> Float:
         """Return the sum of squares that each sum explains together with each term (sums, terms)."""
@@ -347,7 +364,7 @@ class _Products:
         work = _Work.of(min(CHUNK, len(sums)), sums.shape[1], len(self.pulls))
         for low in range(0, len(sums), CHUNK):
             some = sums[low : low + CHUNK]
-            gains = _gains(some, self.plain, self.products, self.pulls, work.first(len(some)))
+            gains = _gains(some, self.core, self.products, self.pulls, work.first(len(some)))
             found[low : low + CHUNK] = np.maximum.reduceat(gains, first, axis=1)
         return found
 
@@ -356,7 +373,7 @@ class _Work(NamedTuple):
     """Memory that all chunks of sums use in turn: fresh pages cost more time than the arithmetic."""
 
     across: Float  # (sums, terms of a sum, rows)
-    shares: Float
+    weights: Float
     left: Float  # (sums, rows)
     rest: Float
     size: Float
@@ -371,27 +388,27 @@ class _Work(NamedTuple):
         return _Work(*(part[:n] for part in self))
 
 
-def _gains(sums: Int, plain: Sequence[int], products: Float, pulls: Float, work: _Work) -> Float:
+def _gains(sums: Int, core: Sequence[int], products: Float, pulls: Float, work: _Work) -> Float:
     """Return the sum of squares that each sum explains together with each row (sums, rows)."""
-    across, shares, left, rest, size = work
-    columns = np.array(plain)
-    own = products[sums[:, :, None], columns[sums][:, None, :]] + 1e-12 * np.eye(sums.shape[1])
+    across, weights, left, rest, size = work
+    columns = np.array(core)
+    among = products[sums[:, :, None], columns[sums][:, None, :]] + 1e-12 * np.eye(sums.shape[1])
     np.take(products, sums, axis=0, out=across, mode="clip")  # the other modes of take copy `out`
     pull = pulls[columns[sums]]
-    inverse = np.linalg.inv(own)
-    np.matmul(inverse, across, out=shares)
-    np.einsum("smr,smr->sr", across, shares, out=left)
+    inverse = np.linalg.inv(among)
+    np.matmul(inverse, across, out=weights)
+    np.einsum("smr,smr->sr", across, weights, out=left)
     np.subtract(1.0, left, out=left)
-    np.einsum("sm,smr->sr", pull, shares, out=rest)
+    np.einsum("sm,smr->sr", pull, weights, out=rest)
     np.subtract(pulls, rest, out=rest)
     alone = np.einsum("sm,smk,sk->s", pull, inverse, pull)
-    np.maximum(left, INDEPENDENT, out=size)
+    np.maximum(left, NEGLIGIBLE, out=size)
     np.square(rest, out=rest)
     np.divide(rest, size, out=rest)
-    rest[~(left > INDEPENDENT)] = 0.0
+    rest[~(left > NEGLIGIBLE)] = 0.0
     rest += alone[:, None]
     spread = np.diagonal(inverse, axis1=1, axis2=2)  # variance inflation of each term by the others
-    sound = np.all((spread > 0) & (spread < 1 / INDEPENDENT), axis=1)
+    sound = np.all((spread > 0) & (spread < 1 / NEGLIGIBLE), axis=1)
     rest[~sound] = 0.0
     return rest
 
@@ -430,7 +447,7 @@ def _without_known(
         (known,), _ = _rows(vocabulary.template.linear, [problem], ConstantsConfig())
         rows = projected_out(table, known)
         size = np.linalg.norm(rows, axis=1)
-        left.append(size > INDEPENDENT)  # of one: others are known already
+        left.append(size > NEGLIGIBLE)  # Other terms, normalised to one, are combinations of known ones.
         found.append(np.where(left[-1][:, None], rows, 0.0) / np.where(left[-1], size, 1.0)[:, None])
         rests.append(projected_out(target[None], known)[0])
     kept = np.any(left, axis=0)
@@ -457,15 +474,15 @@ def _rows(
     for k, body in enumerate(bodies):
         found = [_values(body, problem, config) for problem in problems]
         sizes = []
-        for own, problem in zip(found, problems, strict=True):
+        for rows, problem in zip(found, problems, strict=True):
             if problem.operator.order > 0:
-                transform(own, problem.operator, np.empty(own.shape[1]))
+                transform(rows, problem.operator, np.empty(rows.shape[1]))
             with np.errstate(over="ignore"):  # such terms are not usable
-                sizes.append(np.linalg.norm(own, axis=1))
+                sizes.append(np.linalg.norm(rows, axis=1))
         usable = np.isfinite(sizes) & (np.array(sizes) > 0)
         kept = usable.any(axis=0)
-        for table, own, size, fine in zip(tables, found, sizes, usable, strict=True):
-            table.append(np.where(fine[kept, None], own[kept], 0.0) / np.where(fine, size, 1.0)[kept, None])
+        for table, rows, size, fine in zip(tables, found, sizes, usable, strict=True):
+            table.append(np.where(fine[kept, None], rows[kept], 0.0) / np.where(fine, size, 1.0)[kept, None])
         owner += [k] * int(kept.sum())
     return [np.vstack(table) for table in tables], np.array(owner, np.int64)
 

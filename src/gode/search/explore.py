@@ -25,18 +25,18 @@ from gode.search.settings import IMPLICIT, Settings
 from gode.search.templates import Points, Template, Vocabulary
 from gode.units import Unit
 
-COUNTED = 100  # sentences after which the progress is told
+COUNTED = 100  # The progress is reported after so many random sentences.
 
 
 @dataclass(frozen=True)
 class Region:
-    """One grammar to search: its latent space, its terms, its scores, and its share of the effort."""
+    """One grammar to search: its latent space, its terms, its scores, and its part of the effort."""
 
     space: LatentSpace | Listing
     vocabulary: Vocabulary
     objective: Objective
-    reserve: Vocabulary  # more terms, for sums of few of them
-    share: float = 1.0
+    reserve: Vocabulary  # more terms, for sums of a few of them
+    effort: float = 1.0  # the fraction of the effort that is spent on it
 
     @property
     def template(self) -> Template:
@@ -76,17 +76,17 @@ def make_regions(
     if settings.selection.lasting:
         kinds.append((spaces[0], replace(config, assume=(*config.assume, KEEPS_ZERO)), look.lasting))
     regions = []
-    for number, (space, kind, share) in enumerate(kinds):
+    for number, (space, kind, fraction) in enumerate(kinds):
         implicit = 0 < number < len(spaces)
         problems = residual if implicit else prepared.problems
-        each = [own for own in prepared.each if own[0].form is Form.RESIDUAL or not implicit]
+        by_run = [runs for runs in prepared.each if runs[0].form is Form.RESIDUAL or not implicit]
         here = template.of_space(space, keeps_zero=KEEPS_ZERO in kind.assume)
         objective = Objective(
             problems,
             config=kind,
             fit=settings.constants,
             check=interrupts.check,
-            each=each,
+            run_problems=by_run,
             template=here,
         )
         size = settings.budget.vocabulary
@@ -94,7 +94,7 @@ def make_regions(
             Vocabulary(here.words(space, prepared.dataset.inputs, objective, n), here)
             for n in (size, look.reserve * size)
         )
-        regions.append(Region(space, words, objective, more, part * share))
+        regions.append(Region(space, words, objective, more, part * fraction))
     return regions
 
 
@@ -109,8 +109,8 @@ def spaces_of(settings: Settings, inputs: tuple[str, ...]) -> list[LatentSpace |
     """Return the space of the grammar, and that of implicit equations where one is left and wanted."""
     spaces = [_space(settings.grammar, settings, inputs)]
     if settings.implicit:
-        known = load_model(IMPLICIT).grammar.terminals
-        fewer = replace(settings, without=tuple(word for word in settings.without if word in known))
+        words = load_model(IMPLICIT).grammar.terminals
+        fewer = replace(settings, without=tuple(word for word in settings.without if word in words))
         with suppress(GrammarError):  # nothing implicit can be written without them
             spaces.append(_space(IMPLICIT, fewer, inputs))
     return spaces
@@ -151,7 +151,7 @@ def _explore(
 ) -> None:
     effort, objective = settings.budget, region.objective
     library_rng, latent_rng = rng.spawn(2)
-    drawn = region.template.sentences(region.space, round(region.share * effort.library), library_rng)
+    drawn = region.template.sentences(region.space, round(region.effort * effort.library), library_rng)
     for number, skeleton in enumerate(drawn):
         objective.score(skeleton)
         if number % COUNTED == COUNTED - 1:
@@ -170,7 +170,7 @@ def _explore(
         objective,
         space,
         starts,
-        budget=round(region.share * effort.latent),
+        budget=round(region.effort * effort.latent),
         config=settings.latent,
         rng=latent_rng,
         on_step=lambda: count(Stage.LATENT),
@@ -183,8 +183,10 @@ def score_sums(region: Region, settings: Settings) -> None:
     for number, problem in enumerate(objective.problems):
         if problem.form is not objective.problems[0].form:
             continue
-        each = objective.each[number] if objective.each else ()
-        for bodies in best_sums(region.reserve, problem, settings.budget.sums, objective.fit, highest, each):
+        by_run = objective.run_problems[number] if objective.run_problems else ()
+        for bodies in best_sums(
+            region.reserve, problem, settings.budget.sums, objective.fit, highest, by_run
+        ):
             objective.score(region.template.skeleton(bodies))
 
 

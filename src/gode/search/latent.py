@@ -10,11 +10,14 @@ from gode.search.cheap import Objective
 from gode.search.settings import LatentConfig
 from gode.search.templates import Points
 
-FLAT = 2  # generations whose best and whose upper quartile score alike, after which the search ends
-NARROW = 1e-11  # range of scores, or standard deviation in every direction, below which it ends
-WIDEST = 1e3  # growth of a standard deviation above which it ends
-CONDITION = 1e14  # of the covariance, above which it ends
-FASTEST = 1.0  # change of the log step size in a generation
+# The search from one start ends by the usual criteria of CMA-ES: after so many generations whose best and
+# whose upper quartile score alike; below this range of scores, or this standard deviation in every direction;
+# above this growth of a standard deviation; or above this condition number of the covariance.
+FLAT = 2
+NARROW = 1e-11
+WIDEST = 1e3
+CONDITION = 1e14
+FASTEST = 1.0  # The log of the step size changes by no more in a generation, as is usual in CMA-ES.
 
 
 def search_latent(
@@ -30,10 +33,10 @@ def search_latent(
     """Search from each start in turn until `budget` new skeletons have been fitted."""
     end = objective.n_fitted + budget
     for i, start in enumerate(starts):
-        share = (end - objective.n_fitted) // (len(starts) - i)
-        if share <= 0:
+        budget = (end - objective.n_fitted) // (len(starts) - i)
+        if budget <= 0:
             break
-        _climb(objective, space, start, objective.n_fitted + share, config, rng, on_step)
+        _climb(objective, space, start, objective.n_fitted + budget, config, rng, on_step)
 
 
 def _climb(

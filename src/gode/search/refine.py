@@ -19,8 +19,10 @@ from gode.search.rounding import rounded
 from gode.search.templates import borrowed, deletions, neighbours
 from gode.selection import Candidate
 
-WIDER = 3  # times as many go to the trajectory where each run has constants of its own: smoothing is poorer
-WHITE = 0.8  # share of independent residuals above which they count as white
+# Where each run has constants of its own, it is smoothed by itself and poorly, and so many times as many
+# skeletons go to the trajectory; set by hand.
+WIDER = 3
+WHITE = 0.8  # Residuals count as white if at least this fraction of them is independent; set by hand.
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,7 @@ def refine(regions: Sequence[Region], archive: Archive) -> None:
     """Fit the best of every size to the trajectory, then their neighbours, until nothing gets better."""
     effort = archive.settings.budget
     _solve_best(regions, archive)
-    _spread_out(regions, archive, round(regions[0].share * effort.rounds), effort.per_round)
+    _spread_out(regions, archive, round(regions[0].effort * effort.rounds), effort.per_round)
     if archive.widen() and effort.rounds:
         _spread_out(regions, archive, 1, effort.per_round // 2)
     _try_parts(regions, archive)
@@ -48,8 +50,8 @@ def refine(regions: Sequence[Region], archive: Archive) -> None:
 def _solve_best(regions: Sequence[Region], archive: Archive) -> None:
     """Fit the best of every size by the cheap score to the trajectory."""
     for number, region in enumerate(regions):
-        wanted = archive.settings.budget.per_size * (WIDER if region.objective.each else 1)
-        chosen = region.objective.best(max(round(region.share * wanted), 1))
+        wanted = archive.settings.budget.per_size * (WIDER if region.objective.run_problems else 1)
+        chosen = region.objective.best(max(round(region.effort * wanted), 1))
         for scored in chosen:
             archive.homes.setdefault(scored.skeleton.key, number)
         rows: dict[Key, Rows] = {scored.skeleton.key: scored.rows for scored in chosen}
@@ -93,11 +95,11 @@ def _try_parts(regions: Sequence[Region], archive: Archive) -> None:
 
 
 def _simplify(regions: Sequence[Region], archive: Archive) -> None:
-    """Fit the leaders with plain terms for those with constants inside, then with round exponents."""
+    """Fit the leaders with short series for terms with inner constants, then with round exponents."""
     for number, region in enumerate(regions):
         for simpler in (partial(_expansions, region), partial(rounded, template=region.template)):
-            own = [c for c in archive.settled() if archive.homes[c.equation.skeleton.key] == number]
-            leaders = [c for c in own[: archive.settings.search.completed] if c.own is None]
+            here = [c for c in archive.settled() if archive.homes[c.equation.skeleton.key] == number]
+            leaders = [c for c in here[: archive.settings.search.completed] if c.own is None]
             chosen = [e for leader in leaders for e in simpler(leader) if region.objective.admits(e.skeleton)]
             for equation in chosen:
                 archive.homes.setdefault(equation.skeleton.key, number)
@@ -118,7 +120,7 @@ def _expand(leader: Candidate, regions: Sequence[Region], archive: Archive, limi
     for near in good_neighbours(skeleton, regions[home], archive, limit):
         if near.key not in archive.candidates:
             archive.homes.setdefault(near.key, home)
-            if objective.each:
+            if objective.run_problems:
                 rows[near.key] = better_rows(near, leader, objective, archive)
                 chosen.append(Equation(near, tuple(np.median(rows[near.key], axis=0).tolist())))
             else:
@@ -142,7 +144,7 @@ def good_neighbours(skeleton: Skeleton, region: Region, archive: Archive, limit:
 
 def better_rows(near: Skeleton, leader: Candidate, objective: Objective, archive: Archive) -> Rows:
     """Return the better start of each run for a neighbour: its cheap fit, or the constants of the leader."""
-    cheap = fit_each(near, objective.each[0], config=objective.fit)
+    cheap = fit_each(near, objective.run_problems[0], config=objective.fit)
     other = cheap.equation.constants if cheap else [1.0] * near.n_constants
     laws = [leader.law_of(i).equations[0] for i in range(len(leader.initial))]
     table = np.array([borrowed(objective.template, near, law, other).constants for law in laws])
