@@ -14,6 +14,7 @@ UNITS = (  # factor, new unit, words
     ("60", "s", "minutes to seconds"),
     ("3600", "s", "hours to seconds"),
 )
+HEADER = "header"  # the key of the line of the names
 Input = tuple[Field, object, Sequence[str]]
 Group = tuple[str, bool, bool, list[Input]]
 
@@ -57,9 +58,19 @@ def known_fields(form: Form, assumptions: Sequence[Sequence[str]]) -> list[Group
     ]
 
 
-def written_fields(form: Form) -> tuple[bool, list[Input]]:
-    """Return whether it was said how the file is written, and the inputs for that."""
-    return any(first(form, field.key) for field in WRITTEN), _inputs(WRITTEN, form)
+def is_said(form: Form) -> bool:
+    """Tell whether something is known, so that it is shown."""
+    return any(first(form, field.key) for field in (*LAW, *FRAME, *DATA, *SEARCH))
+
+
+def written_fields(form: Form, *, shown: bool) -> tuple[bool, list[Input]]:
+    """Return whether it was said how the file is written, and the inputs for that.
+
+    Args:
+        shown: whether the lines of the file are shown, where that of the names can be marked.
+    """
+    fields = [field for field in WRITTEN if not (shown and field.key == HEADER)]
+    return any(first(form, field.key) for field in fields), _inputs(fields, form)
 
 
 def _inputs(fields: Sequence[Field], form: Form, choices: Sequence[Sequence[str]] = ()) -> list[Input]:

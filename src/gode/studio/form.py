@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 ROLES = {
     "time": "time",
-    "state": "state: a measured signal",
-    "velocity": "velocity of the state",
-    "acceleration": "acceleration of the state",
-    "input": "known input",
-    "run": "run: tells runs apart",
+    "state": "state",
+    "velocity": "its velocity",
+    "acceleration": "its acceleration",
+    "input": "input",
+    "run": "run",
     "ignored": "not used",
 }
 NONE = "none"
@@ -114,27 +114,27 @@ WRITTEN = (
         "Besides NA, n.d., <0.05, OVRFLW; text for any text.", "words",
     ),
 )  # fmt: skip
+EFFORT = Field(  # stands beside the button that starts the search
+    "effort", "Effort", "--effort", "", "choice",
+    (("normal", "normal: minutes"), ("quick", "quick: half a minute"), ("thorough", "thorough: long")),
+)  # fmt: skip
 SEARCH = (
-    Field(
-        "effort", "Effort", "--effort", "", "choice",
-        (("normal", "normal: minutes"), ("quick", "quick: half a minute"), ("thorough", "thorough: long")),
-    ),
     Field(
         "max_seconds", "End after this many seconds", "--max-seconds",
         "With the best so far; empty for no limit.",
     ),
     Field("seed", "Seed", "--seed", "Same seed, same answer."),
 )  # fmt: skip
-FIELDS = (*LAW, *FRAME, *DATA, *WRITTEN, *SEARCH)
+FIELDS = (*LAW, *FRAME, *DATA, *WRITTEN, EFFORT, *SEARCH)
 ARGUMENT = re.compile(r", or \w+=\w+(?=\))| \(in Python, \w+=\w+\)")  # that says the same in Python
 OPTION = re.compile(r"--[a-z][a-z-]*")
 WORDS = {  # what the page calls the options of the command
     "--time": "the role “time”",
     "--u": "the role “state”",
     "--states": "the role “state”",
-    "--velocity": "the role “velocity of the state”",
-    "--acceleration": "the role “acceleration of the state”",
-    "--force": "the role “known input”",
+    "--velocity": "the role “its velocity”",
+    "--acceleration": "the role “its acceleration”",
+    "--force": "the role “input”",
     "--run": "the role “run”",
     "--runs": "the role “run”",
     "--edit": "“Edit the data”",

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from gode.errors import GodeError
 from gode.files import read_head
-from gode.tables.binary import sheet_names
+from gode.tables.binary import sheet_names, sheet_text
 from gode.tables.cells import number
 from gode.tables.read import read_whole
 from gode.tables.roles import Roles, survey
@@ -13,18 +13,43 @@ from gode.tables.text import decode_text
 
 HEAD = 60_000  # bytes of a file that are looked at again
 ZIP = b"PK"
+WIDE = (b"\xff\xfe", b"\xfe\xff")  # begin texts of two bytes a character, which hold zero bytes
+BEFORE, AFTER = 8, 5  # so many lines above the header and from the first numbers on are shown
+LONGEST = 200  # characters of a line that are shown
 SEPARATORS = {"tabs": "\t", "semicolons": ";", "bars": "|", "commas": ","}
 
 
 def how_read(table: Table, path: Path) -> list[str]:
     """Return how the text of a file was read, each with the reason; nothing for files that are no text."""
     head = read_head(path, HEAD)
-    if head.startswith(ZIP) or b"\0" in head:
+    if head.startswith(ZIP) or (b"\0" in head and not head.startswith(WIDE)):
         return []
     lines = decode_text(head, path.name).splitlines()
     first = int(table.lines[0])
     raw = lines[first - 1] if first <= len(lines) else ""
     return [*_splitting(table, raw, first), *_naming(table, first), *_timing(table)]
+
+
+def raw_lines(table: Table, path: Path, sheet: str) -> tuple[list[tuple[int, str]], int]:
+    """Return the first lines of a text or a sheet with their numbers, and which of them holds the names.
+
+    That is 0 if the file has no header; a file that is no text has no lines.
+    """
+    head = read_head(path, HEAD)
+    if head.startswith(ZIP):
+        text = sheet_text(read_whole(str(path)), path.name, sheet)[1]
+    elif b"\0" in head and not head.startswith(WIDE):
+        return [], 0
+    else:
+        text = decode_text(head, path.name)
+    lines = text.splitlines()
+    first = min(int(table.lines[0]), len(lines) + 1)
+    named = [sum(name in line for name in table.names) for line in lines[: first - 1]]
+    header = max(range(len(named)), key=lambda i: (named[i], i), default=-1) + 1
+    header = header if header and named[header - 1] else 0
+    start = max(header - BEFORE, 1)
+    shown = lines[start - 1 : max(first, header) + AFTER - 1][: BEFORE + 2 * AFTER]
+    return [(start + i, line.expandtabs(4)[:LONGEST]) for i, line in enumerate(shown)], header
 
 
 def _splitting(table: Table, raw: str, line: int) -> list[str]:

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from importlib.resources import files
 
 from gode import __version__
-from gode.studio.fields import known_fields, role_rows, tool_columns, written_fields
-from gode.studio.form import ROLES, first
+from gode.studio.fields import is_said, known_fields, role_rows, tool_columns, written_fields
+from gode.studio.form import EFFORT, ROLES, first
 from gode.studio.runs import STOPPING, Job, State
 from gode.templates import Markup, render
 
@@ -75,13 +75,17 @@ def setup(job: Job, seen: Mapping[str, object], checked: Mapping[str, object], e
         sheets=sheets,
         part=first(job.form, "part"),
         has_parts=_has_parts(job),
-        written=written_fields(job.form),
+        written=written_fields(job.form, shown=bool(_list(seen, "lines"))),
+        header=first(job.form, "header"),
         columns=role_rows(seen, job.form),
         roles=ROLES,
         wells=first(job.form, "wells"),
         edits=job.edits,
         tools=tool_columns(seen, job.form),
         known=known_fields(job.form, _list(seen, "assumptions")),
+        opened=is_said(job.form),
+        effort=EFFORT,
+        effort_chosen=first(job.form, EFFORT.key),
     )
 
 

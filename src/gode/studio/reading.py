@@ -20,11 +20,12 @@ from gode.studio.form import (
     command_text,
     command_words,
     data_words,
+    first,
     in_words,
     problem_of,
     reading_words,
 )
-from gode.studio.guessing import guess, how_read, sheets
+from gode.studio.guessing import guess, how_read, raw_lines, sheets
 from gode.studio.lines import python_text
 from gode.studio.runs import DATA, Job
 from gode.tables.clocking import find_clocking
@@ -39,6 +40,9 @@ from gode.tables.text import GUESSED, Reading
 
 SHOWN_ROWS = 5
 MAX_SERIES = 24  # runs that are drawn
+OTHER = "other: "  # begins the keys of columns that are not used
+MAX_UNUSED = 3  # of them are drawn
+FAINT = 0.25  # is their opacity
 MAX_POINTS = 200_000  # of all series together; more are drawn as extremes
 
 
@@ -59,7 +63,10 @@ def look(folder: Path, job: Job) -> dict[str, object]:
         [_cell(table, row, i) for i in range(len(table.names))]
         for row in range(min(SHOWN_ROWS, table.n_rows))
     ]
+    lines, header = raw_lines(table, path, first(job.form, "part"))
     return {
+        "lines": lines,
+        "header": header,
         "names": list(table.names),
         "units": list(table.units),
         "numeric": [table.is_numeric(name) or table.is_timed(name) for name in table.names],
@@ -69,7 +76,8 @@ def look(folder: Path, job: Job) -> dict[str, object]:
         "rows": rows,
         "n_rows": table.n_rows,
         "notes": list(table.notes),
-        "how": [*how_read(table, path), *(f"Check this: {ask}." for ask in asks)],
+        "how": how_read(table, path),
+        "check": [f"Check this: {in_words(ask)}." for ask in asks],
         "sheets": sheets(path),
         "assumptions": [[name, words] for name, words in MEANINGS.items()],
     }
@@ -133,23 +141,29 @@ def drawing(folder: Path, job: Job) -> dict[str, object]:
     words = closed(table, data_words(job.form, table.names, job.edits))  # whatever is wrong with the search
     dataset, readings = dataset_of(_tables(folder, job), asked_options(words)[0])
     columns = _columns(dataset)
-    keys = [key for key in readings.runs[0] if key not in ("t", LINE) and not key.startswith("other: ")]
+    used = [key for key in readings.runs[0] if key not in ("t", LINE) and not key.startswith(OTHER)]
+    unused = [key for key in readings.runs[0] if key.startswith(OTHER)][:MAX_UNUSED]
+    keys = used + unused
     names = readings.names or ("",)
     plots = []
     most = MAX_POINTS // max(len(keys) * min(len(names), MAX_SERIES), 1)
     for key in keys:
-        label = readings.labels.get(key, key)
+        label = readings.labels.get(key, key).removeprefix(OTHER)
         is_input = key in readings.inputs
+        is_used = key in used
         kind = Kind.LINE if is_input else Kind.POINTS
         series = []
         for name, run in list(zip(names, readings.runs, strict=True))[:MAX_SERIES]:
-            trace = Trace(kind, name or label, run["t"], run[key], most=most)
+            trace = Trace(
+                kind, name or label, run["t"], run[key], most=most, alpha=None if is_used else FAINT
+            )
             if len(run["t"]) <= most:
                 trace = replace(trace, lines=run[LINE], column=columns.get(key, name or label))
             series.append(trace)
-        title = f"{'input ' if is_input else ''}{label}"[:80]
+        title = f"{'input ' if is_input else '' if is_used else 'not used: '}{label}"[:80]
         time = axis_label(dataset, "t")
-        plots.append(Plot(title=title, x=time, y=label[:60], traces=series, channel=key, height=240))
+        height = (260 if len(used) == 1 else 200) if is_used else 120
+        plots.append(Plot(title=title, x=time, y=label[:60], traces=series, channel=key, height=height))
     return {
         "plots": [plot.as_json() for plot in plots],
         "n_runs": len(readings.runs),
