@@ -12,6 +12,7 @@ import numpy as np
 
 from gode.arrays import Float, Int
 from gode.data.convert import as_seconds
+from gode.data.states import by_name
 from gode.errors import DataError, shortened
 from gode.tables.cells import MISSING, is_time, limits, meaning, number
 from gode.tables.times import Times, read_times
@@ -232,6 +233,18 @@ def frame_table(frame: "pd.DataFrame", source: str = "the DataFrame") -> Table:
         raise DataError(f"{source} has two columns of the same name; rename one")
     columns = columns_of(frame)
     return Table(source, tuple(names), ("",) * len(names), columns, np.arange(len(frame)))
+
+
+def as_frame(value: object) -> object:
+    """Return a table of Polars, Arrow or alike as a DataFrame of pandas, any other value as it is."""
+    if is_frame(value) or not hasattr(value, "__arrow_c_stream__"):
+        return value
+    columns = by_name(value, "the table")
+    if columns is None:  # one column
+        return value
+    import pandas as pd
+
+    return pd.DataFrame({name: np.asarray(column) for name, column in columns.items()})
 
 
 def is_frame(value: object) -> "TypeGuard[pd.DataFrame]":
