@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gode.cli.app import NOT_EXPLAINED, OutPath, exit_interrupted, main, say
-from gode.cli.columns import data_options
-from gode.cli.fleet import chosen_engine, engine_options, search_options
+from gode.cli.fleet import chosen_engine, engine_options
+from gode.cli.options import RECORDS, given_of, table_options
 from gode.errors import DataError
 
 if TYPE_CHECKING:
@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 
 @main.command("watch")
 @click.argument("folder", type=click.Path(path_type=Path))
-@data_options
-@search_options
+@table_options(RECORDS)
 @engine_options
 @click.option("--law", metavar="EQUATION|RECORD", help="By default it is found in the first records.")
 @click.option(
@@ -56,9 +55,7 @@ def watch_command(
 
     if not folder.is_dir():
         raise DataError(f"{folder} is no folder; name the one in which records arrive")
-    chosen = {name: value for name, value in options.items() if value is not None and value != ()}
-    if chosen.get("order") in ("1", "2"):
-        chosen["order"] = int(chosen["order"])
+    chosen = given_of(options)
     columns, rest = parted_options(chosen)
     engine = chosen_engine(dask, jobs)
     told = 0

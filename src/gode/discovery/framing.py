@@ -14,15 +14,15 @@ from gode.data.states import NAME
 from gode.discovery.called import called
 from gode.equation import Node
 from gode.equation.dimensions import Inference, UnitConflict, columns_of_view
-from gode.equation.fixing import Bounds
 from gode.equation.frame import Frame
 from gode.equation.parse_frame import parse_frame, split_equations
 from gode.equation.system import seen_to_display
 from gode.equation.tree import STATE, renamed, walk
 from gode.errors import ConfigError, EquationError, pointed
 from gode.fitting.views import is_plain
+from gode.options.table import Bounds, Texts
 from gode.search.assumptions import KEEPS_ZERO, REST, rest_place
-from gode.search.known import Known, Texts
+from gode.search.known import Known
 from gode.units import Unit
 
 

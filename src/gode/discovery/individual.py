@@ -9,8 +9,6 @@ from gode.equation.skeleton import Parameter
 from gode.errors import ConfigError, DataError
 from gode.fitting.population import ALL, CHOSEN, own_places
 
-Individual = bool | str | Sequence[str]  # all constants or none, "auto", or the names of some
-
 
 def individuals_asked(individual: object, dataset: Dataset) -> tuple[str, ...]:
     """Return the constants that each run is to have for itself: none, all, auto, or their names.

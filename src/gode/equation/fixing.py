@@ -18,8 +18,7 @@ from gode.equation.tree import (
     unlabelled,
 )
 from gode.errors import ConfigError, pointed
-
-Bounds = Mapping[str, tuple[float | None, float | None]]
+from gode.options.table import Bounds
 
 
 def with_values(frame: Frame, names: Names, fixed: Mapping[str, float], bounds: Bounds) -> Frame:

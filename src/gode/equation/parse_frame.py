@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 
-from gode.equation.fixing import Bounds, with_values
+from gode.equation.fixing import with_values
 from gode.equation.frame import Frame, Unknown, fill, order_of, scaling
 from gode.equation.names import HOLE, Names
 from gode.equation.parse import parse_tree
@@ -12,6 +12,7 @@ from gode.equation.skeleton import Found, Parameter, Skeleton, checked
 from gode.equation.system import columns_seen, seen_to_display
 from gode.equation.tree import STATE, TIME, Node, derivative_order, renamed, var, walk
 from gode.errors import EquationError, pointed
+from gode.options.table import Bounds
 
 
 def parse_frame(

@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from gode.studio.form import DATA, FRAME, LAW, SEARCH, WRITTEN, Field, Form, first, in_words
+from gode.options.entry import Group
+from gode.studio.form import Field, Form, fields_of, first, in_words
 
 UNITS = (  # factor, new unit, words
     ("9.80665", "m/s2", "g to m/s²"),
@@ -15,7 +16,7 @@ UNITS = (  # factor, new unit, words
     ("3600", "s", "hours to seconds"),
 )
 Input = tuple[Field, object, Sequence[str]]
-Group = tuple[str, bool, bool, list[Input]]
+Inputs = tuple[str, bool, bool, list[Input]]  # title, folded away, opened, and what is in it
 
 
 def role_rows(seen: Mapping[str, object], form: Form) -> list[tuple[str, str, str, str, str]]:
@@ -40,33 +41,31 @@ def tool_columns(seen: Mapping[str, object], form: Form) -> dict[str, list[str]]
     }
 
 
-def known_fields(form: Form, assumptions: Sequence[Sequence[str]]) -> list[Group]:
+def known_fields(form: Form, assumptions: Sequence[Sequence[str]]) -> list[Inputs]:
     """Return groups of inputs for what is known, and for how to search.
-
-    A group is its title, whether it is folded away, whether it is opened, and its inputs.
 
     Args:
         assumptions: their names and meanings.
     """
-    known = any(first(form, field.key) for field in FRAME)
+    known = any(first(form, field.key) for field in fields_of(Group.FRAME))
+    groups = (Group.LAW, Group.FRAME, Group.DATA, Group.SEARCH)
     return [
-        ("About the law", False, False, _inputs(LAW, form, assumptions)),
-        ("A part of the equation is known", True, known, _inputs(FRAME, form)),
-        ("About the data", False, False, _inputs(DATA, form)),
-        ("The search", False, False, _inputs(SEARCH, form)),
+        (each.value, each is Group.FRAME, each is Group.FRAME and known, _inputs(each, form, assumptions))
+        for each in groups
     ]
 
 
 def written_fields(form: Form) -> tuple[bool, list[Input]]:
     """Return whether it was said how the file is written, and the inputs for that."""
-    return any(first(form, field.key) for field in WRITTEN), _inputs(WRITTEN, form)
+    inputs = _inputs(Group.WRITTEN, form)
+    return any(first(form, field.key) for field, _, _ in inputs), inputs
 
 
-def _inputs(fields: Sequence[Field], form: Form, choices: Sequence[Sequence[str]] = ()) -> list[Input]:
+def _inputs(group: Group, form: Form, choices: Sequence[Sequence[str]] = ()) -> list[Input]:
     """Return each field with its value; of check boxes their choices, and those that are checked."""
     return [
         (field, choices if field.kind == "checks" else first(form, field.key), form.get(field.key) or ())
-        for field in fields
+        for field in fields_of(group)
     ]
 
 
