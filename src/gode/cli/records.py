@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from gode.solve import Solution
 
 LINEAR = "linear"
-FORMATS = ("python", "c", "julia", "matlab", "modelica", LINEAR)
+FORMATS = ("python", "c", "julia", "matlab", "modelica", "r", "rxode2", "sbml", LINEAR)
 
 
 @main.command("report")
@@ -50,7 +50,7 @@ def report_command(record: str, out: Path | None) -> None:
     "language",
     type=click.Choice(FORMATS),
     required=True,
-    help="Language of the program; linear for the matrices near an equilibrium, as JSON.",
+    help="Language of the program, or sbml; linear for the matrices near an equilibrium, as JSON.",
 )
 @click.option(
     "--run",

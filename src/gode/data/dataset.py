@@ -12,7 +12,7 @@ from numbers import Integral
 
 import numpy as np
 
-from gode.arrays import Bool, Float
+from gode.arrays import Bool, Float, Int
 from gode.data.columns import STATES, channel_names
 from gode.errors import ConfigError, DataError
 
@@ -56,6 +56,30 @@ Input = str | Callable[[float], float] | Float | Samples
 
 
 @dataclass(frozen=True)
+class Limits:
+    """Readings of which only limits are known, such as <0.05: (m,) times, channels, and limits on both sides.
+
+    Reading i is one of channel `channel[i]`, a row of `Run.observed`, at the time `t[i]`; it lies above
+    `low[i]` and below `high[i]`, one of which is infinite where only the other is known. The times increase
+    or repeat. They need not be among those of the run, whose rows all hold readings: they may lie before the
+    first, or behind the last as at the end of a decay. Smoothing and averaging leave them as they are.
+
+    In a likelihood, with the solution x at `t` in that channel and the standard deviation s of the noise
+    there, each counts as log(Phi((high - x) / s) - Phi((low - x) / s)), where Phi is the distribution
+    function of the normal distribution.
+    """
+
+    t: Float
+    channel: Int
+    low: Float
+    high: Float
+
+    def at(self, kept: Bool | Int) -> "Limits":
+        """Return some of the readings."""
+        return Limits(self.t[kept], self.channel[kept], self.low[kept], self.high[kept])
+
+
+@dataclass(frozen=True)
 class Run:
     """One measurement of d states: times, channels (3 d, n) with NaN where nothing was observed, inputs."""
 
@@ -65,6 +89,7 @@ class Run:
     inputs: Mapping[str, Input] = field(default_factory=dict)
     interpolation: Interpolation = Interpolation.AUTO  # of the samples of inputs
     counts: Float | None = None  # (n,) samples averaged into each value; None means one each
+    limits: Limits | None = None  # readings known as limits only, which no fit uses yet
 
     @property
     def n_points(self) -> int:
@@ -78,9 +103,12 @@ class Run:
 
     def state(self, s: int) -> "Run":
         """Return one state alone, at all times of the run."""
-        return replace(
-            self, observed=self.observed[3 * s : 3 * s + 3], initial=self.initial[2 * s : 2 * s + 2]
-        )
+        limits = self.limits
+        if limits is not None:
+            limits = limits.at(limits.channel // 3 == s)
+            limits = replace(limits, channel=limits.channel % 3) if len(limits.t) else None
+        observed, initial = self.observed[3 * s : 3 * s + 3], self.initial[2 * s : 2 * s + 2]
+        return replace(self, observed=observed, initial=initial, limits=limits)
 
     def segment(self, low: int, high: int) -> "Run":
         """Return the points from number `low` to before `high`; only the first know initial values."""
@@ -95,7 +123,18 @@ class Run:
             observed=self.observed[:, kept],
             inputs=self.signals,
             counts=None if self.counts is None else self.counts[kept],
+            limits=self.limits_at(kept),
         )
+
+    def limits_at(self, kept: Bool | slice) -> Limits | None:
+        """Return the limits that belong to some of the times: those up to the next time of the run."""
+        if self.limits is None:
+            return None
+        rows = np.zeros(self.n_points, np.bool_)
+        rows[kept] = True
+        before = np.searchsorted(self.t, self.limits.t, side="right") - 1
+        limits = self.limits.at(rows[np.maximum(before, 0)])
+        return limits if len(limits.t) else None
 
     def is_measured(self, state: int) -> bool:
         """Tell whether there are readings of a state or of its derivatives."""

@@ -23,7 +23,7 @@ TAKEN = {
 
 @runtime_checkable
 class Frame(Protocol):
-    """What a DataFrame of any library offers."""
+    """What a DataFrame of any library offers; an Arrow table has its names as `column_names`."""
 
     @property
     def columns(self) -> Iterable[object]:
@@ -43,11 +43,12 @@ def by_name(values: object, what: str) -> dict[str, object] | None:
         return {str(name): column for name, column in values.items()}
     if not isinstance(values, Frame):
         return None
-    names = [str(name) for name in values.columns]
+    columns = list(getattr(values, "column_names", values.columns))
+    names = [str(name) for name in columns]
     for name in names:
         if names.count(name) > 1:
             raise DataError(f"{what} has {names.count(name)} columns called {name!r}; rename or drop them")
-    return {str(name): values[name] for name in values.columns}
+    return {str(name): values[name] for name in columns}
 
 
 def state_names(channels: Sequence[object], names: object) -> tuple[str, ...]:

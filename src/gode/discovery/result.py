@@ -499,7 +499,7 @@ class Discovery:
         return linearise(self, u, force=force)
 
     def export(self, language: str, *, run: int | str | None = None) -> str:
-        """Return a program that simulates the equation, in python, c, julia, matlab or modelica.
+        """Return a program that simulates the equation: python, c, julia, matlab, modelica, r, rxode2, sbml.
 
         Args:
             run: number or name of the run to simulate; where runs have constants of their own, the mean of

@@ -94,4 +94,7 @@ def _varied_length(signal: Float, most: int) -> int:
 def _cut(run: Run, n: int) -> Run:
     inputs = {k: v[:n] if isinstance(v, np.ndarray) else v for k, v in run.inputs.items()}
     counts = None if run.counts is None else run.counts[:n]
-    return replace(run, t=run.t[:n], observed=run.observed[:, :n], inputs=inputs, counts=counts)
+    limits = run.limits_at(slice(n))
+    return replace(
+        run, t=run.t[:n], observed=run.observed[:, :n], inputs=inputs, counts=counts, limits=limits
+    )

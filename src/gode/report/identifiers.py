@@ -9,7 +9,8 @@ RATE = "_rate"  # behind the name of a state, for its derivative
 CLASHING = re.compile(
     r"_|input_|c\d+$|M_|FP_|SEEK_|EXIT_|HUGE_VAL|FD_|MATH_|W(?:EXIT|NO|STOP|TERM|CONT)|L_"
 )  # inputs and constants of a program, and what C reserves
-KEYWORDS = (  # of C, Julia, MATLAB and Modelica
+KEYWORDS = (  # of C, Julia, MATLAB, Modelica and R
+    "FALSE Inf NA NA_character_ NA_integer_ NA_real_ NaN TRUE next repeat "
     "abs algorithm and annotation array auto baremodule begin block break case catch char class connect "
     "connector const constant constrainedby continue default der discrete do double each else elseif "
     "elsewhen encapsulated end enum enumeration equation expandable export extends extern external false "
@@ -24,8 +25,8 @@ MACROS = (  # which a compiler of C replaces, or whose functions the programs ca
     "linux mips pow printf signgam sparc stderr stdin stdout sun unix vax"
 )
 OWN_WORDS = (
-    "INITIAL JUMPS advance dy force initial joined jumps main np p pi plant r rhs simulate solve_ivp "
-    "start stop t y"
+    "INITIAL JUMPS advance dy force given initial joined jumps main np p pi plant r rhs simulate solve_ivp "
+    "start stop t time y"
 )
 TAKEN = {*keyword.kwlist, *KEYWORDS.split(), *MACROS.split(), *OWN_WORDS.split()}
 

@@ -33,7 +33,7 @@ from gode.tables.columns import parts_of
 from gode.tables.dataset import dataset_of
 from gode.tables.read import read_table
 from gode.tables.roles import NONE
-from gode.tables.runs import LINE, Readings
+from gode.tables.runs import LIMITS, LINE, OTHER, Readings
 from gode.tables.table import Table
 from gode.tables.text import GUESSED, Reading
 
@@ -133,7 +133,7 @@ def drawing(folder: Path, job: Job) -> dict[str, object]:
     words = closed(table, data_words(job.form, table.names, job.edits))  # whatever is wrong with the search
     dataset, readings = dataset_of(_tables(folder, job), asked_options(words)[0])
     columns = _columns(dataset)
-    keys = [key for key in readings.runs[0] if key not in ("t", LINE) and not key.startswith("other: ")]
+    keys = [key for key in readings.runs[0] if key not in ("t", LINE) and not key.startswith((OTHER, LIMITS))]
     names = readings.names or ("",)
     plots = []
     most = MAX_POINTS // max(len(keys) * min(len(names), MAX_SERIES), 1)

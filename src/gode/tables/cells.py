@@ -4,12 +4,15 @@ import csv
 import io
 import re
 from collections.abc import Callable, Iterator, Sequence
+from math import inf
 from typing import NamedTuple
 
 from gode.errors import DataError, shortened
 
 MISSING = frozenset({"", "na", "n/a", "#n/a", "nan", "nat", "null", "none", "missing", "-", "--", "?", "."})
-LIMIT = re.compile(r"(?P<side>[<>≤≥]) ?=? ?[+-]?\d+(?:[.,]\d+)?")  # <0.05: below what can be measured
+LIMIT = re.compile(  # <0.05: below what can be measured
+    r"(?P<side>[<>≤≥]) ?=? ?(?P<value>[+-]?(?:\d[\d.,]*|[.,]\d+)(?:[eE][+-]?\d+)?)"
+)
 UNREAD = {  # words, in lower case, that instruments and people write instead of a number, and what they mean
     **dict.fromkeys(("n.d.", "nd", "n.d", "n. d.", "n.b.", "k.a.", "n.a.", "n.q.", "n.m."), "not determined"),
     **dict.fromkeys(
@@ -90,6 +93,15 @@ def number(cell: str, decimal: str, *, grouped: bool = False) -> float | None:
         return float(cell.replace(decimal, "."))
     except ValueError:
         return None
+
+
+def limits(cell: str, decimal: str, *, grouped: bool = False) -> tuple[float, float] | None:
+    """Return between which values the reading lies of a cell such as <0.05; None for any other cell."""
+    found = LIMIT.fullmatch(cell.strip().strip('"').strip())
+    value = number(found["value"], decimal, grouped=grouped) if found else None
+    if found is None or value is None:
+        return None
+    return (-inf, value) if found["side"] in "<≤" else (value, inf)
 
 
 def is_time(cell: str) -> bool:

@@ -67,6 +67,7 @@ def read_dataset(files: Sequence[str], options: DataOptions) -> "tuple[Dataset, 
 
 def dataset_of(tables: "Sequence[Table]", options: DataOptions) -> "tuple[Dataset, Readings]":
     """Return the runs in some tables; see `read_dataset`."""
+    from gode.data.columns import channel_names
     from gode.data.dataset import chosen_interpolation
     from gode.data.from_arrays import make_dataset
 
@@ -80,7 +81,9 @@ def dataset_of(tables: "Sequence[Table]", options: DataOptions) -> "tuple[Datase
         units=options.column_units,
         run_names=readings.names,
     )
-    return replace(dataset, edits=options.edit, keep_outliers=options.keep_outliers), readings
+    channels = channel_names(asked.states)
+    runs = tuple(replace(run, limits=readings.limits(i, channels)) for i, run in enumerate(dataset.runs))
+    return replace(dataset, runs=runs, edits=options.edit, keep_outliers=options.keep_outliers), readings
 
 
 @takes_options(FromFiles)
