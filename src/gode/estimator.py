@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike
 
 from gode.arrays import Float, Force, Series
 from gode.data.columns import INPUT
-from gode.data.convert import as_numbers
-from gode.data.states import TAKEN
+from gode.data.states import TAKEN, as_numbers
 from gode.discovery import Discovery, Finding, discover, fit
 from gode.discovery.quality import Quality
 from gode.discovery.simulate import Start

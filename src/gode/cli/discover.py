@@ -99,8 +99,8 @@ def fit_command(
     texts, files = split_equations(equation, files)
     data, choices = parted(given)
     dataset, readings = read_dataset(files, named_by_equations(data, texts))
+    from gode.discovery.framing import individuals_asked
     from gode.discovery.given import fit_in, law_known  # after the files were read: they are slow to import
-    from gode.discovery.individual import individuals_asked
     from gode.search.known import make_known
 
     known = make_known(texts, choices["fixed"], choices["bounds"], data.column_units)

@@ -31,8 +31,10 @@ def asked_search(
     if frame is not None:
         data = named_by_equations(data, [text for text in frame.split(";") if text.strip()])
     dataset, readings = read(data)
-    from gode.discovery.framing import frame_of  # after the files were read: they are slow to import
-    from gode.discovery.individual import individuals_asked
+    from gode.discovery.framing import (
+        frame_of,  # after the files were read: they are slow to import
+        individuals_asked,
+    )
     from gode.discovery.options import chosen_options
     from gode.equation.frame import order_of
 
@@ -58,7 +60,7 @@ def parted(given: Mapping[str, object]) -> tuple[DataOptions, dict[str, Any]]:
 
 def _named_by_equation(options: DataOptions, text: str) -> DataOptions:
     """Return the options; an equation of a state that is not called u names its column, if no option does."""
-    from gode.equation.parse_system import written_states
+    from gode.equation.system import written_states
 
     if any(name is not None for name in (options.u, options.states, options.velocity, options.acceleration)):
         return options
@@ -70,7 +72,7 @@ def _named_by_equation(options: DataOptions, text: str) -> DataOptions:
 
 def named_by_equations(options: DataOptions, texts: Sequence[str]) -> DataOptions:
     """Return the options with the states called as in some equations, and a single input F if it is there."""
-    from gode.equation.parse_system import written_states
+    from gode.equation.system import written_states
 
     if len(texts) == 1:
         return _named_by_equation(replace(options, single=True), texts[0])

@@ -12,22 +12,18 @@ import numpy as np
 from gode import __version__
 from gode.arrays import Float
 from gode.choices import Preset
-from gode.codec import Json, decode, decode_array, encode, member
+from gode.codec import Json, check_value, decode, decode_array, encode, member
 from gode.data import Dataset, Run, Smooth, make_run
 from gode.data.columns import STATES, channel_names
-from gode.data.dataset import Input, Limits, chosen_interpolation
-from gode.data.labels import by_column
+from gode.data.dataset import Input, Limits, by_column, chosen_interpolation
 from gode.data.smoothing import resampled
 from gode.data.states import check_names
 from gode.discovery import Discovery
 from gode.equation import System
 from gode.errors import FileError, GodeError
 from gode.files import read_bytes, replacing
-from gode.fitting.long_records import condensed
-from gode.fitting.prepare import Prepared, assemble, input_values
-from gode.fitting.target import state_places
-from gode.fitting.views import is_plain
-from gode.ranges import check_value
+from gode.fitting.prepare import Prepared, assemble, input_values, is_plain
+from gode.fitting.target import condensed, state_places
 from gode.search.checkpoint import candidate_of
 from gode.search.settings import Settings
 from gode.selection import Candidate, front, ties

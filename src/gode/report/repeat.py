@@ -10,7 +10,7 @@ import numpy as np
 from gode.choices import Preset
 from gode.data import Dataset
 from gode.discovery import Discovery
-from gode.discovery.called import called, shown
+from gode.discovery.framing import called, shown
 from gode.fitting.population import ALL, CHOSEN
 from gode.options.checks import AUTO
 from gode.options.entry import Option, Takes, flags_of

@@ -204,7 +204,7 @@ def _of_first_run(values: Any) -> Any:
 
 def _name(readings: "Readings", column: str) -> str:
     """Return what the file calls a column, without its unit; empty for a formula."""
-    from gode.data.labels import plain_label
+    from gode.data.dataset import plain_label
 
     return plain_label(readings.labels.get(column, ""))
 

@@ -14,7 +14,7 @@ from gode.arrays import Float, Int
 from gode.data.columns import INPUT
 from gode.data.dataset import Limits
 from gode.errors import DataError
-from gode.tables.clocking import run_rows
+from gode.tables.clues import run_rows
 from gode.tables.roles import Roles, assign_columns, reasons_against
 from gode.tables.table import Table, listed
 from gode.tables.times import Times, joined, unrolled

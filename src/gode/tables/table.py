@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 import numpy as np
 
 from gode.arrays import Float, Int
-from gode.data.convert import as_seconds
-from gode.data.states import by_name
+from gode.data.states import as_seconds, by_name
 from gode.errors import DataError, shortened
 from gode.tables.cells import MISSING, is_time, limits, meaning, number
 from gode.tables.times import Times, read_times
