@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from importlib.resources import files
 
 from gode import __version__
-from gode.studio.form import DATA, EFFORT, FRAME, LAW, ROLES, SEARCH, WRITTEN, Field, Form, first, in_words
+from gode.options.entry import Group
+from gode.studio.form import EFFORT, ROLES, Field, Form, fields_of, first, in_words
 from gode.studio.runs import STOPPING, Job, State
 from gode.templates import Markup, render
 
@@ -20,7 +21,7 @@ UNITS = (  # factor, new unit, words
 )
 HEADER = "header"  # the key of the line of the names
 Input = tuple[Field, object, Sequence[str]]
-Group = tuple[str, bool, bool, list[Input]]
+Inputs = tuple[str, bool, bool, list[Input]]  # title, folded away, opened, and what is in it
 
 
 def role_rows(seen: Mapping[str, object], form: Form) -> list[tuple[str, str, str, str, str]]:
@@ -45,26 +46,24 @@ def tool_columns(seen: Mapping[str, object], form: Form) -> dict[str, list[str]]
     }
 
 
-def known_fields(form: Form, assumptions: Sequence[Sequence[str]]) -> list[Group]:
+def known_fields(form: Form, assumptions: Sequence[Sequence[str]]) -> list[Inputs]:
     """Return groups of inputs for what is known, and for how to search.
-
-    A group is its title, whether it is folded away, whether it is opened, and its inputs.
 
     Args:
         assumptions: their names and meanings.
     """
-    known = any(first(form, field.key) for field in FRAME)
+    known = any(first(form, field.key) for field in fields_of(Group.FRAME))
+    groups = (Group.LAW, Group.FRAME, Group.DATA, Group.SEARCH)
     return [
-        ("About the law", False, False, _inputs(LAW, form, assumptions)),
-        ("A part of the equation is known", True, known, _inputs(FRAME, form)),
-        ("About the data", False, False, _inputs(DATA, form)),
-        ("The search", False, False, _inputs(SEARCH, form)),
+        (each.value, each is Group.FRAME, each is Group.FRAME and known, _inputs(each, form, assumptions))
+        for each in groups
     ]
 
 
 def is_said(form: Form) -> bool:
     """Tell whether something is known, so that it is shown."""
-    return any(first(form, field.key) for field in (*LAW, *FRAME, *DATA, *SEARCH))
+    groups = (Group.LAW, Group.FRAME, Group.DATA, Group.SEARCH)
+    return any(first(form, field.key) for each in groups for field, _, _ in _inputs(each, form))
 
 
 def written_fields(form: Form, *, shown: bool) -> tuple[bool, list[Input]]:
@@ -73,15 +72,16 @@ def written_fields(form: Form, *, shown: bool) -> tuple[bool, list[Input]]:
     Args:
         shown: whether the lines of the file are shown, where that of the names can be marked.
     """
-    fields = [field for field in WRITTEN if not (shown and field.key == HEADER)]
-    return any(first(form, field.key) for field in fields), _inputs(fields, form)
+    inputs = [each for each in _inputs(Group.WRITTEN, form) if not (shown and each[0].key == HEADER)]
+    return any(first(form, field.key) for field, _, _ in inputs), inputs
 
 
-def _inputs(fields: Sequence[Field], form: Form, choices: Sequence[Sequence[str]] = ()) -> list[Input]:
+def _inputs(group: Group, form: Form, choices: Sequence[Sequence[str]] = ()) -> list[Input]:
     """Return each field with its value; of check boxes their choices, and those that are checked."""
     return [
         (field, choices if field.kind == "checks" else first(form, field.key), form.get(field.key) or ())
-        for field in fields
+        for field in fields_of(group)
+        if field is not EFFORT
     ]
 
 
