@@ -27,7 +27,7 @@ from gode.arrays import Float
 from gode.codec import encode
 from gode.discovery import Discovery
 from gode.equation import parse_skeleton
-from gode.equation.parse_system import parse_system
+from gode.equation.system import parse_system
 from gode.fitting.evidence import fitted_polynomials
 from gode.fitting.trajectory import Path as Solved
 from gode.fitting.trajectory import Trajectories

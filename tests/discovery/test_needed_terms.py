@@ -6,7 +6,7 @@ from scipy.integrate import solve_ivp
 
 import gode
 from gode.equation import parse_skeleton
-from gode.equation.parse_system import parse_system
+from gode.equation.system import parse_system
 from gode.equation.tape import COLUMNS, KINK, compile_scales
 
 T = np.linspace(0.0, 12.0, 240)
