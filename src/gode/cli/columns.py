@@ -29,6 +29,13 @@ data_options = add_options(
         help="Known initial values, as 1 or 1,0; once for all runs or once for each.",
     ),
     click.option(
+        "--dose",
+        metavar="COLUMN:STATE",
+        multiple=True,
+        help="Amounts and the state that they are added to, as amt:depot; may be repeated. Tables with the "
+        "columns ID, TIME, AMT, DV, EVID, CMT, RATE, II, ADDL are read as they are.",
+    ),
+    click.option(
         "--hold/--no-hold",
         default=None,
         help="Whether each sample of F is held until the next; by default the data decide.",

@@ -14,6 +14,7 @@ import numpy as np
 
 from gode.arrays import Bool, Float
 from gode.data.columns import STATES, channel_names
+from gode.data.doses import Dose, of_state
 from gode.errors import ConfigError, DataError
 
 # Each state needs this many readings. Set by hand: a curve through fewer fits any law of two constants.
@@ -65,6 +66,7 @@ class Run:
     inputs: Mapping[str, Input] = field(default_factory=dict)
     interpolation: Interpolation = Interpolation.AUTO  # of the samples of inputs
     counts: Float | None = None  # (n,) samples averaged into each value; None means one each
+    doses: tuple[Dose, ...] = ()  # what is added to states, and when
 
     @property
     def n_points(self) -> int:
@@ -79,7 +81,10 @@ class Run:
     def state(self, s: int) -> "Run":
         """Return one state alone, at all times of the run."""
         return replace(
-            self, observed=self.observed[3 * s : 3 * s + 3], initial=self.initial[2 * s : 2 * s + 2]
+            self,
+            observed=self.observed[3 * s : 3 * s + 3],
+            initial=self.initial[2 * s : 2 * s + 2],
+            doses=of_state(self.doses, s),
         )
 
     def segment(self, low: int, high: int) -> "Run":
@@ -169,6 +174,11 @@ class Dataset:
     def n_observed(self) -> int:
         """The number of observed values."""
         return int(sum(np.isfinite(run.observed).sum() for run in self.runs))
+
+    @property
+    def is_dosed(self) -> bool:
+        """Whether anything was added to a state."""
+        return any(run.doses for run in self.runs)
 
     @property
     def hidden(self) -> tuple[int, ...]:

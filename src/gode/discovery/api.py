@@ -58,6 +58,7 @@ def discover(
     force: Force | None = None,
     order: int | Literal["auto"] = 1,
     initial: Signals | None = None,
+    doses: object = None,
     hold: bool | None = None,
     interpolation: str = "auto",
     keep_outliers: bool = False,
@@ -88,6 +89,9 @@ def discover(
         force: the known input F as samples at `t`, a formula in t, or a callable; several by their names.
         order: 1, 2, or auto to try both, each with half of the effort; the criterion decides.
         initial: known initial values, [u(t0)] or [u(t0), u'(t0)], of several states in turn or by name.
+        doses: what was added to states, and when: rows (state, time, amount), with a duration behind for an
+            infusion, or a table of them; of several runs a list of these, or the same for all. A reading at
+            the time of a dose was taken before it.
         hold: whether each sample of the force lasts until the next, as the output of a controller does; a
             callable is then read at `t`. None leaves it to the data.
         interpolation: hold, linear or cubic, of which hold=True and hold=False are the first and the last.
@@ -142,8 +146,9 @@ def discover(
     if frame is not None and names is None and isinstance(u, np.ndarray | list) and np.ndim(u) > 1:
         names = written_states(split_equations(frame))
     dataset = make_dataset(
-        t, u, velocity, acceleration, force, initial, names=names, interpolation=joined, units=units
-    )
+        t, u, velocity, acceleration, force, initial, doses=doses, names=names, interpolation=joined,
+        units=units,
+    )  # fmt: skip
     dataset = replace(dataset, keep_outliers=bool(keep_outliers))
     options = replace(options, individual=individuals_asked(individual, dataset))
     with shown_in_notebook(on_step) as show:

@@ -76,6 +76,7 @@ def fit(
     acceleration: Signals | None = None,
     force: Force | None = None,
     initial: Signals | None = None,
+    doses: object = None,
     hold: bool | None = None,
     interpolation: str = "auto",
     keep_outliers: bool = False,
@@ -91,6 +92,8 @@ def fit(
     `names` they are called as there.
 
     Args:
+        doses: what was added to states, and when; see `discover`. Hidden states then start at zero, where
+            nothing else is said.
         fixed: values of named constants that are known.
         bounds: the least and the largest value of named constants, None for no bound.
         individual: True if each of several runs has constants of its own, "auto" to let the criterion decide,
@@ -109,8 +112,9 @@ def fit(
         names = _written(equation, u if u is not None else velocity if velocity is not None else acceleration)
     known = make_known(equation, fixed, bounds, units)
     dataset = make_dataset(
-        t, u, velocity, acceleration, force, initial, names=names, interpolation=joined, units=units
-    )
+        t, u, velocity, acceleration, force, initial, doses=doses, names=names, interpolation=joined,
+        units=units,
+    )  # fmt: skip
     dataset = replace(dataset, keep_outliers=bool(keep_outliers))
     return fit_known(dataset, known, individual=individuals_asked(individual, dataset))
 
@@ -202,6 +206,7 @@ def _kept(known: Known, skeleton: LawSkeleton) -> Known:
 
 def _best_fit(dataset: Dataset, skeleton: LawSkeleton, settings: Settings) -> Discovery:
     """Return the best trajectory fit from many minima of the cheap problems."""
+    dataset = _empty_before_doses(dataset)
     check_enough(dataset, skeleton, settings.individual)
     own = bool(settings.individual)
     prepared = prepare(dataset, settings.order, settings.selection.floor, individual=own)
@@ -244,6 +249,22 @@ def _best_fit(dataset: Dataset, skeleton: LawSkeleton, settings: Settings) -> Di
     told += [str(each) for each in open_ones] or _as_good(best[0], reached)
     bars = with_error_bars(best, prepared, settings)
     return with_causes(Discovery(bars, prepared, settings, 1, remarks=tuple(told)))
+
+
+def _empty_before_doses(dataset: Dataset) -> Dataset:
+    """Return the data with hidden states that start at zero in runs with doses, where nothing else is known.
+
+    Nothing is in a body before the first dose; what was in it could not be told from what was given.
+    """
+    if not (dataset.is_dosed and dataset.hidden):
+        return dataset
+    places = [2 * s + k for s in dataset.hidden for k in range(2)]
+    runs = []
+    for run in dataset.runs:
+        initial = run.initial.copy()
+        initial[places] = np.where(np.isnan(initial[places]), 0.0, initial[places])
+        runs.append(replace(run, initial=initial) if run.doses else run)
+    return replace(dataset, runs=tuple(runs))
 
 
 def _starts(skeleton: Skeleton, prepared: Prepared, settings: Settings) -> list[Equation]:

@@ -156,7 +156,7 @@ def retraced(prepared: Prepared, equation: Equation, initial: Float) -> Prepared
         smooth_run = resampled(smooth_whole, run.t)
         inputs: dict[str, Signal] = dict(run.signals)
         guide = smooth_run.values[equation.order]
-        path = solve(equation, run.t, start, inputs=inputs, guide=guide)
+        path = solve(equation, run.t, start, inputs=inputs, doses=run.doses, guide=guide)
         if path.failure is not None:
             return None
         values = np.vstack([path.u, path.du, smooth_run.values[2]])

@@ -8,6 +8,7 @@ import numpy as np
 
 from gode.choices import Preset
 from gode.data import Dataset
+from gode.data.doses import Dose
 from gode.discovery import Discovery
 from gode.discovery.called import called, shown
 from gode.fitting.population import ALL, CHOSEN
@@ -17,6 +18,7 @@ from gode.search.settings import AUTO, Settings
 ARGUMENTS = (("u", "u"), ("u'", "velocity"), ("u''", "acceleration"))
 COLUMNS = {"t": "time", "run": "run"}  # columns of a file, and the options that name them
 SIGNAL = {"u": "u", "u'": "velocity", "u''": "acceleration", "F": "force"}  # the same of a single signal
+MOST_DOSES = 24  # More doses than this are named, not listed.
 OPTIONS = ("order", "grammar", "preset", "effort", "start", "without", "seed")
 
 
@@ -36,6 +38,7 @@ def python_call(discovery: Discovery) -> str:
         given.append(f"force={_force_argument(discovery)}")
     if discovery.settings.interpolation != "auto":
         given.append(f"interpolation={discovery.settings.interpolation!r}")
+    given += [f"doses={_doses_argument(discovery)}"] if dataset.is_dosed else []
     given += ["keep_outliers=True"] if dataset.keep_outliers else []
     known = _known_initial(discovery)
     given += [f"initial={(known if several else known[0])!r}"] if known else []
@@ -62,6 +65,7 @@ def command(discovery: Discovery) -> str:
         words += [f"--{role}", column]
     for edit in discovery.prepared.dataset.edits:
         words += ["--edit", edit]
+    words += [word for text in _dosed(discovery) for word in ("--dose", text)]
     words += ["--keep-outliers"] if discovery.prepared.dataset.keep_outliers else []
     if discovery.settings.interpolation != "auto":
         words += ["--interpolation", discovery.settings.interpolation]
@@ -81,6 +85,31 @@ def command(discovery: Discovery) -> str:
     words += [word for name, unit in known.units for word in ("--units", f"{name}={unit}")]
     words += [word for bound in known.bounds for word in ("--bounds", _bound_text(*bound))]
     return " ".join(shlex.quote(word) for word in words)
+
+
+def _dosed(discovery: Discovery) -> list[str]:
+    """Return the states that were dosed, each with the name of a column of amounts."""
+    dataset = discovery.prepared.dataset
+    channels = dict.fromkeys(dose.channel for run in dataset.runs for dose in run.doses)
+    names = [
+        shown(dataset, dataset.states[channel // 3] + "'" * (channel % 3)) for channel in sorted(channels)
+    ]
+    return [f"amt:{name}" for name in names]
+
+
+def _doses_argument(discovery: Discovery) -> str:
+    """Return the doses as an argument: rows, or the name of a list where there are many."""
+    dataset = discovery.prepared.dataset
+    if sum(len(run.doses) for run in dataset.runs) > MOST_DOSES:
+        return "doses"
+    rows = [[_dose_row(dataset, dose) for dose in run.doses] for run in dataset.runs]
+    return repr(rows if len(rows) > 1 else rows[0])
+
+
+def _dose_row(dataset: Dataset, dose: Dose) -> tuple[str | float | bool, ...]:
+    name = shown(dataset, dataset.states[dose.channel // 3] + "'" * (dose.channel % 3))
+    row = name, dose.t, dose.amount, dose.duration, dose.first
+    return row if dose.first else row[:4] if dose.duration else row[:3]
 
 
 def _equations(discovery: Discovery) -> list[str]:

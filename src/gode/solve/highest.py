@@ -6,6 +6,7 @@ import numpy as np
 
 from gode.compiling import inner_njit
 from gode.equation.point import gradient_at_point, value_at_point
+from gode.solve.giving import give, next_jump
 from gode.solve.reading import read_signals
 
 
@@ -17,8 +18,14 @@ def highest_along(tape, layout, equation, left, active, weight, c, signals, t, n
     multiplier, linear = tape.multiplier, tape.linear
     values, adjoint = np.empty(len(code)), np.empty(len(code))
     gradient, slope = np.zeros((len(orders), len(c) + len(x))), np.zeros(len(orders))
+    doses, given = signals.doses, 0
+    rate, rate_slope = np.zeros(len(orders)), np.zeros((len(orders), len(param)))
+    unused = np.zeros((len(channel), 1 + len(param)))
     finite = True
     for i in range(n):
+        while next_jump(doses, given, t[i]) < t[i]:  # a reading comes before a dose at the same time
+            give(doses, given, c, param, unused, rate, rate_slope)
+            given += 1
         x[0] = t[i]
         for j in range(len(channel)):
             x[1 + channel[j]] = out[channel[j], i]
@@ -27,7 +34,7 @@ def highest_along(tape, layout, equation, left, active, weight, c, signals, t, n
         value_at_point(code, arg, literal, starts, left, c, weight, equation, x, values, slope)
         for e in range(len(orders)):
             top = 3 * e + orders[e]
-            out[top, i] = slope[e]
+            out[top, i] = slope[e] + rate[e]
             finite = finite and math.isfinite(out[top, i])
         if len(param) == 0:
             continue
@@ -52,5 +59,5 @@ def highest_along(tape, layout, equation, left, active, weight, c, signals, t, n
                 change = 0.0 if param[p] < 0 else gradient[e, param[p]]
                 for j in range(len(channel)):
                     change += gradient[e, len(c) + 1 + channel[j]] * sens[p, channel[j], i]
-                sens[p, top, i] = change
+                sens[p, top, i] = change + rate_slope[e, p]
     return finite

@@ -22,6 +22,7 @@ class Scratch(NamedTuple):
     matrix: Float  # (3 d, 3 d)
     pivot: Int  # (3 d,)
     error: Float  # of each entry of the state vector
+    rate: Float  # (d,) what infusions add to the highest derivatives
 
 
 @inner_njit(inline="always")  # called once
@@ -54,6 +55,7 @@ def make_scratch(tape, layout, n_columns, slopes):
         np.empty((3 * d, 3 * d)),
         np.empty(3 * d, np.int64),
         np.empty(n_states),
+        np.zeros(d),
     )
 
 

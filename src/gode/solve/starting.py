@@ -49,7 +49,7 @@ def first_derivatives(tape, layout, weight, c, t, y, guess, signals, w, void, sc
                 for k in range(len(y)):
                     x[1 + layout.channel[k], i] = y[k]
                 for e in range(d):
-                    x[1 + 3 * e + orders[e], i] = w[e]
+                    x[1 + 3 * e + orders[e], i] = w[e] - scratch.rate[e]
                 for r in range(1 + 3 * d, x.shape[0]):
                     x[r, i] = point[r]
             if not residuals(tape, layout, weight, c, scratch):

@@ -23,6 +23,7 @@ READ = (
     "skip",
     "decimal",
     "missing",
+    "dose",
 )  # what `read_arguments` takes
 PLAIN = ("grammar", "preset", "effort", "start", "frame", "seed", "max_seconds")
 USUAL = {"preset": "default", "effort": "normal", "seed": 0}
