@@ -56,7 +56,7 @@ def asked_search(
 
 def _named_by_equation(options: DataOptions, text: str) -> DataOptions:
     """Return the options; an equation of a state that is not called u names its column, if no option does."""
-    from gode.equation.parse_system import written_states
+    from gode.equation.system import written_states
 
     if any(name is not None for name in (options.u, options.states, options.velocity, options.acceleration)):
         return options
@@ -72,14 +72,14 @@ def individuals_of(option: str | None, dataset: "Dataset") -> tuple[str, ...]:
     Raises:
         ConfigError, DataError: if they cannot be asked for.
     """
-    from gode.discovery.individual import individuals_asked
+    from gode.discovery.framing import individuals_asked
 
     return individuals_asked(None if option is None else option.split(","), dataset)
 
 
 def named_by_equations(options: DataOptions, texts: Sequence[str]) -> DataOptions:
     """Return the options with the states called as in some equations, and a single input F if it is there."""
-    from gode.equation.parse_system import written_states
+    from gode.equation.system import written_states
 
     if len(texts) == 1:
         return _named_by_equation(replace(options, single=True), texts[0])

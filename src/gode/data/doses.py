@@ -7,8 +7,7 @@ from itertools import repeat
 import numpy as np
 
 from gode.arrays import Float
-from gode.data.convert import as_numbers
-from gode.data.states import by_name
+from gode.data.states import as_numbers, by_name
 from gode.errors import DataError
 
 Given = Mapping[str, object] | Sequence[object]  # rows (state, time, amount, duration), or a table of them

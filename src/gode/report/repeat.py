@@ -10,7 +10,7 @@ from gode.choices import Preset
 from gode.data import Dataset
 from gode.data.doses import Dose
 from gode.discovery import Discovery
-from gode.discovery.called import called, shown
+from gode.discovery.framing import called, shown
 from gode.fitting.population import ALL, CHOSEN
 from gode.paper import paper_grammar
 from gode.search.settings import AUTO, Settings

@@ -12,7 +12,7 @@ import numpy as np
 
 from gode.arrays import Bool
 from gode.errors import ConfigError, DataError
-from gode.tables.clocking import run_rows
+from gode.tables.clues import run_rows
 from gode.tables.columns import find_column
 from gode.tables.table import Table
 
@@ -83,6 +83,7 @@ def without_doses(table: Table, columns: DoseColumns) -> Table:
         units=tuple(table.units[i] for i in places),
         columns=tuple(table.columns[i][kept] for i in places),
         lines=table.lines[kept],
+        changed_limits={name: pairs[kept] for name, pairs in table.changed_limits.items()},
     )
 
 
