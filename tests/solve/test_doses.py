@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from gode.equation.system import parse_system_values
 
 from gode.data.doses import Dose
 from gode.equation import parse_equation
+from gode.equation.system import parse_system_values
 from gode.errors import DataError
 from gode.solve import SolveConfig, solve
 from gode.solve.doses import jumps_of
