@@ -92,6 +92,7 @@ class Run:
     interpolation: Interpolation = Interpolation.AUTO  # of the samples of inputs
     counts: Float | None = None  # (n,) samples averaged into each value; None means one each
     limits: Limits | None = None  # readings known as limits only, which no fit uses yet
+    sd: Float | None = None  # (3 d, n) given standard errors of the readings, NaN where there is none
 
     @property
     def n_points(self) -> int:
@@ -110,7 +111,8 @@ class Run:
             limits = limits.at(limits.channel // 3 == s)
             limits = replace(limits, channel=limits.channel % 3) if len(limits.t) else None
         observed, initial = self.observed[3 * s : 3 * s + 3], self.initial[2 * s : 2 * s + 2]
-        return replace(self, observed=observed, initial=initial, limits=limits)
+        sd = None if self.sd is None else self.sd[3 * s : 3 * s + 3]
+        return replace(self, observed=observed, initial=initial, limits=limits, sd=sd)
 
     def segment(self, low: int, high: int) -> "Run":
         """Return the points from number `low` to before `high`; only the first know initial values."""
@@ -126,6 +128,7 @@ class Run:
             inputs=self.signals,
             counts=None if self.counts is None else self.counts[kept],
             limits=self.limits_at(kept),
+            sd=None if self.sd is None else self.sd[:, kept],
         )
 
     def limits_at(self, kept: Bool | slice) -> Limits | None:
