@@ -106,7 +106,7 @@ def test_a_column_of_a_file_holds_them(tmp_path, weighted):
     path = table(tmp_path)
     found = fit(LAW, **read_arguments(str(path), sd="err"))
     assert values(found) == pytest.approx(values(weighted))
-    with pytest.raises(DataError, match="no column 'error'; .* did you mean 'err'?"):
+    with pytest.raises(DataError, match=r"no column 'error'; .* did you mean 'err'"):
         read_arguments(str(path), sd="error")
     with pytest.raises(DataError, match="--sd names 2 columns for 1 state; give one for each"):
         read_arguments(str(table(tmp_path, more=SD)), u="cells", sd="err,more")
