@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 from gode.errors import FileError
 from gode.studio.form import in_words
 from gode.studio.guard import Guard
-from gode.studio.queueing import Queue
-from gode.studio.runs import SAFE, Runs, State, safe_name
+from gode.studio.runs import SAFE, Queue, Runs, State, safe_name
 from gode.studio.server import PORT, _bound
 from studio_runs import join
 

@@ -182,7 +182,7 @@ def _solve_record(
     force: str | None,
     run: str,
 ) -> "Solution":
-    from gode.discovery.called import shown
+    from gode.discovery.framing import shown
 
     number = found.prepared.dataset.number_of(run)
     t: Float = found.prepared.dataset.runs[number].t
@@ -203,7 +203,7 @@ def _solve_equation(
     force: str | None,
 ) -> "Solution":
     from gode.equation import parse_equation
-    from gode.equation.parse_system import parse_system_values
+    from gode.equation.system import parse_system_values
     from gode.solve import solve
 
     inputs = {} if force is None else _forces(force, ())

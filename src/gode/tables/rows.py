@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gode.arrays import Float, Int
-from gode.data.convert import as_seconds
-from gode.data.states import by_name
+from gode.data.states import as_seconds, by_name
 from gode.errors import DataError
 from gode.tables.clues import GUESSES
 from gode.tables.table import as_frame, frame_table, is_frame, listed
