@@ -13,11 +13,11 @@ from gode.options.entry import Group, Place
 
 ROLES = {
     "time": "time",
-    "state": "state: a measured signal",
-    "velocity": "velocity of the state",
-    "acceleration": "acceleration of the state",
-    "input": "known input",
-    "run": "run: tells runs apart",
+    "state": "state",
+    "velocity": "its velocity",
+    "acceleration": "its acceleration",
+    "input": "input",
+    "run": "run",
     "ignored": "not used",
 }
 NONE = "none"
@@ -82,15 +82,16 @@ FIELDS = (
     *(Field(_key(each.flag), each.flag, each.place) for each in DISCOVER.values() if each.place is not None),
     Field("formula", "", FORMULA),  # becomes a part of --force
 )
+EFFORT = next(field for field in FIELDS if field.key == "effort")  # stands beside the button that searches
 ARGUMENT = re.compile(r", or \w+=\w+(?=\))| \(in Python, \w+=\w+\)")  # that says the same in Python
 OPTION = re.compile(r"--[a-z][a-z-]*")
 WORDS = {  # what the page calls the options of the command
     "--time": "the role “time”",
     "--u": "the role “state”",
     "--states": "the role “state”",
-    "--velocity": "the role “velocity of the state”",
-    "--acceleration": "the role “acceleration of the state”",
-    "--force": "the role “known input”",
+    "--velocity": "the role “its velocity”",
+    "--acceleration": "the role “its acceleration”",
+    "--force": "the role “input”",
     "--run": "the role “run”",
     "--runs": "the role “run”",
     "--edit": "“Edit the data”",
