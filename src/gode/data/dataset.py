@@ -94,6 +94,7 @@ class Run:
     counts: Float | None = None  # (n,) samples averaged into each value; None means one each
     doses: tuple[Dose, ...] = ()  # what is added to states, and when
     limits: Limits | None = None  # readings known as limits only, which no fit uses yet
+    sd: Float | None = None  # (3 d, n) given standard errors of the readings, NaN where there is none
 
     @property
     def n_points(self) -> int:
@@ -113,7 +114,8 @@ class Run:
             limits = replace(limits, channel=limits.channel % 3) if len(limits.t) else None
         observed, initial = self.observed[3 * s : 3 * s + 3], self.initial[2 * s : 2 * s + 2]
         doses = of_state(self.doses, s)
-        return replace(self, observed=observed, initial=initial, doses=doses, limits=limits)
+        sd = None if self.sd is None else self.sd[3 * s : 3 * s + 3]
+        return replace(self, observed=observed, initial=initial, doses=doses, limits=limits, sd=sd)
 
     def segment(self, low: int, high: int) -> "Run":
         """Return the points from number `low` to before `high`; only the first know initial values."""
@@ -129,6 +131,7 @@ class Run:
             inputs=self.signals,
             counts=None if self.counts is None else self.counts[kept],
             limits=self.limits_at(kept),
+            sd=None if self.sd is None else self.sd[:, kept],
         )
 
     def limits_at(self, kept: Bool | slice) -> Limits | None:

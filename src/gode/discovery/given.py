@@ -21,7 +21,7 @@ from gode.discovery.causes import with_causes
 from gode.discovery.framing import called, check_enough, frame_of, individuals_asked, read_frame
 from gode.discovery.identifiability import undetermined
 from gode.discovery.inputs import with_held_input
-from gode.discovery.ranking import remark_on_part, with_error_bars
+from gode.discovery.ranking import remark_on_errors, remark_on_part, with_error_bars
 from gode.discovery.result import Discovery
 from gode.equation import (
     Equation,
@@ -98,6 +98,7 @@ def fit(equation: Texts, t: Series, u: Signals | None = None, **options: Unpack[
         names=names,
         interpolation=joined,
         units=given["units"],
+        sd=given["sd"],
     )
     dataset = replace(dataset, keep_outliers=given["keep_outliers"])
     return fit_known(dataset, known, individual=individuals_asked(given["individual"], dataset))
@@ -228,7 +229,7 @@ def _best_fit(dataset: Dataset, skeleton: LawSkeleton, settings: Settings) -> Di
         raise DataError(f"{skeleton} cannot be fitted to these data: its solution diverges")
     if dataset.hidden:
         prepared = _with_hidden_curves(best[0], prepared, settings)
-    told = remark_on_part(best[0], prepared)
+    told = [*remark_on_part(best[0], prepared), *remark_on_errors(best[0], prepared)]
     open_ones = undetermined(best[0], prepared, settings.shooting)
     told += [str(each) for each in open_ones] or _as_good(best[0], reached)
     bars = with_error_bars(best, prepared, settings)

@@ -519,6 +519,12 @@ class Discovery:
 
         return code(self, language, run=run)
 
+    def save_petab(self, folder: str | PathLike[str], *, run: int | str | None = None) -> list[Path]:
+        """Write the law and the data as a PEtab problem, of one run or of all, and return its files."""
+        from gode.report.petab import save_petab
+
+        return save_petab(self, folder, run)
+
     def save(self, path: str | PathLike[str]) -> None:
         """Write the discovery to a JSON file, which `gode.load` reads; an earlier one stays if that fails."""
         from gode.report.record import save

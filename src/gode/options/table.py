@@ -77,6 +77,14 @@ class FromFiles(TypedDict, total=False):
         "str | None",
         Option(flag="--acceleration", metavar="COLUMN[,...]", said="Column of u'', or one for each state."),
     ]
+    sd: Annotated[
+        "str | None",
+        Option(
+            flag="--sd",
+            metavar="COLUMN[,...]",
+            said="Column of the standard errors of the readings, or one for each state.",
+        ),
+    ]
     force: Annotated[
         "str | None",
         Option(
@@ -347,14 +355,22 @@ class Measurements(TypedDict, total=False):
     ]
 
 
-class Slopes(TypedDict, total=False):
-    """Measured derivatives, where they are arguments of their own."""
+class Readings(TypedDict, total=False):
+    """What was measured besides u, where these are arguments of their own."""
 
     velocity: Annotated["Signals | None", Option()]
     acceleration: Annotated[
         "Signals | None",
         Option(
             help="u' and u'' where they were measured, of the same form as u; NaN where they were not.",
+        ),
+    ]
+    sd: Annotated[
+        "Signals | None",
+        Option(
+            help="standard errors of the readings, of the same form as u, or of the derivative where only "
+            "that was measured. Their ratios are the weights of the fit, of smoothing and of the criterion; "
+            "one common factor is estimated, and told where it is far from 1."
         ),
     ]
 
@@ -566,17 +582,21 @@ class OfRegressor(TypedDict, total=False):
         "str | None",
         Option(help="the column of X, a DataFrame, that names the run of each row, if there are several."),
     ]
+    sd: Annotated[
+        "str | None",
+        Option(help="the column of X, a DataFrame, with the standard errors of y, if they are known."),
+    ]
     random_state: Annotated[
         "object",
         Option(help="an integer or a generator; None is 0, so that fits are reproducible."),
     ]
 
 
-class FitOptions(Slopes, Measurements, total=False):
+class FitOptions(Readings, Measurements, total=False):
     """The options of `gode.fit`."""
 
 
-class DiscoverOptions(Slopes, Measurements, Searching, Seed, total=False):
+class DiscoverOptions(Readings, Measurements, Searching, Seed, total=False):
     """The options of `gode.discover`."""
 
 

@@ -234,6 +234,7 @@ def _run_json(run: Run) -> Json:
         "interpolation": run.interpolation.value,
         **({"doses": encode(run.doses)} if run.doses else {}),
         **({} if run.limits is None else {"limits": encode(run.limits)}),
+        **({} if run.sd is None else {"sd": encode(run.sd)}),
     }
 
 
@@ -261,7 +262,19 @@ def _run(data: object, states: tuple[str, ...], where: str) -> Run:
     if run.n_points != len(t):
         raise FileError(f"{where} has rows where nothing was observed")
     how = chosen_interpolation(None, data.get("interpolation", "auto"))  # type: ignore[attr-defined]
-    return replace(run, initial=initial, interpolation=how, limits=_limits(data, 3 * d, where))
+    limits, sd = _limits(data, 3 * d, where), _errors(data, observed, where)
+    return replace(run, initial=initial, interpolation=how, limits=limits, sd=sd)
+
+
+def _errors(data: object, observed: Float, where: str) -> Float | None:
+    """Return the given standard errors of a run; most records have none."""
+    if not isinstance(data, dict) or "sd" not in data:
+        return None
+    sd = decode_array(data["sd"], f"{where}.sd", observed.shape)
+    given = np.isfinite(sd).any(axis=1, keepdims=True) & np.isfinite(observed)
+    if np.any(given & ~(sd > 0)):
+        raise FileError(f"{where}.sd must be positive wherever there is a reading")
+    return sd
 
 
 def _limits(data: object, n_channels: int, where: str) -> Limits | None:

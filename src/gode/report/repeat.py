@@ -41,6 +41,7 @@ def python_call(discovery: Discovery) -> str:
     own = called(dataset)
     states = [own.get(state, state) for state in dataset.states]
     given += [f"names={states!r}"] if states != ["u"] else []
+    given += ["sd=sd"] if any(run.sd is not None for run in dataset.runs) else []
     if dataset.inputs:
         given.append(f"force={_force_argument(discovery)}")
     given += [f"doses={_doses_argument(discovery)}"] if dataset.is_dosed else []
@@ -59,6 +60,8 @@ def command(discovery: Discovery) -> str:
         words = ["gode", "fit", "; ".join(_equations(discovery)), "data.csv"]
     for role, column in _columns(discovery).items():
         words += [f"--{role}", column]
+    if any(run.sd is not None for run in discovery.prepared.dataset.runs):
+        words += ["--sd", discovery.prepared.dataset.labels.get("sd", "sd")]
     for edit in discovery.prepared.dataset.edits:
         words += ["--edit", edit]
     words += [word for text in _dosed(discovery) for word in ("--dose", text)]

@@ -33,6 +33,7 @@ class DataOptions:
     states: str | None = None
     velocity: str | None = None
     acceleration: str | None = None
+    sd: str | None = None
     force: str | None = None
     run: str | None = None
     initial: tuple[str, ...] = ()
@@ -80,7 +81,7 @@ def dataset_of(tables: "Sequence[Table]", options: DataOptions) -> "tuple[Datase
         names=asked.states,
         initial=_initial_values(options.initial, len(readings.runs), asked.states),
         interpolation=chosen_interpolation(options.hold, options.interpolation),
-        labels={**readings.labels, **asked.formulas},
+        labels={**readings.labels, **asked.formulas, **({"sd": options.sd} if options.sd else {})},
         units=options.column_units,
         run_names=readings.names,
     )
@@ -114,7 +115,7 @@ def read_arguments(*files: str, **options: Unpack[FromFiles]) -> dict[str, objec
     out = {name: values for name, values in arguments.items() if values is not None}
     if len(asked.states) > 1:
         return {**out, "names": list(asked.states)}
-    for name in {*SIGNALS} & {*out}:
+    for name in {*SIGNALS, "sd"} & {*out}:
         (out[name],) = out[name].values()
     names = [name for name in (_name(readings, asked.states[0]),) if name.isidentifier()]
     if len(out.get("force", ())) == 1:
@@ -169,6 +170,8 @@ def _read(tables: "Sequence[Table]", options: DataOptions) -> "tuple[Readings, A
     from gode.tables.runs import runs_of_tables
 
     tables = [edit_table(table, options.edit) for table in tables]
+    if options.sd is not None:
+        tables = [table.with_errors(split_list(options.sd)) for table in tables]
     roles = Roles(**{role: getattr(options, role) for role in COLUMNS})
     dosing = [find_dose_columns(table, options.dose) for table in tables]
     complete, left = tables, list[str]()
@@ -242,10 +245,14 @@ def _of_doses(
 
 def _arguments(readings: "Readings", asked: Asked) -> dict[str, Any]:
     """Return what was read as arguments of `make_dataset`: lists with one entry for each run, by name."""
+    from gode.tables.runs import ERRORS
+
     arguments: dict[str, Any] = {"t": readings.column("t")}
     for argument, primes in SIGNALS.items():
         found = {state: readings.column(state + primes) for state in asked.states}
         arguments[argument] = {name: values for name, values in found.items() if values is not None} or None
+    errors = {state: readings.column(f"{ERRORS}{state}") for state in asked.states}
+    arguments["sd"] = {name: values for name, values in errors.items() if values is not None} or None
     inputs = {name: readings.column(name) for name in readings.inputs}
     arguments["force"] = {**inputs, **asked.formulas} or None
     arguments["doses"] = list(readings.doses) or None

@@ -77,8 +77,13 @@ def without_doses(table: Table, columns: DoseColumns) -> Table:
     """Return the readings alone, without what tells of doses."""
     kept = ~_rows_without_reading(table, columns)
     places = [i for i, name in enumerate(table.names) if name not in columns.apart]
+    errors = table.errors
+    if errors is not None:
+        columns_of_errors = tuple(column[kept] for column in errors.columns)
+        errors = replace(errors, columns=columns_of_errors, lines=errors.lines[kept])
     return replace(
         table,
+        errors=errors,
         names=tuple(table.names[i] for i in places),
         units=tuple(table.units[i] for i in places),
         columns=tuple(table.columns[i][kept] for i in places),

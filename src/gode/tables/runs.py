@@ -23,6 +23,7 @@ from gode.tables.times import Times, joined, unrolled
 APART = ("t", "run")  # columns that are no signal
 LINE = "#line"  # key of the number of each row in its file; no state can have that name
 OTHER = "other: "  # begins the key of a column without a role, which is kept as a possible input
+ERRORS = "sd of "  # begins the key of the standard errors of a state
 LIMITS = "limits: "  # begins the key of the limits (n, 2) of readings such as <0.05
 # This many of such columns are kept. Set by hand: each is tried as an input where a fit is poor, which takes
 # time.
@@ -107,7 +108,8 @@ def runs_of_tables(
         turns = 0
         for roles in roles_of_table:
             well = str(roles.u) if len(roles_of_table) > 1 else ""
-            for name, run, turned in _split(table, roles, times, others):
+            own = None if table.errors is None else _errors_of(table, table.errors, roles_of_table, roles)
+            for name, run, turned in _split(table, roles, times, others, own or {}):
                 called = _unique(", ".join(filter(None, (stem, well, name))), runs)
                 runs[called], doses[called] = run, given.get(name, [])
                 turns = max(turns, turned)
@@ -194,11 +196,29 @@ def _unique(name: str, names: Collection[str]) -> str:
     return next(each for each in chain([name], numbered) if each not in names)
 
 
+def _errors_of(table: Table, errors: Table, taken: Sequence[Roles], roles: Roles) -> dict[str, Float]:
+    """Return the standard errors of each state, by their keys: of several wells those of one.
+
+    Raises:
+        DataError: if there are not as many columns as states, or as wells.
+    """
+    states = [key for key in roles.channels if "'" not in key] or ["u"]
+    wanted = len(taken) if len(taken) > 1 else len(states)
+    if len(errors.names) != wanted:
+        what = "columns of u" if len(taken) > 1 else "state" if wanted == 1 else "states"
+        raise DataError(
+            f"{table.source}: --sd names {len(errors.names)} columns for {wanted} {what}; give one for each"
+        )
+    own = [errors.names[taken.index(roles)]] if len(taken) > 1 else errors.names
+    return {f"{ERRORS}{state}": errors.numbers(name) for state, name in zip(states, own, strict=True)}
+
+
 def _split(
-    table: Table, roles: Roles, times: Times, others: Sequence[str]
+    table: Table, roles: Roles, times: Times, others: Sequence[str], errors: Mapping[str, Float]
 ) -> Iterator[tuple[str, Mapping[str, Float], int]]:
     """Yield name, columns and clock wraps of each run, in which time must increase."""
     columns = {key: table.numbers(name) for key, name in roles.columns().items() if key not in APART}
+    columns |= errors
     signals = _signals(roles)
     limits = {key: table.limits(name) for key, name in roles.columns().items() if name in signals}
     columns |= {LIMITS + key: pairs for key, pairs in limits.items() if not np.isnan(pairs).all()}
@@ -235,6 +255,7 @@ def _sentences(
     """Return what was read from a table, and what is not sure about it or was left out."""
     roles = taken[0]
     apart = {"run", *(["u"] if roles.u is not None else [])}
+    errors = [] if table.errors is None else [f"sd from {listed(table.errors.names)}"]
     parts = [f"{role} from {table.label(name)!r}" for role, name in roles.items() if role not in apart]
     if times.form:
         parts[0] = f"time from {roles.time!r}" + (f" and {beside!r}" if beside else "")
@@ -248,7 +269,7 @@ def _sentences(
     by += ["by column"] if len(taken) > 1 else []
     runs = f", {n_runs} runs {' and '.join(by)}" if by else ""
     notes = "".join(f", {note}" for note in table.notes)
-    read = f"{table.n_rows} rows{runs}{notes}; {', '.join(parts)}{_unused(table, taken, beside)}"
+    read = f"{table.n_rows} rows{runs}{notes}; {', '.join([*parts, *errors])}{_unused(table, taken, beside)}"
     return [f"{table.source}: {read}", *table.asks, *_left_out(table, taken)]
 
 
