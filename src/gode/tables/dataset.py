@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from gode.errors import ConfigError, shortened
 from gode.options.calls import completed, takes_options
-from gode.options.table import FromFiles
+from gode.options.files import FromFiles
 from gode.tables.cells import split_list
 from gode.tables.columns import Asked, asked_columns, guessed_system, state_columns, states_of_equations
 
