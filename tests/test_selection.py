@@ -6,7 +6,8 @@ from scipy.signal import lfilter
 
 from gode.data import Columns, Dataset, columns_of_run, make_run
 from gode.equation import parse_equation
-from gode.fitting.evidence import fitted_polynomials, residuals_of
+from gode.fitting.evidence import Residuals, fitted_polynomials, residuals_of
+from gode.fitting.population import Individuals
 from gode.fitting.shooting import Shot
 from gode.fitting.target import Target
 from gode.prior import log_prior
@@ -203,7 +204,7 @@ def test_support_needs_a_gain_of_ten_over_a_polynomial(gain, supported):
     criterion = rank(Pool([RIGHT], (0.0,)), CONFIG).candidates[0].criterion
     n, k = RIGHT.n_values, 2
     square = (n - k) / n * np.exp((criterion + gain - k * np.log(n)) / n)
-    assert rank(Pool([RIGHT], (0.0,), [((square,), k)]), CONFIG).supported is supported
+    assert rank(Pool([RIGHT], (0.0,), [((Residuals(square, 1.0),), k)]), CONFIG).supported is supported
 
 
 def polynomials(*runs):
@@ -215,16 +216,45 @@ def test_polynomials_have_the_degree_that_makes_the_observed_channel_constant_an
     line, noise = 3.0 + 2.0 * t, np.tile([0.1, -0.1, 0.0], 3)
     scatter = 100 * np.mean((line - line.mean()) ** 2)
     level, slope = polynomials(make_run(t, u=line))
-    assert level == (pytest.approx((scatter,)), 1)
-    assert slope == (pytest.approx((0,), abs=1e-9), 2)
+    assert (level[0][0].square, level[1]) == (pytest.approx(scatter), 1)
+    assert (slope[0][0].square, slope[1]) == (pytest.approx(0, abs=1e-9), 2)
     both = polynomials(make_run(t, u=line), make_run(t, u=line + noise))
     assert [k for _, k in both] == [2, 4]
     rest = noise - np.polyval(np.polyfit(t, noise, 1), t)
-    assert both[1][0] == (pytest.approx(100 * np.mean(rest**2) / 2),)
-    (level, k), _ = polynomials(make_run(t, velocity=line))
-    assert (level, k) == ((pytest.approx(scatter / 4),), 1)
+    assert both[1][0][0].square == pytest.approx(100 * np.mean(rest**2) / 2)
+    ((level,), k), _ = polynomials(make_run(t, velocity=line))
+    assert (level.square, k) == (pytest.approx(scatter / 4), 1)
 
 
 def test_standard_errors_are_the_roots_of_the_variances():
     found = replace(RIGHT, covariance=np.array([[4.0, 1.0], [1.0, -1e-20]]))
     assert found.errors.tolist() == [2.0, 0.0]
+
+
+def test_constants_of_each_run_gain_nothing_where_the_runs_do_not_differ():
+    """Twelve runs of eight values: equal residuals with eleven numbers more are no better."""
+    n, runs, error = 96, 12, 0.05
+    left = (tuple(residuals_of([np.random.default_rng(1).standard_normal(n)], n)),)
+    shared = replace(RIGHT, n_values=n, n_free=14, independent=float(n), by_state=left, rms=1.0)
+    scattered = 0.7 + error * np.linspace(-1.4, 1.4, runs)[:, None]  # as their errors make them
+    for values, gains in ((scattered, False), (0.7 + 40 * (scattered - 0.7), True)):
+        own = Individuals((0,), values, np.full((runs, 1, 1), error**2))
+        more = 1.0 + gains * float(np.mean((values - 0.7) ** 2) / error**2)  # of the squares without them
+        alone = replace(shared, own=own, n_free=25)
+        without = replace(shared, by_state=(tuple(Residuals(*left[0]).scaled(more)),), rms=more**0.5)
+        both = [weighed(c, (1e-3,), CONFIG, float(n)).criterion for c in (without, alone)]
+        assert (both[1] < both[0]) is gains
+
+
+def test_a_polynomial_may_have_correlated_residuals_as_a_law_may():
+    rng = np.random.default_rng(3)
+    noise = np.zeros(200)
+    for i in range(1, 200):
+        noise[i] = 0.8 * noise[i - 1] + rng.standard_normal()
+    own = residuals_of([noise], 200)
+    law = replace(
+        RIGHT, n_values=200, n_free=3, independent=200.0, rms=own.square**0.5, by_state=(tuple(own),)
+    )
+    assert not rank(Pool([law], (0.0,), [((own,), 1)]), CONFIG).supported
+    as_white = [((own.white,), 1)]
+    assert rank(Pool([law], (0.0,), as_white), CONFIG).supported, "not like with like"

@@ -1,15 +1,16 @@
 """Which of the fitted equations to name, and which of them the data cannot tell from it.
 
-The criterion is -2 log of the posterior probability of an equation, up to a constant: that of the evidence of
-its residuals (`gode.fitting.evidence`), less 2 log P and 2 log p. P is the prior of the structure, learned
-from laws that people use (`gode.prior`), p the prior density of the constants inside terms, over that of
-usual ones (`gode.fitting.constant_prior`). The equation with the least criterion is named, or the most
-plausible form of it (`gode.discovery.natural_forms`).
+The criterion is -2 log of the posterior probability of an equation, up to a constant: that of the evidence
+of its residuals (`gode.fitting.evidence`), as far as draws find it (`gode.fitting.posterior_draws`), less 2 log
+P and 2 log p. P is the prior of the structure, learned from laws that people use (`gode.prior`), p the prior
+density of the constants inside terms, over that of usual ones (`gode.fitting.constant_prior`). The equation
+with the least criterion is named, or the most plausible form of it (`gode.discovery.natural_forms`).
 
 The values count as the effective number of independent residuals of the most accurate equation: all of them
-if they are white, fewer where a measurement has systematic errors that no equation follows. A constant that
-each of several runs has for itself is known from the values of one run, and costs log of their number in each
-of them. Many such constants explain much by chance, so that they also cost some standard deviations of that.
+if they are white, fewer where a measurement has systematic errors that no equation follows. Constants that
+each of several runs has for itself come from one population: their mean costs as much as a constant that all
+runs share, and each of them log(1 + spread²/error²). Many such constants explain much by chance, so that they
+also cost some standard deviations of that.
 """
 
 from collections.abc import Sequence
@@ -66,6 +67,7 @@ class Candidate:
     by_state: tuple[tuple[float, ...], ...] = ()  # `Residuals` of each state, as plain numbers
     unusual: float = 0.0  # -2 log of its prior, over that of a plain law
     own: Individuals | None = None  # constants of each run; the equation then has those of the population
+    missing: float = 0.0  # -2 log of the share of its evidence that solutions about the optimum show
 
     def law_of(self, run: int) -> Law:
         """Return the law with the constants of one run."""
@@ -111,8 +113,8 @@ class Pool:
     candidates: Sequence[Candidate]
     floor: tuple[float, ...]  # weighted residual of each state that is rounding
     polynomials: Sequence[
-        tuple[tuple[float, ...], int]
-    ] = ()  # mean squares, free numbers of a constant, a line
+        tuple[tuple[Residuals, ...], int]
+    ] = ()  # what a constant and a line leave, and their free numbers
     series: Sequence[tuple[Float, Float]] = ()  # of each run: observed, residuals of the best
 
 
@@ -193,11 +195,13 @@ def weighed(
     Without `m`, as in a search, all values count, the noise is white, and a number costs log m alone, which
     is Schwarz's price: the search follows what is accurate, and the final ranking decides what is worth it.
     """
-    states = c.states if m is not None else [state.white for state in c.states]
-    wide = m is not None and c.own is None  # the constants of each run come from one population
-    m = float(c.n_values) if m is None else m
-    evidence = _evidence(states, m, c.n_free, floor, config, wide=wide)
-    return replace(c, criterion=evidence - _saved(c, m, config) + c.unusual)
+    if m is None:
+        n = float(c.n_values)
+        evidence = deviance([state.white for state in c.states], n, c.n_free, floor, None)
+        return replace(c, criterion=evidence - _saved(c, n, config) + c.unusual)
+    alone = 0 if c.own is None else c.own.values.size - len(c.own.places)  # the mean of all runs is shared
+    evidence = _evidence(c.states, m, c.n_free, floor, config, alone=alone)
+    return replace(c, criterion=evidence + _price_of_runs(c, m, config) + c.unusual + c.missing)
 
 
 def _evidence(
@@ -207,10 +211,29 @@ def _evidence(
     floor: Sequence[float],
     config: SelectionConfig,
     *,
-    wide: bool,
+    alone: int = 0,
 ) -> float:
-    """Return -2 log of the evidence of `m` independent values with `k` fitted numbers."""
-    return deviance(states, m, k, floor, [(x / config.floor) ** 2 for x in floor] if wide else None)
+    """Return -2 log of the evidence of `m` independent values with `k` fitted numbers.
+
+    Args:
+        alone: how many of these are deviations of single runs, which have a prior of their own.
+    """
+    return deviance(states, m, k, floor, [(x / config.floor) ** 2 for x in floor], k - alone)
+
+
+def _price_of_runs(c: Candidate, m: float, config: SelectionConfig) -> float:
+    """Return -2 log of the prior of the constants of single runs, over the precision that the data give them.
+
+    They come from one population, whose mean costs as much as a constant that all runs share, and whose
+    spread costs log of the number of runs; so runs that do not differ gain nothing by constants of their own.
+    """
+    if c.own is None:
+        return 0.0
+    runs, places = c.own.values.shape
+    within = np.maximum(c.own.errors**2, 1e-12 * c.own.values**2 + 1e-300)
+    spread = np.maximum(np.var(c.own.values, axis=0, ddof=min(runs - 1, 1)) - np.mean(within, axis=0), 0.0)
+    chance = config.chance * np.sqrt(2 * c.own.values.size) * m / max(m - c.n_free, 0.5)
+    return float(places * np.log(runs) + np.sum(np.log1p(spread / within)) + chance)
 
 
 def _saved(c: Candidate, m: float, config: SelectionConfig) -> float:
@@ -300,11 +323,10 @@ def _is_supported(best: Candidate, pool: Pool, m: float, config: SelectionConfig
         return False
     plain = best.criterion + _lasting(best.equation, config)
     polynomial = all(variables(p.key) == {p.highest} for p in best.equation.skeleton.parts)
-    for squares, k in pool.polynomials:
+    for left, k in pool.polynomials:
         if polynomial and k >= best.n_free:
             continue  # a constant rate is a line itself
-        left = [Residuals(x, state.share) for x, state in zip(squares, best.states, strict=True)]
-        if _evidence(left, m, k, pool.floor, config, wide=True) < plain + least:
+        if _evidence(left, m, k, pool.floor, config) < plain + least:
             return False
     return True
 

@@ -21,6 +21,7 @@ from gode.fitting.constant_prior import improbability_of_factors, views_of
 from gode.fitting.covariance import covariances
 from gode.fitting.evidence import fitted_polynomials
 from gode.fitting.population import population_of
+from gode.fitting.posterior_draws import LEAST, missing_evidence
 from gode.fitting.prepare import Prepared
 from gode.fitting.target import Target
 from gode.search.settings import Settings
@@ -34,13 +35,26 @@ SAME_FUNCTION = 0.005
 ERRORS_OFF = 1.5
 # Averages over dense samples end before the record does, so that a fit to this fraction counts as the whole.
 WHOLE_RUN = 0.95
+# From the posteriors of so many of the best laws numbers are drawn, as far as twice what that may cost.
+DRAWN = 20
+FAR_BEHIND = -4 * float(np.log(LEAST))
 
 
 def make_pool(
-    candidates: Sequence[Candidate], prepared: Prepared, target: Target, settings: Settings
+    candidates: Sequence[Candidate],
+    prepared: Prepared,
+    target: Target,
+    settings: Settings,
+    *,
+    drawn: bool = True,
 ) -> Pool:
-    """Return the pool of candidates that were fitted to `target`, with polynomials and noise to beat."""
-    solvable = _from_first_solvable(candidates, prepared, settings)
+    """Return the pool of candidates that were fitted to `target`, with polynomials and noise to beat.
+
+    Args:
+        drawn: whether there is time to look at solutions about the optimum of the best.
+    """
+    solvable: Sequence[Candidate] = _from_first_solvable(candidates, prepared, settings)
+    solvable = _with_draws(solvable, prepared, settings) if drawn else solvable
     pool = Pool(solvable, prepared.floor, fitted_polynomials(target))
     order = rank(pool, settings.selection).candidates
     series = lowest_series(order[0], prepared, target.dataset) if order else []
@@ -62,6 +76,33 @@ def _from_first_solvable(
         if all(simulate(candidate, prepared, s, guided=guided).failure is None for s in scenarios):
             return order[i:]
     return order
+
+
+def _with_draws(
+    candidates: Sequence[Candidate], prepared: Prepared, settings: Settings
+) -> Sequence[Candidate]:
+    """Return the candidates, those that may be named with the evidence that draws do not find.
+
+    Laws with constants of each run are taken at their word, and so are all that compete with them.
+    """
+    if len(candidates) < 2 or any(c.own is not None for c in candidates):
+        return candidates
+    order = rank(Pool(candidates, prepared.floor), settings.selection).candidates
+    drawn = {}
+    for c in order[:DRAWN]:
+        if c.criterion > order[0].criterion + FAR_BEHIND:
+            break
+        rng = np.random.default_rng(settings.seed)  # the same draws for laws of as many numbers
+        missing = missing_evidence(
+            c.equation,
+            c.initial,
+            fitted_target(c, prepared),
+            c.independent,
+            config=settings.shooting,
+            rng=rng,
+        )
+        drawn[c.equation.skeleton.key] = missing
+    return [replace(c, missing=drawn.get(c.equation.skeleton.key, 0.0)) for c in candidates]
 
 
 def _is_solved_for_highest(candidate: Candidate) -> bool:

@@ -59,43 +59,50 @@ def residuals_of(series: Sequence[Float], n_values: int) -> Residuals:
 
 
 def deviance(
-    states: Sequence[Residuals], m: float, k: int, floor: Sequence[float], signals: Sequence[float] | None
+    states: Sequence[Residuals],
+    m: float,
+    k: int,
+    floor: Sequence[float],
+    signals: Sequence[float] | None,
+    priced: int | None = None,
 ) -> float:
     """Return -2 log of the evidence of `m` independent values of all states with `k` fitted numbers.
 
     Args:
         floor: residual of each state that is rounding.
         signals: variance of each state; None if the prior of a number holds as much as one value does.
+        priced: how many of the numbers have this prior, by default all.
     """
+    priced = k if priced is None else priced
     phi = CORRELATIONS if all(state.series for state in states) else CORRELATIONS[:1]
     total = np.zeros(len(phi))
     for i, (state, least) in enumerate(zip(states, floor, strict=True)):
         variance = state.innovations(phi) * m / max(m - k, 0.5) + least**2
         total += state.share * m * (np.log(variance) - state.series * np.log1p(-(phi**2)))
         wide = 1.0 if signals is None else np.maximum(signals[i] * (1 - phi) ** 2 / variance, 1.0)
-        total += state.share * k * np.log(max(m, 2.0) * wide)
+        total += state.share * priced * np.log(max(m, 2.0) * wide)
     weights = PRIOR[: len(phi)] / PRIOR[: len(phi)].sum()
     return float(-2 * np.logaddexp.reduce(np.log(weights) - 0.5 * total))
 
 
-def fitted_polynomials(target: Target) -> list[tuple[tuple[float, ...], int]]:
-    """Return the mean squares and the free numbers of polynomials in t, one for each state of each run.
+def fitted_polynomials(target: Target) -> list[tuple[tuple[Residuals, ...], int]]:
+    """Return what is left by polynomials in t, one for each state of each run, and their free numbers.
 
     They have just the degree that makes the lowest observed channel a constant, and one more.
     """
     found = []
     for extra in (0, 1):
-        squares = [_polynomial(target, s, extra) for s in range(len(target.scales))]
-        measured = len(squares) - len(target.dataset.hidden)
-        found.append((tuple(squares), measured * len(target.dataset.runs) * (extra + 1)))
+        left = [_polynomial(target, s, extra) for s in range(len(target.scales))]
+        measured = len(left) - len(target.dataset.hidden)
+        found.append((tuple(left), measured * len(target.dataset.runs) * (extra + 1)))
     return found
 
 
-def _polynomial(target: Target, state: int, extra: int) -> float:
-    """Return the mean square that polynomials of one state leave; 0 for a state that was never measured."""
+def _polynomial(target: Target, state: int, extra: int) -> Residuals:
+    """Return what polynomials of one state leave; nothing of a state that was never measured."""
     if state in target.dataset.hidden:
-        return 0.0
-    sse, n = 0.0, 0
+        return Residuals(0.0, 0.0)
+    series: list[Float] = []
     own = slice(3 * state, 3 * state + 3)
     for i, run in enumerate(target.dataset.runs):
         weights = target.samples[i][1].T[own]
@@ -111,6 +118,6 @@ def _polynomial(target: Target, state: int, extra: int) -> float:
             values.append(run.observed[own][k, here] * weights[k, here])
         design, wanted = np.vstack(rows), np.concatenate(values)
         fitted = design @ np.linalg.lstsq(design, wanted, rcond=None)[0]
-        sse += float(np.sum((wanted - fitted) ** 2))
-        n += len(wanted)
-    return sse / n
+        ends = np.cumsum([len(part) for part in values])[:-1]
+        series += np.split(wanted - fitted, ends)
+    return residuals_of(series, target.dataset.n_observed)
