@@ -3,7 +3,7 @@
 from __future__ import annotations  # help() then shows types by their names
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from os import PathLike
@@ -28,6 +28,7 @@ from gode.discovery.constants import (
     shared_words,
 )
 from gode.discovery.framing import by_columns, with_called
+from gode.discovery.held_back import forecast_of
 from gode.discovery.identifiability import profile, with_intervals
 from gode.discovery.invariants import potential_text
 from gode.discovery.natural_forms import natural_constants
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
     from gode.report.linear import Linear, Place
 
 Given = TypeVar("Given")
+LAW_WIDTH = 70  # The characters of a law in a table of them: with the other columns they fill a line.
 
 
 @dataclass(frozen=True, repr=False)
@@ -193,11 +195,33 @@ class Finding:
         return potential_text(self.law)
 
 
+class Candidates(list[Candidate]):
+    """The laws that were fitted, the best first, which are shown as a table."""
+
+    def __init__(self, laws: Iterable[Candidate], rows: Callable[[], list[dict[str, object]]]) -> None:
+        super().__init__(laws)
+        self.rows = rows
+
+    @cached_property
+    def table(self) -> pd.DataFrame:
+        """Law, complexity, misfit, criterion, probability and error on what was held back of each.
+
+        Misfits are root mean square residuals in units of the noise, the criterion is told over the least.
+        """
+        return _table(self.rows())
+
+    def __repr__(self) -> str:
+        return self.table.to_string(max_colwidth=LAW_WIDTH)
+
+    def _repr_html_(self) -> str:
+        return str(self.table._repr_html_())  # type: ignore[operator]
+
+
 @dataclass(frozen=True, repr=False)
 class Discovery:
     """The equation found, its rivals, the data and the settings."""
 
-    candidates: Sequence[Candidate]  # the best first
+    candidates: Sequence[Candidate]  # the best first; a table where they are shown
     prepared: Prepared
     settings: Settings
     n_fitted: int
@@ -209,7 +233,8 @@ class Discovery:
     solved: int = 0  # equations solved along the data, where a record keeps only some of them
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "candidates", with_called(self.candidates, self.prepared.dataset))
+        laws = with_called(self.candidates, self.prepared.dataset)
+        object.__setattr__(self, "candidates", Candidates(laws, self.candidate_rows))
 
     @property
     def order(self) -> Sequence[Candidate]:
@@ -309,11 +334,7 @@ class Discovery:
 
         The probability is that if one of the candidates is right, NaN where none explains the data.
         """
-        config, floor = self.settings.selection, self.prepared.floor
-        chances = dict.fromkeys(map(id, self.candidates), np.nan)
-        if self.assessment.probability is not None:
-            found = probabilities(self.candidates, config, floor).tolist()
-            chances = {id(c): p for c, p in zip(self.candidates, found, strict=True)}
+        chances = self._chances()
         near = {id(c) for c in self.assessment.near}
         on_front = {id(c) for c in front(self.candidates)}
         least = min(c.criterion for c in self.candidates)
@@ -334,6 +355,33 @@ class Discovery:
                 }
             )
         return rows
+
+    def candidate_rows(self) -> list[dict[str, object]]:
+        """Return the rows of the table of all candidates."""
+        chances, least = self._chances(), min(c.criterion for c in self.candidates)
+        noise = self.quality.misfit / self.candidates[0].rms  # from that of smoothing to that of residuals
+        rows: list[dict[str, object]] = []
+        for c in self.candidates:
+            test = forecast_of(c, self.prepared, self.noise)
+            rows.append(
+                {
+                    "law": "; ".join(Finding(c).lines()),
+                    "complexity": c.complexity,
+                    "misfit": c.rms * noise,
+                    "criterion": c.criterion - least,
+                    "probability": chances[id(c)],
+                    **({} if test is None else {"held back": test.misfit}),
+                }
+            )
+        return rows
+
+    def _chances(self) -> dict[int, float]:
+        """Return the probability of each candidate if one is right; NaN where none explains the data."""
+        if self.assessment.probability is None:
+            return dict.fromkeys(map(id, self.candidates), np.nan)
+        config, floor = self.settings.selection, self.prepared.floor
+        found = probabilities(self.candidates, config, floor).tolist()
+        return {id(c): p for c, p in zip(self.candidates, found, strict=True)}
 
     @property
     def run_rows(self) -> list[dict[str, object]]:
