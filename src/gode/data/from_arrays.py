@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike
 
 from gode.arrays import Float, Force, Series, Signals
 from gode.data.columns import INPUT, STATES, channel_names, check_alike, check_increasing
-from gode.data.dataset import MIN_POINTS, Dataset, Input, Interpolation, Run, with_units
+from gode.data.dataset import MIN_POINTS, Dataset, Input, Interpolation, Run, plain_label, with_units
+from gode.data.doses import Dose, check_times, doses_of_runs, make_doses
 from gode.data.states import (
     as_numbers,
     as_seconds,
@@ -46,6 +47,7 @@ def make_dataset(
     force: Force | None = None,
     initial: Signals | None = None,
     *,
+    doses: object = None,
     names: Sequence[str] | None = None,
     interpolation: Interpolation = Interpolation.AUTO,
     labels: Mapping[str, str] | None = None,
@@ -60,6 +62,8 @@ def make_dataset(
     callable input that is held or interpolated linearly is evaluated at the times of the data.
 
     Args:
+        doses: rows (state, time, amount) or (state, time, amount, duration), or a table of them; of several
+            runs a list of these, or the same for all.
         names: of the states.
         labels: names and units of the columns, by t and the names of states and inputs.
         units: of t, states and inputs, by their names.
@@ -79,7 +83,9 @@ def make_dataset(
     parts = {
         name: _per_run(values, name, len(times)) if several else [values] for name, values in given.items()
     }
+    dosed = doses_of_runs(doses, len(times))
     states = state_names([parts[name][0] for name in CHANNELS], names)
+    alone = plain_label((labels or {}).get("u", "")) if len(states) == 1 else ""
     inputs = [_inputs(part) for part in parts["force"]]
     check_alike([tuple(of_run) for of_run in inputs], "inputs")
     if len(states) > 1:
@@ -101,6 +107,7 @@ def make_dataset(
             inputs=_as_in_equation(inputs[i], states),
             initial=initial_of(parts["initial"][i], states, where),  # type: ignore[arg-type]
             interpolation=interpolation,
+            doses=make_doses(dosed[i], states, where, alone),
             label=label,
             states=states,
             sd=sd_i,  # type: ignore[arg-type]
@@ -126,13 +133,15 @@ def make_run(
     inputs: Mapping[str, object] | None = None,
     initial: ArrayLike | None = None,
     interpolation: Interpolation = Interpolation.AUTO,
+    doses: Sequence[Dose] = (),
     label: str = "",
     states: tuple[str, ...] = STATES,
     sd: ArrayLike | None = None,
 ) -> Run:
     """Return a checked run; rows without a time or without any observation are dropped.
 
-    Dates and durations of any unit become seconds from the first.
+    A run with doses begins at the first of them, if that comes before all readings. Dates and durations of
+    any unit become seconds from the first.
 
     Args:
         u, velocity, acceleration: (n,) of one state, (n, d) of several.
@@ -159,18 +168,39 @@ def make_run(
         raise DataError(
             f"{where}nothing is observed: every value is missing; pass u, velocity or acceleration"
         )
+    first = [dose.t for dose in doses if dose.t < np.min(time[keep])][:1]
+    if first and first[0] in time:
+        keep |= time == first[0]
+    elif first:
+        time = np.append(first, time)
+        observed = _with_first(observed)
+        errors = None if errors is None else _with_first(errors)
+        signals = {k: _from_first(v) for k, v in signals.items()}
+        keep = np.append(True, keep)
     run = Run(
         t=time[keep],
         observed=observed[:, keep],
         initial=_initial(initial, states, where),
         inputs={k: v[keep] if isinstance(v, np.ndarray) else v for k, v in signals.items()},
         interpolation=interpolation,
+        doses=tuple(doses),
         sd=None if errors is None else errors[:, keep],
     )
+    check_times(run.doses, float(run.t[-1]), where)
     _check_times(run.t, where)
     _check_units_of_time(run, where)
     _check_enough(run, states, where)
     return run
+
+
+def _with_first(rows: Float) -> Float:
+    """Return rows of readings with one more time before them, at which nothing was read."""
+    return np.column_stack([np.full(len(rows), np.nan), rows])
+
+
+def _from_first(signal: Input) -> Input:
+    """Return samples with the first of them at one more time, before it."""
+    return np.append(signal[:1], signal) if isinstance(signal, np.ndarray) else signal
 
 
 def _holds_runs(t: object) -> bool:

@@ -14,6 +14,7 @@ import numpy as np
 
 from gode.arrays import Float, Int
 from gode.data.dataset import Run, Smooth, cycles, lowest_channel, most_cycles
+from gode.data.doses import added
 from gode.data.gp import BRIEF, CAREFUL, LENT, TUNING_POINTS, Tuning, smooth_blocks, smooth_gp
 from gode.data.noise import FLOOR, MIXED, SURE, curve_sizes, is_noisy, noise_profile, with_noise
 
@@ -153,6 +154,8 @@ def evenly(n: int, most: int) -> list[int]:
 
 
 def _smooth_state(run: Run, exact: Float, profile: Float | None = None, tuning: Tuning = CAREFUL) -> Smooth:
+    if run.doses:
+        return _smooth_between_doses(run, exact, profile, tuning)
     if run.n_points <= BLOCK:
         return smooth_gp(run, known=exact, profile=profile, tuning=tuning)
     kept = np.asarray(np.isfinite(run.observed).any(axis=0))
@@ -174,6 +177,16 @@ def _smooth_state(run: Run, exact: Float, profile: Float | None = None, tuning: 
     return replace(fine, noise=_residual_deviation(run, fine))
 
 
+def _smooth_between_doses(run: Run, exact: Float, profile: Float | None, tuning: Tuning) -> Smooth:
+    """Return a run with doses smoothed: what is left without them has no jumps."""
+    observed = run.observed.copy()
+    observed[:2] -= added(run.doses, run.t)
+    found = _smooth_state(replace(run, observed=observed, doses=()), exact, profile, tuning)
+    values = found.values.copy()
+    values[:2] += added(run.doses, found.t)
+    return replace(found, values=values)
+
+
 def _smooth_logarithms(parts: Sequence[tuple[Run, Float]]) -> list[Smooth] | None:
     """Return one state of all runs smoothed in its logarithm, with noise that is one fraction of the value.
 
@@ -183,7 +196,10 @@ def _smooth_logarithms(parts: Sequence[tuple[Run, Float]]) -> list[Smooth] | Non
         parts: each run and its exact initial values (2,), NaN where unknown.
     """
     signs = {s for run, _ in parts for s in np.unique(np.sign(run.observed[np.isfinite(run.observed)]))}
-    values_alone = all(not np.isfinite(run.observed[1:]).any() and run.n_points <= BLOCK for run, _ in parts)
+    values_alone = all(
+        not np.isfinite(run.observed[1:]).any() and run.n_points <= BLOCK and not run.doses
+        for run, _ in parts
+    )
     if len(signs) != 1 or 0.0 in signs or not values_alone:
         return None
     (sign,) = signs

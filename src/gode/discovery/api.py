@@ -179,6 +179,7 @@ def discover(
         given["acceleration"],
         given["force"],
         given["initial"],
+        doses=given["doses"],
         names=names,
         interpolation=joined,
         units=given["units"],

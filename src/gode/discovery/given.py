@@ -94,6 +94,7 @@ def fit(equation: Texts, t: Series, u: Signals | None = None, **options: Unpack[
         acceleration,
         given["force"],
         given["initial"],
+        doses=given["doses"],
         names=names,
         interpolation=joined,
         units=given["units"],
@@ -190,6 +191,7 @@ def _kept(known: Known, skeleton: LawSkeleton) -> Known:
 
 def _best_fit(dataset: Dataset, skeleton: LawSkeleton, settings: Settings) -> Discovery:
     """Return the best trajectory fit from many minima of the cheap problems."""
+    dataset = _empty_before_doses(dataset)
     check_enough(dataset, skeleton, settings.individual)
     own = bool(settings.individual)
     prepared = prepare(dataset, settings.order, settings.selection.floor, individual=own)
@@ -232,6 +234,22 @@ def _best_fit(dataset: Dataset, skeleton: LawSkeleton, settings: Settings) -> Di
     told += [str(each) for each in open_ones] or _as_good(best[0], reached)
     bars = with_error_bars(best, prepared, settings)
     return with_causes(Discovery(bars, prepared, settings, 1, remarks=tuple(told)))
+
+
+def _empty_before_doses(dataset: Dataset) -> Dataset:
+    """Return the data with hidden states that start at zero in runs with doses, where nothing else is known.
+
+    Nothing is in a body before the first dose; what was in it could not be told from what was given.
+    """
+    if not (dataset.is_dosed and dataset.hidden):
+        return dataset
+    places = [2 * s + k for s in dataset.hidden for k in range(2)]
+    runs = []
+    for run in dataset.runs:
+        initial = run.initial.copy()
+        initial[places] = np.where(np.isnan(initial[places]), 0.0, initial[places])
+        runs.append(replace(run, initial=initial) if run.doses else run)
+    return replace(dataset, runs=tuple(runs))
 
 
 def _starts(skeleton: Skeleton, prepared: Prepared, settings: Settings) -> list[Equation]:

@@ -15,6 +15,7 @@ from gode.data.columns import INPUT
 from gode.data.dataset import Limits
 from gode.errors import DataError
 from gode.tables.clues import run_rows
+from gode.tables.doses import DoseColumns, Row, doses_by_run, without_doses
 from gode.tables.roles import Roles, assign_columns, reasons_against
 from gode.tables.table import Table, listed
 from gode.tables.times import Times, joined, unrolled
@@ -52,6 +53,7 @@ class Readings:
     told: tuple[str, ...]  # what was read, one sentence per file
     others: Mapping[str, list[Float]]  # columns of numbers without a role, for each run
     inputs: tuple[str, ...] = ()  # the columns of known inputs
+    doses: tuple[list[Row], ...] = ()  # of each run, where there are some
 
     def column(self, name: str) -> list[Float] | None:
         """Return one column of all runs, or None where there is none."""
@@ -69,12 +71,23 @@ class Readings:
         return Limits(t, channel, pairs[:, 0], pairs[:, 1]).at(np.argsort(t, kind="stable"))
 
 
-def runs_of_tables(tables: Sequence[Table], asked: Roles, *, natural: bool = False) -> Readings:
+def runs_of_tables(
+    tables: Sequence[Table],
+    asked: Roles,
+    *,
+    natural: bool = False,
+    dosing: Sequence[DoseColumns | None] = (),
+) -> Readings:
     """Return the runs in some tables, which must have columns for the same roles.
 
     Args:
         natural: whether times of day and dates count minutes, hours or days where the runs are that long.
+        dosing: the columns of each table that tell of doses, where there are such.
     """
+    complete = tables
+    if any(dosing):
+        pairs = zip(tables, dosing, strict=True)
+        tables = [table if columns is None else without_doses(table, columns) for table, columns in pairs]
     taken: list[list[Roles]] = []
     clocks: list[tuple[Times, str]] = []
     for table in tables:
@@ -84,8 +97,10 @@ def runs_of_tables(tables: Sequence[Table], asked: Roles, *, natural: bool = Fal
     if natural:
         tables = _with_natural_units(tables, taken, [times for times, _ in clocks])
     runs: dict[str, Mapping[str, Float]] = {}
+    doses: dict[str, list[Row]] = {}
     told: list[str] = []
-    for table, roles_of_table, (times, beside) in zip(tables, taken, clocks, strict=True):
+    for i, (table, roles_of_table, (times, beside)) in enumerate(zip(tables, taken, clocks, strict=True)):
+        given = _doses(complete[i], dosing[i] if dosing else None, roles_of_table[0])
         before = len(runs)
         stem = Path(table.source).stem if len(tables) > 1 else ""
         left = _unassigned(table, roles_of_table, beside)
@@ -95,7 +110,8 @@ def runs_of_tables(tables: Sequence[Table], asked: Roles, *, natural: bool = Fal
             well = str(roles.u) if len(roles_of_table) > 1 else ""
             own = None if table.errors is None else _errors_of(table, table.errors, roles_of_table, roles)
             for name, run, turned in _split(table, roles, times, others, own or {}):
-                runs[_unique(", ".join(filter(None, (stem, well, name))), runs)] = run
+                called = _unique(", ".join(filter(None, (stem, well, name))), runs)
+                runs[called], doses[called] = run, given.get(name, [])
                 turns = max(turns, turned)
         told += _sentences(table, roles_of_table, times, beside, turns, len(runs) - before)
     names = tuple(runs) if len(runs) > 1 else ()
@@ -104,7 +120,23 @@ def runs_of_tables(tables: Sequence[Table], asked: Roles, *, natural: bool = Fal
     columns = {key.removeprefix(OTHER): values for key, values in free.items() if key.startswith(OTHER)}
     first = taken[0][0]
     inputs = tuple(first.inputs) if first.force is None else (INPUT,)
-    return Readings(rows, names, _labels(tables[0], taken[0]), tuple(told), columns, inputs)
+    labels = _labels(tables[0], taken[0])
+    dosed = tuple(doses.values()) if any(doses.values()) else ()
+    return Readings(rows, names, labels, (*told, *_doses_told(dosed)), columns, inputs, dosed)
+
+
+def _doses(table: Table, columns: DoseColumns | None, roles: Roles) -> dict[str, list[Row]]:
+    return {} if columns is None else doses_by_run(table, columns, str(roles.time), roles.run)
+
+
+def _doses_told(doses: Sequence[Sequence[Row]]) -> list[str]:
+    """Return a sentence about the doses of all runs."""
+    if not doses:
+        return []
+    n = sum(map(len, doses))
+    infusions = sum(row[3] > 0 for rows in doses for row in rows)
+    of_them = f", {infusions} of them infusions" if infusions else ""
+    return [f"{n} dose{'s' if n > 1 else ''} in {len(doses)} run{'s' if len(doses) > 1 else ''}{of_them}"]
 
 
 def _with_natural_units(
