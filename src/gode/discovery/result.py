@@ -3,7 +3,7 @@
 from __future__ import annotations  # help() then shows types by their names
 
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from os import PathLike
@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 from gode.arrays import Float
 from gode.data.dataset import column_units
 from gode.data.doses import make_doses
+from gode.discovery.candidates import Candidates, table_of
 from gode.discovery.constants import (
     Constant,
     constants_of,
@@ -55,7 +56,6 @@ if TYPE_CHECKING:
     from gode.report.linear import Linear, Place
 
 Given = TypeVar("Given")
-LAW_WIDTH = 70  # The characters of a law in a table of them: with the other columns they fill a line.
 
 
 @dataclass(frozen=True, repr=False)
@@ -196,28 +196,6 @@ class Finding:
         return potential_text(self.law)
 
 
-class Candidates(list[Candidate]):
-    """The laws that were fitted, the best first, which are shown as a table."""
-
-    def __init__(self, laws: Iterable[Candidate], rows: Callable[[], list[dict[str, object]]]) -> None:
-        super().__init__(laws)
-        self.rows = rows
-
-    @cached_property
-    def table(self) -> pd.DataFrame:
-        """Law, complexity, misfit, criterion, probability and error on what was held back of each.
-
-        Misfits are root mean square residuals in units of the noise, the criterion is told over the least.
-        """
-        return _table(self.rows())
-
-    def __repr__(self) -> str:
-        return self.table.to_string(max_colwidth=LAW_WIDTH)
-
-    def _repr_html_(self) -> str:
-        return str(self.table._repr_html_())  # type: ignore[operator]
-
-
 @dataclass(frozen=True, repr=False)
 class Discovery:
     """The equation found, its rivals, the data and the settings."""
@@ -327,7 +305,7 @@ class Discovery:
     @cached_property
     def equations(self) -> pd.DataFrame:
         """The front of accuracy against complexity and the near ties, the best first."""
-        return _table(self.equation_rows)
+        return table_of(self.equation_rows)
 
     @cached_property
     def equation_rows(self) -> list[dict[str, object]]:
@@ -411,7 +389,7 @@ class Discovery:
 
         They are called as in `equation.lines_per_run()`; without such constants the table has no columns.
         """
-        return _table(self.run_rows).set_index("run")
+        return table_of(self.run_rows).set_index("run")
 
     @cached_property
     def population(self) -> pd.DataFrame:
@@ -419,7 +397,7 @@ class Discovery:
 
         The deviation is that of the individuals: the errors of their estimates are taken out.
         """
-        return _table(self.population_rows, ["constant", "mean", "error", "spread"]).set_index("constant")
+        return table_of(self.population_rows, ["constant", "mean", "error", "spread"]).set_index("constant")
 
     def simulate(
         self,
@@ -596,10 +574,3 @@ class Discovery:
         from gode.report.page import notebook_summary
 
         return notebook_summary(self)
-
-
-def _table(rows: Sequence[Mapping[str, object]], columns: list[str] | None = None) -> pd.DataFrame:
-    """Return rows as a table; pandas is imported for the first one, as most discoveries need none."""
-    import pandas as pd
-
-    return pd.DataFrame(rows, columns=columns)
