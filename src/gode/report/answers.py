@@ -50,8 +50,8 @@ def _equilibria(discovery: Discovery) -> tuple[list[Equilibrium], list[str]]:
         return [], [f"The {'law' if several else 'equation'} changes with time, so it has no equilibria."]
     units = [Units.of(dataset, state) for state in dataset.states[:n]]
     k = len(law.constants)
-    ends = (end[:n] for end in extents(discovery))
-    found, isolated = find_equilibria(law, best.covariance[:k, :k], *ends, units)
+    low, high = (end[:n] for end in extents(discovery))
+    found, isolated = find_equilibria(law, best.covariance[:k, :k], low, high, units)
     notes = [] if isolated else [CONTINUUM]
     if not found and not notes:
         notes.append("There is no equilibrium within or near the observed range.")
