@@ -48,7 +48,7 @@ def test_the_end_of_each_run_is_apart_and_comes_back():
 
 
 def test_too_much_is_refused():
-    with pytest.raises(DataError, match="leaves 2 of 60 times to fit; .* hold back less"):
+    with pytest.raises(DataError, match=r"leaves 2 of 60 times to fit; .* hold back less"):
         make_dataset(T, U).hold_back(0.97)
 
 
