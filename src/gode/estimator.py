@@ -15,6 +15,7 @@ from gode.data.convert import as_numbers
 from gode.data.from_arrays import Force
 from gode.data.states import TAKEN
 from gode.discovery import Discovery, Finding, discover, fit
+from gode.discovery.hidden import Hidden
 from gode.discovery.individual import Individual
 from gode.discovery.quality import Quality
 from gode.discovery.simulate import Start
@@ -46,6 +47,7 @@ class ODERegressor:
         initial: known initial values, [u(t0)] or [u(t0), u'(t0)], of several states in turn or by name.
         runs: the column of X, a DataFrame, that names the run of each row, if there are several.
         individual: constants that each run has for itself, as in `gode.discover`.
+        hidden: states that were not measured, as in `gode.discover`.
         hold, interpolation, keep_outliers: as in `gode.discover`.
         grammar, preset, effort, start, without, n_jobs: as in `gode.discover`.
         random_state: an integer or a generator; None is 0, so that fits are reproducible.
@@ -79,6 +81,7 @@ class ODERegressor:
         without: Sequence[str] = (),
         runs: str | None = None,
         individual: Individual = False,
+        hidden: Hidden = 0,
         frame: str | Sequence[str] | None = None,
         fixed: Mapping[str, float] | None = None,
         bounds: Bounds | None = None,
@@ -103,6 +106,7 @@ class ODERegressor:
         self.without = without
         self.runs = runs
         self.individual = individual
+        self.hidden = hidden
         self.frame = frame
         self.fixed = fixed
         self.bounds = bounds
@@ -249,6 +253,7 @@ class ODERegressor:
             without=self.without,
             frame=self.frame,
             assume=self.assume,
+            hidden=self.hidden,
             seed=_seed(self.random_state),
             n_jobs=self.n_jobs,
         )

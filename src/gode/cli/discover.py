@@ -80,6 +80,11 @@ individual_option = add_options(
     help="paper: the method as published.",
 )
 @individual_option
+@click.option(
+    "--hidden",
+    metavar="N|auto|NAME,...",
+    help="States that no column measures: their number, their names, or auto to compare 0, 1 and 2.",
+)
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Same seed, same answer.")
 @click.option(
     "--max-seconds",
@@ -100,8 +105,8 @@ individual_option = add_options(
 def discover_command(
     files: tuple[str, ...], order: str | None, n_jobs: int, out: Path | None, as_json: bool, quiet: bool,
     grammar: str | None, without: tuple[str, ...], start: str | None, effort: str, preset: str, seed: int,
-    max_seconds: float | None, progress: Path | None, individual: str | None, frame: str | None,
-    fix: tuple[str, ...], bounds: tuple[str, ...], units: tuple[str, ...], assume: tuple[str, ...],
+    max_seconds: float | None, progress: Path | None, individual: str | None, hidden: str | None,
+    frame: str | None, fix: tuple[str, ...], bounds: tuple[str, ...], units: tuple[str, ...], assume: tuple[str, ...],
     **data: object,
 ) -> None:  # fmt: skip
     """Find the equation behind the measurements in FILE.
@@ -123,11 +128,12 @@ def discover_command(
       gode discover carts.csv --states x1,x2 --order 2 --force motor
       gode discover shaker.csv --acceleration a --u none --order 2 --json
       gode discover plasma.csv --runs patient --individual all
+      gode discover tanks.csv --u level --force pump --hidden 1
     """
     given = DataOptions(**data)  # type: ignore[arg-type]
     dataset, readings, options, notes = asked_search(
         partial(read_dataset, files), given, order=order, frame=frame, fix=fix, bounds=bounds, units=units,
-        assume=assume, individual=individual, grammar=grammar, without=without, start=start, effort=effort,
+        assume=assume, individual=individual, hidden=hidden, grammar=grammar, without=without, start=start, effort=effort,
         preset=preset, seed=seed, max_seconds=max_seconds,
     )  # fmt: skip
     _say_all([*readings.told, *notes, *jobs_note(n_jobs)], silent=as_json or quiet)

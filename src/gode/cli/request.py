@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from gode.cli.known import bounds_of, fixed_values, units_of
 from gode.errors import EquationError
+from gode.tables.cells import split_list
 from gode.tables.columns import parts_of
 from gode.tables.dataset import DataOptions, check_initial
 
@@ -28,6 +29,7 @@ def asked_search(
     units: tuple[str, ...],
     assume: tuple[str, ...],
     individual: str | None,
+    hidden: str | None,
     **choices: object,
 ) -> "tuple[Dataset, Readings, Options, list[str]]":
     """Return the data and the options of a search as the command gives them, and what to say about them.
@@ -50,7 +52,9 @@ def asked_search(
     order = order or ("2" if any(name.endswith("''") for name in dataset.channels) else "1")
     given = Options(**choices)  # type: ignore[arg-type]
     own = individuals_of(individual, dataset)
-    options = replace(given, order="auto" if order == "auto" else int(order), known=known, individual=own)
+    order_asked = "auto" if order == "auto" else int(order)
+    unseen = hidden_of(hidden)
+    options = replace(given, order=order_asked, known=known, individual=own, hidden=unseen)
     return dataset, readings, options, check_initial(dataset, order)
 
 
@@ -75,6 +79,22 @@ def individuals_of(option: str | None, dataset: "Dataset") -> tuple[str, ...]:
     from gode.discovery.individual import individuals_asked
 
     return individuals_asked(None if option is None else option.split(","), dataset)
+
+
+def hidden_of(option: str | None) -> int | str | tuple[str, ...]:
+    """Return how many states are sought that no column measures: a number, auto, or their names.
+
+    Raises:
+        ConfigError: if it is none of these.
+    """
+    from gode.discovery.hidden import AUTO, hidden_asked
+
+    if option is None:
+        return 0
+    number = option.strip()
+    if number.lstrip("-").isdecimal():
+        return hidden_asked(int(number))
+    return hidden_asked(number if number == AUTO else split_list(option))
 
 
 def named_by_equations(options: DataOptions, texts: Sequence[str]) -> DataOptions:

@@ -18,6 +18,7 @@ from gode.discovery.called import named_steps
 from gode.discovery.causes import with_causes
 from gode.discovery.framing import at_rest, frame_of
 from gode.discovery.given import fit_known
+from gode.discovery.hidden import Hidden, filled_in, hidden_asked, with_hidden
 from gode.discovery.individual import Individual, check_names, individuals_asked
 from gode.discovery.inputs import with_held_input
 from gode.discovery.notebook import shown_in_notebook
@@ -72,6 +73,7 @@ def discover(
     individual: Individual = False,
     units: Mapping[str, str] | None = None,
     assume: str | Sequence[str] = (),
+    hidden: Hidden = 0,
     seed: int = 0,
     n_jobs: int = 1,
     max_seconds: float | None = None,
@@ -138,6 +140,7 @@ def discover(
         seed=plain(seed),
         max_seconds=max_seconds,
         known=make_known(frame, fixed, bounds, units, assume),
+        hidden=hidden_asked(hidden),
     )
     if frame is not None and names is None and isinstance(u, np.ndarray | list) and np.ndim(u) > 1:
         names = written_states(split_equations(frame))
@@ -163,18 +166,14 @@ def discover_in(
     Args:
         memo: what is known of the fits from an earlier, unfinished call; it is filled as the work goes on.
     """
+    if isinstance(options.hidden, int | tuple):
+        dataset = with_hidden(dataset, options.hidden)
     options = replace(options, known=at_rest(options.known, dataset, options.order))
     tasks, tell = options.settings(dataset), on_step and named_steps(on_step, dataset)
     given = frame_of(options.known, dataset) if options.known.frame else None
     check_names(options.individual, given.parameters if given else ())
     if given is not None and not given.functions:
         return fit_known(dataset, options.known, individual=options.individual)
-    if dataset.hidden:
-        name = dataset.states[dataset.hidden[0]]
-        raise DataError(
-            f"{name} is never observed; leave it out, or measure it. Where the equations are known, gode.fit "
-            "finds their constants and the curve of a state that was not measured"
-        )
     for settings in tasks:
         check_start(settings, dataset.inputs)
     with one_thread(), Interrupts(options.max_seconds) as interrupts:
@@ -253,6 +252,7 @@ def _search(
         *([] if interrupted else search.assumed(leaders[0])),
         *preferred(candidates, settings),
     ]
+    prepared = filled_in(candidates[0], prepared, settings)
     flags = stopped, found.supported, timed_out
     return Discovery(candidates, prepared, settings, archive.n_fitted, *flags, remarks=tuple(remarks))
 

@@ -19,6 +19,7 @@ from gode.data.states import shape_of
 from gode.discovery.called import called
 from gode.discovery.causes import with_causes
 from gode.discovery.framing import frame_of, read_frame
+from gode.discovery.hidden import filled_in
 from gode.discovery.identifiability import undetermined
 from gode.discovery.individual import Individual, check_enough, individuals_asked
 from gode.discovery.inputs import with_held_input
@@ -41,10 +42,10 @@ from gode.fitting.aliasing import is_resolved
 from gode.fitting.long_records import shorter
 from gode.fitting.multistart import Minimum, minima
 from gode.fitting.population import CHOSEN
-from gode.fitting.prepare import Prepared, assemble, prepare
+from gode.fitting.prepare import Prepared, prepare
 from gode.fitting.shooting import start_error
 from gode.fitting.target import Target
-from gode.fitting.views import along, view
+from gode.fitting.views import view
 from gode.search.common import with_common
 from gode.search.coupling import best_combinations
 from gode.search.known import Known, Texts, make_known
@@ -237,8 +238,7 @@ def _best_fit(dataset: Dataset, skeleton: LawSkeleton, settings: Settings) -> Di
         best = [with_common(best[0], fit, prepared.floor, settings.selection)]
     if not best:
         raise DataError(f"{skeleton} cannot be fitted to these data: its solution diverges")
-    if dataset.hidden:
-        prepared = _with_hidden_curves(best[0], prepared, settings)
+    prepared = filled_in(best[0], prepared, settings)
     told = remark_on_part(best[0], prepared)
     open_ones = undetermined(best[0], prepared, settings.shooting)
     told += [str(each) for each in open_ones] or _as_good(best[0], reached)
@@ -296,26 +296,6 @@ def _as_good(best: Candidate, reached: Sequence[Minimum]) -> list[str]:
             told = ", ".join(f"{p.name} = {x:.4g}" for p, x in zip(named, other.constants, strict=True))
             return [f"these data are explained as well by {told}; bounds choose between the two"]
     return []
-
-
-def _with_hidden_curves(found: Candidate, prepared: Prepared, settings: Settings) -> Prepared:
-    """Return the data with the curves of hidden states as the fitted law has them."""
-    laws = [found.law_of(i) for i in range(len(found.initial))]
-    smooths = along(prepared, laws, found.initial)
-    if smooths is None:
-        return prepared
-    hidden = [3 * s + k for s in prepared.dataset.hidden for k in range(3)]
-    for smooth, solved in zip(prepared.smooths, smooths, strict=True):
-        smooth.values[hidden] = solved.values[hidden]
-    fitted, floor = prepared.whole.dataset, settings.selection.floor
-    return assemble(
-        prepared.dataset,
-        fitted,
-        prepared.smooths,
-        settings.order,
-        floor,
-        individual=bool(settings.individual),
-    )
 
 
 def _start_of_each(skeleton: Skeleton, prepared: Prepared, settings: Settings) -> Start:

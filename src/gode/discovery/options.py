@@ -33,6 +33,7 @@ class Options:
     start: str | None = None
     without: tuple[str, ...] = ()
     individual: tuple[str, ...] = ()
+    hidden: int | str | tuple[str, ...] = 0  # how many states were not measured, auto, or their names
     seed: int = 0
     max_seconds: float | None = None
     known: Known = field(default_factory=Known)

@@ -31,7 +31,10 @@ def python_call(discovery: Discovery) -> str:
     given = [first if name == "u" else f"{name}={name}" for name in _observed(discovery)]
     own = called(dataset)
     states = [own.get(state, state) for state in dataset.states]
-    given += [f"names={states!r}"] if states != ["u"] else []
+    hidden = [states[s] for s in dataset.hidden] if discovery.settings.grammar else []
+    measured = [state for state in states if state not in hidden]
+    given += [f"names={measured!r}"] if measured != ["u"] else []
+    given += [f"hidden={hidden!r}"] if hidden else []
     if dataset.inputs:
         given.append(f"force={_force_argument(discovery)}")
     if discovery.settings.interpolation != "auto":
@@ -67,6 +70,9 @@ def command(discovery: Discovery) -> str:
         words += ["--interpolation", discovery.settings.interpolation]
     for values in _known_initial(discovery):
         words += ["--initial", ",".join(f"{x:.15g}" for x in np.ravel(values))]
+    dataset = discovery.prepared.dataset
+    if dataset.hidden and discovery.settings.grammar:
+        words += ["--hidden", ",".join(dataset.states[s] for s in dataset.hidden)]
     if discovery.settings.individual:
         words += ["--individual", ",".join(discovery.settings.individual)]
     for name, value in _options(discovery).items() if discovery.settings.grammar else ():
@@ -118,7 +124,8 @@ def _columns(discovery: Discovery) -> dict[str, str]:
             columns["force"] = _force_formula(discovery) or columns.get("force", "force")
         return columns if len(dataset.inputs) < 2 else {**columns, "force": _forces(discovery)}
     for option, primes in (("states", ""), ("velocity", "'"), ("acceleration", "''")):
-        names = [state + primes for state in dataset.states]
+        unseen = dataset.hidden if discovery.settings.grammar else ()
+        names = [state + primes for s, state in enumerate(dataset.states) if s not in unseen]
         if {*names} & {*dataset.channels}:
             columns[option] = ",".join(_column(dataset, name, option == "states") for name in names)
     return {**columns, "force": _forces(discovery)} if dataset.inputs else columns

@@ -23,6 +23,7 @@ from gode.search.common import share_over_runs
 from gode.search.costs import cost_of
 from gode.search.coupling import best_combinations, couple, initial_of, laws_of, share_constants
 from gode.search.explore import Region, explore, make_regions, plainest, score_sums
+from gode.search.hidden import HiddenSearch
 from gode.search.interrupts import Interrupts
 from gode.search.refine import Search, refine
 from gode.search.settings import Settings
@@ -76,7 +77,9 @@ class LawSearch:
 
     def run(self, rng: np.random.Generator) -> None:
         """Search until the effort is spent."""
-        if self.single:
+        if self.prepared.dataset.hidden:
+            HiddenSearch(self.archive, self.spaces[0], rng).run()
+        elif self.single:
             self._search_alone(rng)
         else:
             self._search_together(rng)

@@ -60,6 +60,11 @@ LAW = (
     ),
     Field("without", "Functions that cannot occur", "--without", "Such as log exp sin t.", "words"),
     Field("start", "A guess of the equation", "--start", "Such as u'' = C*u + C*u'."),
+    Field(
+        "hidden", "Quantities that act but were not measured", "--hidden",
+        "Their number, names such as w, or auto to compare 0, 1 and 2; empty for none.",
+        choices=(("1", "one"), ("2", "two"), ("auto", "compare none, one and two")),
+    ),
     Field("assume", "The law keeps", "--assume", kind="checks"),  # the engine's own table of assumptions
 )  # fmt: skip
 FRAME = (

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from gode.cli.asked import asked_options
 from gode.cli.known import bounds_of, fixed_values, units_of
+from gode.cli.request import hidden_of
 from gode.data import Dataset
 from gode.tables.columns import parts_of
 from gode.tables.dataset import DataOptions, parse_values
@@ -83,6 +84,7 @@ def _options(data: DataOptions, choices: Mapping[str, object], n_runs: int) -> l
         "units": units_of(tuple(_texts(choices["units"]))),
         "assume": _texts(choices["assume"]),
         "individual": _individual(choices["individual"]),
+        "hidden": _hidden(choices["hidden"]),
     }
     return [f"{name}={value!r}" for name, value in given.items() if value not in (None, [], {}, ())]
 
@@ -91,6 +93,11 @@ def _individual(option: object) -> object:
     if option is None or option == CHOSEN:
         return option
     return True if option == ALL else str(option).split(",")
+
+
+def _hidden(option: object) -> object:
+    found = None if option is None else hidden_of(str(option))
+    return list(found) if isinstance(found, tuple) else found
 
 
 def _texts(values: object) -> list[str]:
