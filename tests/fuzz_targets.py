@@ -8,8 +8,8 @@ from contextlib import suppress
 import numpy as np
 
 from gode.cli.known import bounds_of, fixed_values, units_of
+from gode.data.dataset import with_units
 from gode.data.from_arrays import make_dataset
-from gode.data.labels import with_units
 from gode.discovery.framing import frame_of
 from gode.equation import parse_equation, parse_skeleton
 from gode.errors import GodeError

@@ -8,7 +8,7 @@ import pytest
 import gode
 from examples_found import SMALL
 from gode import ODERegressor
-from gode.equation.parse_system import parse_system_values
+from gode.equation.system import parse_system_values
 from gode.errors import ConfigError, DataError, NotFittedError
 from gode.solve import solve
 

@@ -57,7 +57,9 @@ class HiddenRecord:
 def simulated(model: Model, seed: int, noise: float = NOISE) -> HiddenRecord:
     """Return a record of a model; every seed has other constants, starts, inputs and noise."""
     rng = np.random.default_rng((seed, sum(map(ord, model.name))))
-    constants = {name: value * np.exp(SPREAD * rng.standard_normal()) for name, value in model.constants.items()}
+    constants = {
+        name: value * np.exp(SPREAD * rng.standard_normal()) for name, value in model.constants.items()
+    }
     start = tuple(value * np.exp(0.5 * SPREAD * rng.standard_normal()) for value in model.start)
     t = np.linspace(0.0, model.span, model.points)
     force = {name: _switched(t, *model.at_ease[name], rng) for name in model.inputs}
@@ -84,7 +86,9 @@ def _switched(t: Float, low: float, high: float, rng: np.random.Generator) -> Fl
 
 
 def _held(t: Float, values: Float) -> Callable[[float], float]:
-    return lambda time: float(values[min(int(np.searchsorted(t, time + 1e-12, side="right")) - 1, len(t) - 1)])
+    return lambda time: float(
+        values[min(int(np.searchsorted(t, time + 1e-12, side="right")) - 1, len(t) - 1)]
+    )
 
 
 MODELS = (

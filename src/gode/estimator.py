@@ -11,15 +11,14 @@ from numpy.typing import ArrayLike
 
 from gode.arrays import Float, Series
 from gode.data.columns import INPUT
-from gode.data.convert import as_numbers
 from gode.data.from_arrays import Force
-from gode.data.states import TAKEN
+from gode.data.states import TAKEN, as_numbers
 from gode.discovery import Discovery, Finding, discover, fit
+from gode.discovery.framing import Individual
 from gode.discovery.hidden import Hidden
-from gode.discovery.individual import Individual
 from gode.discovery.quality import Quality
 from gode.discovery.simulate import Start
-from gode.equation.fixing import Bounds
+from gode.equation.frame import Bounds
 from gode.errors import ConfigError, DataError, NotFittedError
 from gode.identifiers import identifiers
 from gode.tables.rows import Rows, by_run, explained, rows_of, target_names, target_of

@@ -6,8 +6,8 @@ pytest.importorskip("starlette", reason="the extra `studio` is not installed")
 
 from gode.cli.asked import asked_options
 from gode.search.assumptions import MEANINGS
-from gode.studio.fields import edit_of, known_fields, tool_columns
 from gode.studio.form import FIELDS, command_text, command_words, problem_of
+from gode.studio.pages import edit_of, known_fields, tool_columns
 from gode.tables.columns import parts_of
 from gode.templates import part
 

@@ -30,7 +30,7 @@ COMMANDS = {
     "discover-many": "fleet",
     "export": "records",
     "fit": "discover",
-    "grammar": "learning",
+    "grammar": "models",
     "grammars": "models",
     "model": "models",
     "report": "records",

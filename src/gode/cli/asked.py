@@ -42,8 +42,7 @@ def asked_data(
     Raises:
         GodeError: if the command would refuse the data, or the options of the search.
     """
-    from gode.discovery.framing import frame_of
-    from gode.discovery.individual import check_names
+    from gode.discovery.framing import check_names, frame_of
     from gode.search.settings import check_start
 
     data, choices = asked_options(words)

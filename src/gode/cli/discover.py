@@ -106,7 +106,8 @@ def discover_command(
     files: tuple[str, ...], order: str | None, n_jobs: int, out: Path | None, as_json: bool, quiet: bool,
     grammar: str | None, without: tuple[str, ...], start: str | None, effort: str, preset: str, seed: int,
     max_seconds: float | None, progress: Path | None, individual: str | None, hidden: str | None,
-    frame: str | None, fix: tuple[str, ...], bounds: tuple[str, ...], units: tuple[str, ...], assume: tuple[str, ...],
+    frame: str | None, fix: tuple[str, ...], bounds: tuple[str, ...], units: tuple[str, ...],
+    assume: tuple[str, ...],
     **data: object,
 ) -> None:  # fmt: skip
     """Find the equation behind the measurements in FILE.
@@ -133,8 +134,8 @@ def discover_command(
     given = DataOptions(**data)  # type: ignore[arg-type]
     dataset, readings, options, notes = asked_search(
         partial(read_dataset, files), given, order=order, frame=frame, fix=fix, bounds=bounds, units=units,
-        assume=assume, individual=individual, hidden=hidden, grammar=grammar, without=without, start=start, effort=effort,
-        preset=preset, seed=seed, max_seconds=max_seconds,
+        assume=assume, individual=individual, hidden=hidden, grammar=grammar, without=without, start=start,
+        effort=effort, preset=preset, seed=seed, max_seconds=max_seconds,
     )  # fmt: skip
     _say_all([*readings.told, *notes, *jobs_note(n_jobs)], silent=as_json or quiet)
     checkpoint = None if out is None else _checkpoint(dataset, options, out)

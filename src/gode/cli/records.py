@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from gode.solve import Solution
 
 LINEAR = "linear"
-FORMATS = ("python", "c", "julia", "matlab", "modelica", LINEAR)
+FORMATS = ("python", "c", "julia", "matlab", "modelica", "r", "rxode2", "sbml", LINEAR)
 
 
 @main.command("report")
@@ -50,7 +50,7 @@ def report_command(record: str, out: Path | None) -> None:
     "language",
     type=click.Choice(FORMATS),
     required=True,
-    help="Language of the program; linear for the matrices near an equilibrium, as JSON.",
+    help="Language of the program, or sbml; linear for the matrices near an equilibrium, as JSON.",
 )
 @click.option(
     "--run",
@@ -170,7 +170,7 @@ def _solve_record(
     force: str | None,
     run: str,
 ) -> "Solution":
-    from gode.discovery.called import shown
+    from gode.discovery.framing import shown
 
     number = found.prepared.dataset.number_of(run)
     t: Float = found.prepared.dataset.runs[number].t
@@ -191,7 +191,7 @@ def _solve_equation(
     force: str | None,
 ) -> "Solution":
     from gode.equation import parse_equation
-    from gode.equation.parse_system import parse_system_values
+    from gode.equation.system import parse_system_values
     from gode.solve import solve
 
     inputs = {} if force is None else _forces(force, ())

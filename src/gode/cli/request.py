@@ -52,15 +52,14 @@ def asked_search(
     order = order or ("2" if any(name.endswith("''") for name in dataset.channels) else "1")
     given = Options(**choices)  # type: ignore[arg-type]
     own = individuals_of(individual, dataset)
-    order_asked = "auto" if order == "auto" else int(order)
-    unseen = hidden_of(hidden)
-    options = replace(given, order=order_asked, known=known, individual=own, hidden=unseen)
+    options = replace(given, known=known, individual=own, hidden=hidden_of(hidden))
+    options = replace(options, order="auto" if order == "auto" else int(order))
     return dataset, readings, options, check_initial(dataset, order)
 
 
 def _named_by_equation(options: DataOptions, text: str) -> DataOptions:
     """Return the options; an equation of a state that is not called u names its column, if no option does."""
-    from gode.equation.parse_system import written_states
+    from gode.equation.system import written_states
 
     if any(name is not None for name in (options.u, options.states, options.velocity, options.acceleration)):
         return options
@@ -76,7 +75,7 @@ def individuals_of(option: str | None, dataset: "Dataset") -> tuple[str, ...]:
     Raises:
         ConfigError, DataError: if they cannot be asked for.
     """
-    from gode.discovery.individual import individuals_asked
+    from gode.discovery.framing import individuals_asked
 
     return individuals_asked(None if option is None else option.split(","), dataset)
 
@@ -99,7 +98,7 @@ def hidden_of(option: str | None) -> int | str | tuple[str, ...]:
 
 def named_by_equations(options: DataOptions, texts: Sequence[str]) -> DataOptions:
     """Return the options with the states called as in some equations, and a single input F if it is there."""
-    from gode.equation.parse_system import written_states
+    from gode.equation.system import written_states
 
     if len(texts) == 1:
         return _named_by_equation(replace(options, single=True), texts[0])

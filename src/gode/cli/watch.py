@@ -13,8 +13,7 @@ from gode.cli.fleet import chosen_engine, engine_options, search_options
 from gode.errors import DataError
 
 if TYPE_CHECKING:
-    from gode.fleet.monitor import Told
-    from gode.fleet.watching import Law
+    from gode.fleet.watching import Law, Told
 
 
 @main.command("watch")
@@ -101,7 +100,7 @@ def _law(text: str | None) -> "Law | None":
 
 def _say(told: "Told", *, quiet: bool) -> bool:
     """Print what is said of a record; return whether it is a change."""
-    from gode.fleet.monitor import Status
+    from gode.fleet.watching import Status
 
     same = told.status is Status.SAME and not told.drift
     if same and not quiet:

@@ -10,10 +10,18 @@ from numpy.typing import ArrayLike
 
 from gode.arrays import Float, Series
 from gode.data.columns import INPUT, STATES, channel_names, check_alike, check_increasing
-from gode.data.convert import as_numbers, as_seconds, values_at
-from gode.data.dataset import MIN_POINTS, Dataset, Input, Interpolation, Run
-from gode.data.labels import with_units
-from gode.data.states import by_name, check_names, initial_of, shape_of, state_names, table_of
+from gode.data.dataset import MIN_POINTS, Dataset, Input, Interpolation, Run, with_units
+from gode.data.states import (
+    as_numbers,
+    as_seconds,
+    by_name,
+    check_names,
+    initial_of,
+    shape_of,
+    state_names,
+    table_of,
+    values_at,
+)
 from gode.equation.system import input_seen
 from gode.errors import DataError
 

@@ -1,4 +1,4 @@
-"""discover(): the call on which everything else is built."""
+"""discover(): the call on which everything else is built; and the choice between first and second order."""
 
 from __future__ import annotations  # help() then shows types by their names
 
@@ -9,39 +9,120 @@ from typing import Literal
 
 import numpy as np
 
-from gode.arrays import Series
+from gode.arrays import Float, Series
 from gode.choices import EffortName, Preset
 from gode.data import Dataset
 from gode.data.dataset import chosen_interpolation
 from gode.data.from_arrays import Force, Signals, make_dataset
-from gode.discovery.called import named_steps
 from gode.discovery.causes import with_causes
-from gode.discovery.framing import at_rest, frame_of
+from gode.discovery.framing import Individual, at_rest, check_names, frame_of, individuals_asked, named_steps
 from gode.discovery.given import fit_known
-from gode.discovery.hidden import Hidden, filled_in, hidden_asked, with_hidden
-from gode.discovery.individual import Individual, check_names, individuals_asked
+from gode.discovery.hidden import AUTO as AUTO_HIDDEN
+from gode.discovery.hidden import MOST as MOST_HIDDEN
+from gode.discovery.hidden import Hidden, better_number, filled_in, hidden_asked, with_hidden
 from gode.discovery.inputs import with_held_input
 from gode.discovery.notebook import shown_in_notebook
 from gode.discovery.options import Options
-from gode.discovery.orders import better_order
 from gode.discovery.populations import expecting, preferred
 from gode.discovery.ranking import make_pool, plainest_first, remark_on_part, with_error_bars
 from gode.discovery.result import Discovery
-from gode.equation.fixing import Bounds
-from gode.equation.parse_frame import split_equations
-from gode.equation.parse_system import written_states
+from gode.equation.frame import Bounds, split_equations
+from gode.equation.system import written_states
 from gode.errors import DataError, GodeError
-from gode.fitting.prepare import prepare
-from gode.fitting.views import inputs_seen
+from gode.fitting.prepare import inputs_seen, prepare
+from gode.fitting.shooting import shoot
 from gode.model import LatentSpace, Listing, load_model
 from gode.search.archive import Step
 from gode.search.explore import spaces_of
 from gode.search.interrupts import Interrupts
 from gode.search.known import Texts, make_known
 from gode.search.law import LawSearch
-from gode.search.settings import GRAMMARS, Settings, check_start, plain, words
+from gode.search.settings import AUTO, GRAMMARS, Settings, check_start, plain, words
 from gode.search.workers import Start, one_thread, processes
-from gode.selection import Candidate, rank
+from gode.selection import Candidate, Pool, judge, rank
+
+Search = Callable[[Settings], Discovery]
+
+
+def better_order(
+    search: Search, tasks: Sequence[Settings], interrupts: Interrupts, max_seconds: float | None
+) -> Discovery:
+    """Return what the search found for the task whose equation explains the data better.
+
+    Each task has an equal share of the time; after Ctrl-C no other is begun.
+
+    Raises:
+        DataError: if none of them finds an equation.
+    """
+    found: list[Discovery] = []
+    failure: DataError | None = None
+    for number, settings in enumerate(tasks):
+        interrupts.limit(None if max_seconds is None else max_seconds * (number + 1) / len(tasks))
+        try:
+            found.append(search(settings))
+        except DataError as error:
+            failure = error
+        except KeyboardInterrupt:
+            if not found:
+                raise
+            found[-1] = replace(found[-1], interrupted=True)
+        if found and found[-1].interrupted:
+            break
+    if not found:
+        assert failure is not None
+        raise failure
+    return found[0] if len(tasks) == 1 else _best(found, len(tasks))
+
+
+def _best(found: Sequence[Discovery], n_tried: int) -> Discovery:
+    """Return the discovery with the least criterion, and a remark on it."""
+    scores = _criteria(found)
+    best = int(np.argmin(scores))
+    return replace(
+        found[best],
+        n_fitted=sum(one.n_fitted for one in found),
+        timed_out=any(one.timed_out for one in found),
+        interrupted=any(one.interrupted for one in found),
+        remarks=(*found[best].remarks, _remark(found, n_tried, scores, best)),
+    )
+
+
+def _remark(found: Sequence[Discovery], n_tried: int, scores: Float, best: int) -> str:
+    order = found[best].settings.order
+    if len(found) < n_tried:
+        return f"order {order} was taken: nothing was found for the other"
+    tried = " and ".join(str(one.settings.order) for one in found)
+    other = float(np.min(np.delete(scores, best)))
+    if not np.isfinite(other):
+        return f"orders {tried} were tried: order {order} was taken, the other has no solution"
+    gap = other - float(scores[best])
+    better = f"order {order} explains the data better, by {gap:.3g} units of the criterion"
+    return f"orders {tried} were tried: {better}"
+
+
+def _criteria(found: Sequence[Discovery]) -> Float:
+    """Return the criterion of the equation of each, all on the same whole records."""
+    judged = [c for one in found if (c := _on_all(one, found[0])) is not None]
+    pool = Pool(judged, found[0].prepared.floor)
+    known = {c.equation.order: c.criterion for c in rank(pool, found[0].settings.selection).candidates}
+    return np.array([known.get(one.settings.order, np.inf) for one in found])
+
+
+def _on_all(one: Discovery, other: Discovery) -> Candidate | None:
+    """Return the equation of a discovery, unchanged, judged on the data and weights of another."""
+    best, settings = one.candidates[0], one.settings
+    fixed = replace(settings.shooting, max_iterations=0, segments=1)
+    target = other.prepared.whole
+    constants: Sequence[float] | Float = best.equation.constants
+    own: Sequence[int] = ()
+    if best.own is not None:
+        constants = np.array([best.law_of(i).constants for i in range(len(best.initial))])
+        own = best.own.places
+    skeleton = best.equation.skeleton
+    shot = shoot(skeleton, constants, target, own, config=fixed, start=best.initial)
+    judged = judge(shot, other.prepared.floor, settings.selection, other.prepared.columns)
+    return None if judged is None else replace(judged, n_free=best.n_free)
+
 
 UNSOLVED = (
     "no equation of this grammar can be solved along these data, not even along their first few values; "
@@ -166,8 +247,10 @@ def discover_in(
     Args:
         memo: what is known of the fits from an earlier, unfinished call; it is filled as the work goes on.
     """
-    if isinstance(options.hidden, int | tuple):
-        dataset = with_hidden(dataset, options.hidden)
+    if options.hidden == AUTO_HIDDEN:
+        search = partial(_with_so_many_hidden, dataset, options, n_jobs=n_jobs, on_step=on_step, memo=memo)
+        return better_number(search)
+    dataset = with_hidden(dataset, options.hidden)
     options = replace(options, known=at_rest(options.known, dataset, options.order))
     tasks, tell = options.settings(dataset), on_step and named_steps(on_step, dataset)
     given = frame_of(options.known, dataset) if options.known.frame else None
@@ -184,6 +267,22 @@ def discover_in(
     if found.timed_out:
         found = replace(found, remarks=(options.told_of_time(interrupts.spent), *found.remarks))
     return found
+
+
+def _with_so_many_hidden(
+    dataset: Dataset,
+    options: Options,
+    number: int,
+    *,
+    n_jobs: int,
+    on_step: Callable[[Step], None] | None,
+    memo: MutableMapping[Start, Candidate | None] | None,
+) -> Discovery:
+    """Return what is found with so many hidden states in a share of the time; without any, of both orders."""
+    limit = None if options.max_seconds is None else options.max_seconds / (MOST_HIDDEN + 1)
+    order = AUTO if number == 0 and options.order == 1 and not options.known.frame else options.order
+    of_number = replace(options, hidden=number, order=order, max_seconds=limit)
+    return discover_in(dataset, of_number, n_jobs=n_jobs, on_step=on_step, memo=memo)
 
 
 def _other_order(

@@ -16,12 +16,10 @@ from gode.data.dataset import chosen_interpolation
 from gode.data.from_arrays import Force, Signals, make_dataset
 from gode.data.smoothing import evenly
 from gode.data.states import shape_of
-from gode.discovery.called import called
 from gode.discovery.causes import with_causes
-from gode.discovery.framing import frame_of, read_frame
+from gode.discovery.framing import Individual, called, check_enough, frame_of, individuals_asked, read_frame
 from gode.discovery.hidden import filled_in
 from gode.discovery.identifiability import undetermined
-from gode.discovery.individual import Individual, check_enough, individuals_asked
 from gode.discovery.inputs import with_held_input
 from gode.discovery.ranking import remark_on_part, with_error_bars
 from gode.discovery.result import Discovery
@@ -32,24 +30,20 @@ from gode.equation import (
     Skeleton,
     SystemSkeleton,
 )
-from gode.equation.fixing import Bounds
-from gode.equation.parse_frame import split_equations
-from gode.equation.parse_system import written_states
-from gode.equation.system import make_law, shown_as
+from gode.equation.frame import Bounds, split_equations
+from gode.equation.system import make_law, shown_as, written_states
 from gode.errors import DataError, EquationError
 from gode.fitting import ConstantsConfig, fit_constants
-from gode.fitting.aliasing import is_resolved
-from gode.fitting.long_records import shorter
 from gode.fitting.multistart import Minimum, minima
 from gode.fitting.population import CHOSEN
-from gode.fitting.prepare import Prepared, prepare
+from gode.fitting.prepare import Prepared, prepare, view
+from gode.fitting.problem import is_resolved
 from gode.fitting.shooting import start_error
-from gode.fitting.target import Target
-from gode.fitting.views import view
-from gode.search.common import with_common
-from gode.search.coupling import best_combinations
+from gode.fitting.target import Target, shorter
 from gode.search.known import Known, Texts, make_known
+from gode.search.law import best_combinations
 from gode.search.settings import Settings
+from gode.search.simplify import with_common
 from gode.search.templates import law_of
 from gode.search.workers import Start, Workers, one_thread
 from gode.selection import Candidate, Pool, rank

@@ -9,12 +9,11 @@ from typing import Literal
 
 from gode.choices import EffortName, Preset
 from gode.data import Dataset
-from gode.discovery.called import column_of
-from gode.discovery.framing import frame_of, in_columns
+from gode.discovery.framing import column_of, frame_of, in_columns
 from gode.equation import parse_skeleton
 from gode.equation.frame import order_of
 from gode.errors import ConfigError
-from gode.fitting.views import is_plain
+from gode.fitting.prepare import is_plain
 from gode.search.assumptions import checked_assumptions
 from gode.search.known import Known
 from gode.search.settings import AUTO, GRAMMARS, SYSTEMS, Settings, whole

@@ -14,18 +14,17 @@ import numpy as np
 
 from gode.arrays import Float
 from gode.data import Interpolation, Run, Samples
-from gode.data.labels import unit_of
+from gode.data.dataset import unit_of
 from gode.data.smoothing import evenly
-from gode.discovery.called import shown
+from gode.discovery.framing import shown
 from gode.equation import Equation, Law, Skeleton, System, SystemSkeleton, parse_equation, parse_skeleton
 from gode.equation.system import input_seen, with_names
 from gode.equation.tree import TIME, variables
 from gode.errors import EquationError
 from gode.fitting import ConstantsConfig, fit_constants
-from gode.fitting.prepare import Prepared, input_values
+from gode.fitting.prepare import Prepared, input_values, is_plain, view
 from gode.fitting.shooting import Shot, shoot
 from gode.fitting.target import Target, state_places
-from gode.fitting.views import is_plain, view
 from gode.search.settings import Settings
 from gode.selection import Candidate
 from gode.solve import solve
@@ -495,7 +494,8 @@ def _law_of(equations: Sequence[Equation], like: Law) -> Law:
         return equations[0]
     parts = tuple(Skeleton(e.skeleton.tree) for e in equations)
     return System(
-        SystemSkeleton(like.states, parts, like.skeleton.inputs), tuple(c for e in equations for c in e.constants)
+        SystemSkeleton(like.states, parts, like.skeleton.inputs),
+        tuple(c for e in equations for c in e.constants),
     )
 
 

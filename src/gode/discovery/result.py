@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gode.arrays import Float
-from gode.data.labels import column_units
-from gode.discovery.called import by_columns, with_called
+from gode.data.dataset import column_units
 from gode.discovery.constants import (
     Constant,
     constants_of,
@@ -28,13 +27,12 @@ from gode.discovery.constants import (
     shared_constants,
     shared_words,
 )
+from gode.discovery.framing import by_columns, with_called
+from gode.discovery.identifiability import profile, with_intervals
 from gode.discovery.invariants import potential_text
 from gode.discovery.natural_forms import natural_constants
-from gode.discovery.newcomer import predict_new
-from gode.discovery.prediction import Prediction, predict
-from gode.discovery.profile_likelihood import profile, with_intervals
+from gode.discovery.prediction import Prediction, predict, predict_new, with_weights
 from gode.discovery.quality import Assessment, Quality, assess, misfit_of, quality_of
-from gode.discovery.rivals import with_weights
 from gode.discovery.simulate import Forces, Scenario, Start, make_scenario, simulate
 from gode.equation import Equation, Law
 from gode.equation.skeleton import shown_name
@@ -499,7 +497,7 @@ class Discovery:
         return linearise(self, u, force=force)
 
     def export(self, language: str, *, run: int | str | None = None) -> str:
-        """Return a program that simulates the equation, in python, c, julia, matlab or modelica.
+        """Return a program that simulates the equation: python, c, julia, matlab, modelica, r, rxode2, sbml.
 
         Args:
             run: number or name of the run to simulate; where runs have constants of their own, the mean of

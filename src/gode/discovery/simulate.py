@@ -8,8 +8,7 @@ from numpy.typing import ArrayLike
 
 from gode.arrays import Float
 from gode.data import Interpolation, Run, Samples, Smooth
-from gode.data.convert import as_numbers
-from gode.data.states import initial_of
+from gode.data.states import as_numbers, initial_of
 from gode.errors import DataError
 from gode.fitting.prepare import Prepared
 from gode.fitting.target import state_places

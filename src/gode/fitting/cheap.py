@@ -17,8 +17,8 @@ from gode.data.columns import split_at_jumps
 from gode.data.dataset import cycles, held_inputs
 from gode.data.smoothing import evenly
 from gode.equation.tree import is_other
-from gode.fitting.long_records import SCREENED, SHORTEST
 from gode.fitting.problem import Regression, integral_problem, residual_problem
+from gode.fitting.target import SCREENED, SHORTEST
 
 TRUSTED = 0.2  # drift of integrated accelerations, in swings of u, that is borne with
 SLOW = 5  # degree of the drift that is no swing

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
 
-from gode.grammar.checks import closing_lengths_of
-from gode.grammar.notation import Rule
+from gode.grammar.notation import Rule, closing_lengths_of
 
 NEVER = 10**9  # closing length of a symbol that cannot terminate
 

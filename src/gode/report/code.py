@@ -1,11 +1,11 @@
-"""Export as a program: Python, C, Julia, MATLAB (and Octave), Modelica."""
+"""Export as a program: Python, C, Julia, MATLAB (and Octave), Modelica, R; as a model in SBML."""
 
 from collections.abc import Callable, Mapping
 
 from gode import __version__
 from gode.discovery import Discovery
 from gode.errors import ConfigError, EquationError
-from gode.report.languages import JULIA, MATLAB, MODELICA, PYTHON, C, Language
+from gode.report.languages import JULIA, MATLAB, MODELICA, PYTHON, RXODE2, SBML, C, Language, R
 from gode.report.program import ROWS, Program, make_program, piece
 
 LANGUAGES: Mapping[str, Language] = {
@@ -14,6 +14,9 @@ LANGUAGES: Mapping[str, Language] = {
     "julia": JULIA,
     "matlab": MATLAB,
     "modelica": MODELICA,
+    "r": R,
+    "rxode2": RXODE2,
+    "sbml": SBML,
 }
 OTHER_NAMES = {"py": "python", "jl": "julia", "octave": "matlab", "m": "matlab", "mo": "modelica"}
 

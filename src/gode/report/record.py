@@ -12,22 +12,18 @@ import numpy as np
 from gode import __version__
 from gode.arrays import Float
 from gode.choices import Preset
-from gode.codec import Json, decode, decode_array, encode, member
+from gode.codec import Json, check_value, decode, decode_array, encode, member
 from gode.data import Dataset, Run, Smooth, make_run
 from gode.data.columns import STATES, channel_names
-from gode.data.dataset import Input, chosen_interpolation
-from gode.data.labels import by_column
+from gode.data.dataset import Input, Limits, by_column, chosen_interpolation
 from gode.data.smoothing import resampled
 from gode.data.states import check_names
 from gode.discovery import Discovery
 from gode.equation import System
 from gode.errors import FileError, GodeError
 from gode.files import read_bytes, replacing
-from gode.fitting.long_records import condensed
-from gode.fitting.prepare import Prepared, assemble, input_values
-from gode.fitting.target import state_places
-from gode.fitting.views import is_plain
-from gode.ranges import check_value
+from gode.fitting.prepare import Prepared, assemble, input_values, is_plain
+from gode.fitting.target import condensed, state_places
 from gode.search.checkpoint import candidate_of
 from gode.search.settings import Settings
 from gode.selection import Candidate, front, ties
@@ -235,6 +231,7 @@ def _run_json(run: Run) -> Json:
         "initial": encode(run.initial),
         "inputs": inputs,
         "interpolation": run.interpolation.value,
+        **({} if run.limits is None else {"limits": encode(run.limits)}),
     }
 
 
@@ -258,7 +255,26 @@ def _run(data: object, states: tuple[str, ...], where: str) -> Run:
     if run.n_points != len(t):
         raise FileError(f"{where} has rows where nothing was observed")
     how = chosen_interpolation(None, data.get("interpolation", "auto"))  # type: ignore[attr-defined]
-    return replace(run, initial=initial, interpolation=how)
+    return replace(run, initial=initial, interpolation=how, limits=_limits(data, 3 * d, where))
+
+
+def _limits(data: object, n_channels: int, where: str) -> Limits | None:
+    """Return the readings of a run that are known as limits only; older records have none."""
+    if not isinstance(data, dict) or "limits" not in data:
+        return None
+    found = decode(Limits, data["limits"], f"{where}.limits")
+    channel = found.channel.astype(np.int64)
+    if not len(found.t) == len(channel) == len(found.low) == len(found.high):
+        raise FileError(f"{where}.limits must have as many times as channels and limits on both sides")
+    if np.any((channel != found.channel) | (channel < 0) | (channel >= n_channels)):
+        raise FileError(f"{where}.limits.channel must be numbers from 0 to {n_channels - 1}")
+    if (
+        not np.all(np.isfinite(found.t))
+        or np.any(np.diff(found.t) < 0)
+        or not np.all(found.low <= found.high)
+    ):
+        raise FileError(f"{where}.limits must have times that do not fall, and low values below high ones")
+    return replace(found, channel=channel)
 
 
 def _smooth(data: object, runs: tuple[Run, Run], states: tuple[str, ...], where: str) -> Smooth:

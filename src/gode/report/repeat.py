@@ -9,7 +9,7 @@ import numpy as np
 from gode.choices import Preset
 from gode.data import Dataset
 from gode.discovery import Discovery
-from gode.discovery.called import called, shown
+from gode.discovery.framing import called, shown
 from gode.fitting.population import ALL, CHOSEN
 from gode.paper import paper_grammar
 from gode.search.settings import AUTO, Settings
@@ -70,9 +70,7 @@ def command(discovery: Discovery) -> str:
         words += ["--interpolation", discovery.settings.interpolation]
     for values in _known_initial(discovery):
         words += ["--initial", ",".join(f"{x:.15g}" for x in np.ravel(values))]
-    dataset = discovery.prepared.dataset
-    if dataset.hidden and discovery.settings.grammar:
-        words += ["--hidden", ",".join(dataset.states[s] for s in dataset.hidden)]
+    words += _hidden_words(discovery)
     if discovery.settings.individual:
         words += ["--individual", ",".join(discovery.settings.individual)]
     for name, value in _options(discovery).items() if discovery.settings.grammar else ():
@@ -87,6 +85,14 @@ def command(discovery: Discovery) -> str:
     words += [word for name, unit in known.units for word in ("--units", f"{name}={unit}")]
     words += [word for bound in known.bounds for word in ("--bounds", _bound_text(*bound))]
     return " ".join(shlex.quote(word) for word in words)
+
+
+def _hidden_words(discovery: Discovery) -> list[str]:
+    """Return the option that names the hidden states of a search."""
+    dataset = discovery.prepared.dataset
+    if not dataset.hidden or not discovery.settings.grammar:
+        return []
+    return ["--hidden", ",".join(dataset.states[s] for s in dataset.hidden)]
 
 
 def _equations(discovery: Discovery) -> list[str]:

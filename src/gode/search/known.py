@@ -4,8 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from gode.equation.fixing import Bounds
-from gode.equation.parse_frame import split_equations
+from gode.equation.frame import Bounds, split_equations
 from gode.errors import ConfigError
 from gode.search.assumptions import checked_assumptions
 

@@ -22,9 +22,9 @@ from gode.arrays import Bool, Float
 from gode.data import Dataset
 from gode.equation import Law
 from gode.errors import ConfigError
-from gode.fitting.aliasing import is_resolved
 from gode.fitting.population import own_places
 from gode.fitting.prepare import Prepared
+from gode.fitting.problem import is_resolved
 from gode.fitting.shooting import shoot
 from gode.fitting.target import Target
 from gode.fitting.trajectory import ShootConfig

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from gode.arrays import Float, Int
 from gode.data import Interpolation, Samples
-from gode.data.convert import as_numbers
+from gode.data.states import as_numbers
 from gode.equation import Node, Term, parse_tree
 from gode.equation.tree import TIME, has_constant, variables
 from gode.errors import DataError

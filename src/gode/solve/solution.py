@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from gode.arrays import Float, Int
 from gode.data import Interpolation
-from gode.data.convert import as_numbers
+from gode.data.states import as_numbers
 from gode.equation import Law, LawSkeleton, Node, parse_equation
 from gode.equation.tree import STATE
 from gode.errors import ConfigError, DataError, Failure

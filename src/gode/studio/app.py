@@ -23,9 +23,9 @@ from gode.errors import FileError, GodeError
 from gode.files import read_head
 from gode.studio import pages
 from gode.studio.calculator import Calculator
-from gode.studio.fields import edit_of
 from gode.studio.form import command_text, in_words
 from gode.studio.guard import MAX_FORM, SANDBOX, Guard, refused
+from gode.studio.pages import edit_of
 from gode.studio.queueing import Queue
 from gode.studio.runs import MAX_DATA, RECORD, Job, Runs, State
 

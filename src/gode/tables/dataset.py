@@ -65,6 +65,7 @@ def read_dataset(files: Sequence[str], options: DataOptions) -> "tuple[Dataset, 
 
 def dataset_of(tables: "Sequence[Table]", options: DataOptions) -> "tuple[Dataset, Readings]":
     """Return the runs in some tables; see `read_dataset`."""
+    from gode.data.columns import channel_names
     from gode.data.dataset import chosen_interpolation
     from gode.data.from_arrays import make_dataset
 
@@ -78,7 +79,9 @@ def dataset_of(tables: "Sequence[Table]", options: DataOptions) -> "tuple[Datase
         units=options.column_units,
         run_names=readings.names,
     )
-    return replace(dataset, edits=options.edit, keep_outliers=options.keep_outliers), readings
+    channels = channel_names(asked.states)
+    runs = tuple(replace(run, limits=readings.limits(i, channels)) for i, run in enumerate(dataset.runs))
+    return replace(dataset, runs=runs, edits=options.edit, keep_outliers=options.keep_outliers), readings
 
 
 def read_arguments(
@@ -220,7 +223,7 @@ def _of_first_run(values: Any) -> Any:
 
 def _name(readings: "Readings", column: str) -> str:
     """Return what the file calls a column, without its unit; empty for a formula."""
-    from gode.data.labels import plain_label
+    from gode.data.dataset import plain_label
 
     return plain_label(readings.labels.get(column, ""))
 

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gode.arrays import Float, Int
-from gode.data.convert import as_seconds
+from gode.data.states import as_seconds, by_name
 from gode.errors import DataError
 from gode.tables.clues import GUESSES
-from gode.tables.table import frame_table, is_frame, listed
+from gode.tables.table import as_frame, frame_table, is_frame, listed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -50,6 +50,7 @@ def by_run(X: "ArrayLike | pd.DataFrame", column: object) -> "tuple[ArrayLike | 
     Raises:
         DataError: if X has no such column.
     """
+    X = as_frame(X)  # type: ignore[assignment]
     if column is None:
         return X, []
     if not is_frame(X) or column not in X.columns:
@@ -118,7 +119,8 @@ def target_of(y: "ArrayLike | pd.DataFrame") -> Float:
 
 def target_names(y: object) -> list[str] | None:
     """Return the names of the states: the columns of a DataFrame; None for an array."""
-    return [str(name) for name in y.columns] if is_frame(y) else None
+    columns = by_name(y, "y")
+    return None if columns is None else list(columns)
 
 
 def _numbers(values: ArrayLike, name: str) -> Float:

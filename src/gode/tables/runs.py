@@ -1,6 +1,7 @@
 """Tables to runs: one for each file, value in the column of runs, and column of u; with a summary."""
 
 import shlex
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -11,8 +12,9 @@ import numpy as np
 
 from gode.arrays import Float, Int
 from gode.data.columns import INPUT
+from gode.data.dataset import Limits
 from gode.errors import DataError
-from gode.tables.clocking import run_rows
+from gode.tables.clues import run_rows
 from gode.tables.roles import Roles, assign_columns, reasons_against
 from gode.tables.table import Table, listed
 from gode.tables.times import Times, joined, unrolled
@@ -20,6 +22,7 @@ from gode.tables.times import Times, joined, unrolled
 APART = ("t", "run")  # columns that are no signal
 LINE = "#line"  # key of the number of each row in its file; no state can have that name
 OTHER = "other: "  # begins the key of a column without a role, which is kept as a possible input
+LIMITS = "limits: "  # begins the key of the limits (n, 2) of readings such as <0.05
 # This many of such columns are kept. Set by hand: each is tried as an input where a fit is poor, which takes
 # time.
 MAX_OTHERS = 5
@@ -52,6 +55,17 @@ class Readings:
     def column(self, name: str) -> list[Float] | None:
         """Return one column of all runs, or None where there is none."""
         return [run[name] for run in self.runs] if name in self.runs[0] else None
+
+    def limits(self, run: int, channels: Sequence[str]) -> Limits | None:
+        """Return the readings of a run that are known as limits only, of all channels; None without one."""
+        columns = self.runs[run]
+        found = [(i, columns[LIMITS + name]) for i, name in enumerate(channels) if LIMITS + name in columns]
+        known = [(i, ~np.isnan(pairs).any(axis=1) & np.isfinite(columns["t"]), pairs) for i, pairs in found]
+        parts = [(columns["t"][rows], np.full(rows.sum(), i), pairs[rows]) for i, rows, pairs in known]
+        if not any(len(t) for t, _, _ in parts):
+            return None
+        t, channel, pairs = (np.concatenate(each) for each in zip(*parts, strict=True))
+        return Limits(t, channel, pairs[:, 0], pairs[:, 1]).at(np.argsort(t, kind="stable"))
 
 
 def runs_of_tables(tables: Sequence[Table], asked: Roles, *, natural: bool = False) -> Readings:
@@ -153,6 +167,9 @@ def _split(
 ) -> Iterator[tuple[str, Mapping[str, Float], int]]:
     """Yield name, columns and clock wraps of each run, in which time must increase."""
     columns = {key: table.numbers(name) for key, name in roles.columns().items() if key not in APART}
+    signals = _signals(roles)
+    limits = {key: table.limits(name) for key, name in roles.columns().items() if name in signals}
+    columns |= {LIMITS + key: pairs for key, pairs in limits.items() if not np.isnan(pairs).all()}
     for other in others:
         with suppress(DataError):  # errors in a column that is not needed are ignored
             columns[OTHER + other] = table.numbers(other)
@@ -205,17 +222,22 @@ def _sentences(
 
 def _left_out(table: Table, taken: Sequence[Roles]) -> list[str]:
     """Return which cells hold no reading although they are not empty, and which rows hold none at all."""
+    signals = {name for roles in taken for name in _signals(roles)}
     names = dict.fromkeys(
         name for roles in taken for key, name in roles.columns().items() if key not in APART
     )
     out = []
     for name in names:
-        words = table.left_out(name)
-        shown = [f"{_times_word(count)} {word[:20]!r}" for word, count in [*words.items()][:MAX_WORDS]]
-        shown += [f"{sum([*words.values()][MAX_WORDS:])} other cells"] if len(words) > MAX_WORDS else []
-        if shown:
-            out.append(f"left out of {name!r}, as no reading: {', '.join(shown)}")
-    signals = {name for roles in taken for name in _signals(roles)}
+        limits = Counter(_limit_words(table.limits(name)) if name in signals else [])
+        words = {
+            repr(word[:20]): count
+            for word, count in table.left_out(name).items()
+            if not (limits and table.is_limit(word))
+        }
+        if limits:
+            out.append(f"known of {name!r} as limits only, kept and not fitted: {_counted(limits)}")
+        if words:
+            out.append(f"left out of {name!r}, as no reading: {_counted(words)}")
     empty = np.all([~np.isfinite(table.numbers(name)) for name in signals], axis=0)
     if signals and empty.any():
         lines = [str(line) for line in table.lines[np.flatnonzero(empty)][:5]]
@@ -224,6 +246,19 @@ def _left_out(table: Table, taken: Sequence[Roles]) -> list[str]:
         rows = "1 row holds no reading: line" if n == 1 else f"{n} rows hold no reading: lines"
         out.append(f"{rows} {', '.join(lines)}{more}")
     return out
+
+
+def _limit_words(limits: Float) -> list[str]:
+    """Return limits (n, 2) of readings in words; NaN is none."""
+    known = limits[~np.isnan(limits).any(axis=1)]
+    return [f"below {high:g}" if np.isinf(low) else f"above {low:g}" for low, high in known.tolist()]
+
+
+def _counted(words: Mapping[str, int]) -> str:
+    """Return how often each word stands in a column."""
+    shown = [f"{_times_word(count)} {word}" for word, count in [*words.items()][:MAX_WORDS]]
+    shown += [f"{sum([*words.values()][MAX_WORDS:])} other cells"] if len(words) > MAX_WORDS else []
+    return ", ".join(shown)
 
 
 def _times_word(count: int) -> str:
