@@ -16,7 +16,7 @@ from gode.errors import DataError, FileError, GodeError
 from gode.files import make_folder, read_bytes, read_json, read_most, replacing
 from gode.fleet.folder import read_lines
 from gode.fleet.many import file_task
-from gode.fleet.work import Unusable
+from gode.fleet.result import Unusable
 from gode.grammar import load_grammar
 from gode.library import load_library
 from gode.model import load_model
@@ -255,7 +255,7 @@ ALLOWED = {  # what is opened there is written, or comes with the package
     "cli/progress.py": "writes",
     "data/example.py": "comes with the package",
     "fleet/folder.py": "writes and appends",
-    "fleet/page.py": "comes with the package",
+    "fleet/table.py": "comes with the package",
     "grammar/rules.py": "comes with the package",
     "library.py": "writes",
     "model/choices.py": "writes",
@@ -267,7 +267,7 @@ ALLOWED = {  # what is opened there is written, or comes with the package
     "search/checkpoint.py": "appends",
     "studio/app.py": "comes with the package",
     "studio/pages.py": "comes with the package",
-    "studio/queueing.py": "locks and writes",
+    "studio/runs.py": "locks and writes",
     "studio/server.py": "locks, and opens the page",
     "templates.py": "comes with the package",
 }

@@ -37,7 +37,7 @@ COMMANDS = {
     "simulate": "records",
     "studio": "studio",
     "train": "models",
-    "watch": "watch",
+    "watch": "fleet",
 }
 PLUGINS = (
     "gode.commands"  # the group of entry points by which other packages add commands, loaded when called

@@ -1,14 +1,14 @@
 """Data as a user passes them to a checked Dataset: arrays for one run, lists of arrays for several."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gode.arrays import Float, Series
+from gode.arrays import Float, Force, Series, Signals
 from gode.data.columns import INPUT, STATES, channel_names, check_alike, check_increasing
 from gode.data.dataset import MIN_POINTS, Dataset, Input, Interpolation, Run, with_units
 from gode.data.states import (
@@ -24,10 +24,6 @@ from gode.data.states import (
 )
 from gode.equation.system import input_seen
 from gode.errors import DataError
-
-Known = str | Callable[[float], float] | Series  # a formula in t, a function of it, or samples
-Force = Known | Mapping[str, Known]  # one known input, or several by their names
-Signals = Series | Mapping[str, Series] | Sequence[Mapping[str, Series]]  # of the states
 
 CHANNELS = ("u", "velocity", "acceleration")  # the arguments of what was measured, by order
 # No value may be larger than the first, nor the largest of a channel smaller than the second: both are set so

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Final, Literal
 
 import numpy as np
 
@@ -13,38 +12,13 @@ from gode.data.columns import INPUT
 from gode.data.states import check_names
 from gode.discovery.framing import called
 from gode.discovery.result import Discovery
-from gode.errors import ConfigError, DataError
+from gode.errors import DataError
 from gode.fitting.prepare import Prepared, along, assemble
-from gode.search.settings import Settings, whole
+from gode.options.checks import AUTO, MOST_HIDDEN
+from gode.search.settings import Settings
 from gode.selection import Candidate, independent_values, weighed
 
-Hidden = int | Literal["auto"] | Sequence[str]
-
-AUTO: Final = "auto"
-MOST = 2  # So many hidden states can be sought.
 NAMES = ("w", "z", "y", "x", "v", "q", "p")  # what they are called, where a user does not say it
-
-
-def hidden_asked(hidden: object) -> int | str | tuple[str, ...]:
-    """Return how many hidden states are sought: a number, auto, or their names.
-
-    Raises:
-        ConfigError: if it is none of these.
-    """
-    if hidden is None or hidden is False or hidden == ():
-        return 0
-    if hidden == AUTO:
-        return AUTO
-    if whole(hidden) in range(MOST + 1):
-        return whole(hidden)
-    if isinstance(hidden, Iterable):
-        names = (hidden,) if isinstance(hidden, str) else tuple(hidden)
-        if 0 < len(names) <= MOST and all(isinstance(name, str) for name in names):
-            return names
-    raise ConfigError(
-        f"hidden must be a number of states from 0 to {MOST}, '{AUTO}', or their names such as ['w'], "
-        f"got {hidden!r}"
-    )
 
 
 def with_hidden(dataset: Dataset, hidden: int | str | tuple[str, ...]) -> Dataset:
@@ -96,7 +70,7 @@ def better_number(search: Callable[[int], Discovery]) -> Discovery:
     """
     found: dict[int, Discovery] = {}
     failure: DataError | None = None
-    for number in range(MOST + 1):
+    for number in range(MOST_HIDDEN + 1):
         if number > 1 and found and not _asks_for_more(found):
             break
         try:

@@ -23,8 +23,7 @@ import pandas as pd
 from gode.errors import ConfigError, FileError
 from gode.files import make_folder, opened, read_bytes, read_json, replacing
 from gode.fleet.engine import Engine, seconds_left, work_through
-from gode.fleet.result import Fit, Result, Row, fit_from, row_of
-from gode.fleet.work import Refit, Task, refit, result_of, work
+from gode.fleet.result import Fit, Refit, Result, Row, Task, fit_from, refit, result_of, row_of, work
 
 T = TypeVar("T")
 MAX_LINE = 100_000_000  # bytes

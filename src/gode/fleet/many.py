@@ -15,9 +15,9 @@ import numpy as np
 from gode.discovery import discover
 from gode.errors import ConfigError, DataError
 from gode.fleet.engine import Engine, engine_of, work_through
-from gode.fleet.result import Result
-from gode.fleet.work import (
+from gode.fleet.result import (
     Arguments,
+    Result,
     Task,
     Unusable,
     begin,

@@ -29,9 +29,8 @@ from gode.errors import ConfigError, DataError, FileError, GodeError, shortened
 from gode.fleet.engine import Engine, work_through
 from gode.fleet.folder import as_line, open_lines, read_lines
 from gode.fleet.many import file_task, files_in
-from gode.fleet.result import law_of
+from gode.fleet.result import File, Task, Unusable, law_of, result_of, work
 from gode.fleet.table import Fleet, table_of
-from gode.fleet.work import File, Task, Unusable, result_of, work
 from gode.tables.dataset import DataOptions
 
 LEVEL = 1e-3  # chance that a record without a change is told

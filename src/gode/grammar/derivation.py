@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from gode.errors import GrammarError
-from gode.grammar.coding import NEVER
-from gode.grammar.earley import NOTHING
+from gode.grammar.earley import NEVER, NOTHING
 from gode.grammar.notation import quoted
 from gode.grammar.rules import Grammar
 

@@ -19,8 +19,7 @@ import numpy as np
 
 from gode.arrays import Float
 from gode.errors import GrammarError
-from gode.grammar.coding import Coded
-from gode.grammar.earley import NOTHING
+from gode.grammar.earley import NOTHING, Coded
 from gode.grammar.rules import Grammar
 
 Alternative = tuple[int, tuple[int, ...]]  # a rule, and the nodes of its nonterminals

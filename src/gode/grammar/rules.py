@@ -15,8 +15,7 @@ from pathlib import Path
 
 from gode.errors import GrammarError, shortened
 from gode.files import read_text
-from gode.grammar.coding import Coded, code
-from gode.grammar.earley import Parser
+from gode.grammar.earley import Coded, Parser, code
 from gode.grammar.notation import (
     Rule,
     checked_rules,

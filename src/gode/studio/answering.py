@@ -1,6 +1,6 @@
 """The answer of a run: its page, sliders and comparisons, and how well the part held back is met."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path
 
@@ -9,9 +9,11 @@ import numpy as np
 from gode.arrays import Float
 from gode.data import Dataset
 from gode.discovery import Discovery, Finding
+from gode.discovery.constants import INSIDE
 from gode.discovery.quality import Verdict
 from gode.discovery.residuals import Channel
 from gode.discovery.simulate import Scenario, simulate
+from gode.equation.system import make_law
 from gode.errors import FileError, GodeError
 from gode.report.experiments import Experiment, separate
 from gode.report.linear import response_plots
@@ -29,9 +31,74 @@ from gode.studio.lines import python_text
 from gode.studio.reading import read
 from gode.studio.runs import RECORD, Job
 from gode.studio.takeaway import Files
-from gode.studio.trying import moved, sliders
 from gode.tables.edits import without_test
 from gode.templates import render
+
+STEPS = 200  # of a slider
+REACH = 1.96  # standard errors that a slider goes to either side
+ROUNDS = 3  # of solving for the free constants; slopes hardly change within error bars
+
+
+@dataclass(frozen=True)
+class Slider:
+    """A slider for one constant."""
+
+    words: str
+    value: float
+    low: float
+    high: float
+
+    @property
+    def step(self) -> float:
+        """The distance between two values that can be chosen."""
+        return (self.high - self.low) / STEPS
+
+
+def sliders(candidate: Candidate) -> list[Slider]:
+    """Return a slider for each constant of an equation, through its error bar."""
+    out = []
+    for constant in Finding(candidate).constants:
+        value = constant.value
+        error = constant.error
+        half = REACH * error if np.isfinite(error) and error > 0 else 0.1 * (abs(value) or 1.0)
+        out.append(Slider(_number_words(constant.name, constant.place), value, value - half, value + half))
+    return out
+
+
+def _number_words(name: str, place: str) -> str:
+    """Return what a constant is called: its name, or what it multiplies."""
+    body, comma, where = place.partition(", in ")
+    if name:
+        return name
+    if body == "1":
+        return f"The constant term{comma}{where}"
+    return f"The constant {place}" if place.startswith(INSIDE) else f"Constant of {place}"
+
+
+def moved(candidate: Candidate, values: Float) -> Candidate:
+    """Return an equation whose numbers, as they are written, have these values.
+
+    The free constants behind them are found by Newton's method, with the slopes at the fitted values.
+    """
+    c = np.array(candidate.equation.constants)
+    start = _written(candidate, c)
+    steps = 1e-6 * np.where(c != 0, np.abs(c), 1.0)
+    slopes = np.column_stack(
+        [
+            (_written(candidate, c + step * row) - start) / step
+            for step, row in zip(steps, np.eye(len(c)), strict=True)
+        ]
+    )
+    for _ in range(ROUNDS):
+        c = c + np.linalg.lstsq(slopes, values - _written(candidate, c), rcond=None)[0]
+    return replace(candidate, equation=make_law(candidate.equation.skeleton, c), own=None)
+
+
+def _written(candidate: Candidate, c: Float) -> Float:
+    """Return the numbers of the equation as it is written with these free constants."""
+    changed = replace(candidate, equation=make_law(candidate.equation.skeleton, c))
+    return np.array([constant.value for constant in Finding(changed).constants])
+
 
 FAR = 2.0  # times the noise, from which the test counts as failed
 

@@ -4,9 +4,11 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import isnan, nan
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from gode.errors import ConfigError, shortened
+from gode.options.calls import completed, takes_options
+from gode.options.table import FromFiles
 from gode.tables.cells import split_list
 from gode.tables.columns import Asked, asked_columns, guessed_system, state_columns, states_of_equations
 
@@ -84,33 +86,14 @@ def dataset_of(tables: "Sequence[Table]", options: DataOptions) -> "tuple[Datase
     return replace(dataset, runs=runs, edits=options.edit, keep_outliers=options.keep_outliers), readings
 
 
-def read_arguments(
-    *files: str,
-    time: str | None = None,
-    u: str | None = None,
-    states: str | None = None,
-    velocity: str | None = None,
-    acceleration: str | None = None,
-    force: str | None = None,
-    run: str | None = None,
-    edit: Sequence[str] = (),
-    header: int | None = None,
-    skip: int = 0,
-    decimal: str | None = None,
-    missing: Sequence[str] = (),
-) -> dict[str, object]:
+@takes_options(FromFiles)
+def read_arguments(*files: str, **options: Unpack[FromFiles]) -> dict[str, object]:
     """Return what files hold, as arguments of `gode.discover` and `gode.fit`: times, signals, known inputs.
 
     The format, the columns and the times are recognised as by the command line, whose options these are.
 
     Args:
-        time, u, states, velocity, acceleration, force, run: columns by name or number, or none; those that
-            are not given are guessed from their names and from how they behave.
-        edit: changes of what was read, such as "crop 0 to 30".
-        header: the line of the column names in the file, from 1; 0 if there is none.
-        skip: how many lines at the start of the file are left out.
-        decimal: the decimal sign, "." or ",".
-        missing: words in cells that hold no reading, besides usual ones such as NA and n.d.; "text" for any.
+        **options: see `gode.options.table`.
 
     Raises:
         DataError, ConfigError: with a sentence that says what to do.
@@ -119,11 +102,9 @@ def read_arguments(
         >>> data = read_arguments("plate.csv", u="A1,A2", edit=["crop 0 to 30"])  # doctest: +SKIP
         >>> d = gode.discover(**data)  # doctest: +SKIP
     """
-    options = DataOptions(
-        time=time, u=u, states=states, velocity=velocity, acceleration=acceleration, force=force, run=run,
-        edit=tuple(edit), header=header, skip=skip, decimal=decimal, missing=tuple(missing),
-    )  # fmt: skip
-    readings, asked = _read(_tables(files, options), options)
+    chosen: dict[str, Any] = dict(completed("read_arguments", FromFiles, options))
+    data = DataOptions(**{**chosen, "edit": tuple(chosen["edit"]), "missing": tuple(chosen["missing"])})
+    readings, asked = _read(_tables(files, data), data)
     arguments = _arguments(readings, asked)
     if len(readings.runs) == 1:
         arguments = {name: _of_first_run(values) for name, values in arguments.items()}
