@@ -129,6 +129,11 @@ def test_number_of_hidden_states_is_checked():
         gode.discover(T, {"c": drug()[0]}, hidden=["c"])
 
 
+def test_frame_with_unknown_functions_and_a_hidden_state_is_refused():
+    with pytest.raises(DataError, match=r"p is never observed, and unknown functions.*gode\.fit"):
+        gode.discover(T, {"c": drug()[0]}, frame=["c' = f(c) + p", "p' = -k*p"], names=["c", "p"])
+
+
 def test_law_whose_measured_states_are_named_otherwise_says_which_are_missing():
     with pytest.raises(DataError, match="the data hold 'conc', but the equations are those of c, p"):
         gode.fit(COMPARTMENTS, T, {"conc": drug()[0]})

@@ -15,7 +15,14 @@ from gode.data import Dataset
 from gode.data.dataset import chosen_interpolation
 from gode.data.from_arrays import make_dataset
 from gode.discovery.causes import with_causes
-from gode.discovery.framing import at_rest, check_names, frame_of, individuals_asked, named_steps
+from gode.discovery.framing import (
+    at_rest,
+    check_names,
+    frame_of,
+    individuals_asked,
+    named_steps,
+    with_formulas,
+)
 from gode.discovery.given import fit_known
 from gode.discovery.hidden import better_number, filled_in, with_hidden
 from gode.discovery.inputs import with_held_input
@@ -164,6 +171,7 @@ def discover(
     """
     given = completed("discover", DiscoverOptions, options)
     joined = chosen_interpolation(given["hold"], given["interpolation"])
+    given["frame"] = with_formulas(given["frame"], given["observe"])
     chosen = chosen_options(given)
     names, frame = given["names"], given["frame"]
     if frame is not None and names is None and isinstance(u, np.ndarray | list) and np.ndim(u) > 1:
@@ -210,6 +218,12 @@ def discover_in(
     check_names(options.individual, given.parameters if given else ())
     if given is not None and not given.functions:
         return fit_known(dataset, options.known, individual=options.individual)
+    if given is not None and dataset.hidden:
+        name = dataset.states[dataset.hidden[0]]
+        raise DataError(
+            f"{name} is never observed, and unknown functions of a frame are sought with measured states; leave "
+            "frame= out for a search with hidden=, or write the equations without unknown functions for gode.fit"
+        )
     for settings in tasks:
         check_start(settings, dataset.inputs)
     with one_thread(), Interrupts(options.max_seconds) as interrupts:

@@ -50,9 +50,11 @@ def with_hidden(dataset: Dataset, hidden: int | str | tuple[str, ...]) -> Datase
 
 def _with_states(run: Run, n: int, inputs: dict[str, str]) -> Run:
     """Return a run with states of which nothing was observed, and its inputs by other names."""
+    nothing = np.full((3 * n, run.n_points), np.nan)
     return replace(
         run,
-        observed=np.vstack([run.observed, np.full((3 * n, run.n_points), np.nan)]),
+        observed=np.vstack([run.observed, nothing]),
+        sd=None if run.sd is None else np.vstack([run.sd, nothing]),
         initial=np.append(run.initial, np.full(2 * n, np.nan)),
         inputs={inputs[name]: values for name, values in run.inputs.items()},
     )
