@@ -221,8 +221,8 @@ def discover_in(
     if given is not None and dataset.hidden:
         name = dataset.states[dataset.hidden[0]]
         raise DataError(
-            f"{name} is never observed, and unknown functions of a frame are sought with measured states; leave "
-            "frame= out for a search with hidden=, or write the equations without unknown functions for gode.fit"
+            f"{name} is never observed, and unknown functions of a frame are sought where all states are "
+            "measured; leave frame= out and give hidden=, or write whole equations for gode.fit"
         )
     for settings in tasks:
         check_start(settings, dataset.inputs)
