@@ -57,7 +57,6 @@ def _with_states(run: Run, n: int, inputs: dict[str, str]) -> Run:
         run,
         observed=np.vstack([run.observed, nothing]),
         sd=None if run.sd is None else np.vstack([run.sd, nothing]),
-        sd=None if run.sd is None else np.vstack([run.sd, nothing]),
         initial=np.append(run.initial, np.full(2 * n, np.nan)),
         inputs={inputs[name]: values for name, values in run.inputs.items()},
     )
