@@ -1,10 +1,10 @@
 """Which of the fitted equations to name, and which of them the data cannot tell from it.
 
 The criterion is -2 log of the posterior probability of an equation, up to a constant: that of the evidence
-of its residuals (`gode.fitting.evidence`), as far as draws find it (`gode.fitting.posterior_draws`), less 2 log
-P and 2 log p. P is the prior of the structure, learned from laws that people use (`gode.prior`), p the prior
-density of the constants inside terms, over that of usual ones (`gode.fitting.constant_prior`). The equation
-with the least criterion is named, or the most plausible form of it (`gode.discovery.natural_forms`).
+of its residuals (`gode.fitting.evidence`), as far as draws find it (`gode.fitting.posterior_draws`), less
+2 log P and 2 log p. P is the prior of the structure, learned from laws that people use (`gode.prior`), p the
+prior density of the constants inside terms, over that of usual ones (`gode.fitting.constant_prior`). The
+equation with the least criterion is named, or the most plausible form of it (`gode.discovery.natural_forms`).
 
 The values count as the effective number of independent residuals of the most accurate equation: all of them
 if they are white, fewer where a measurement has systematic errors that no equation follows. Constants that
