@@ -47,7 +47,7 @@ def test_each_state_of_a_system_must_gain(gain, supported):
         left = [state._replace(square=square) for state in one.states]
         off = deviance(left, N, 2, (0.0, 0.0), [0.0, 0.0]) - one.criterion - gain
         square *= float(np.exp(-off / N))
-    pool = Pool([best()], (0.0, 0.0), [(tuple(left), 2)])
+    pool = Pool([best()], (0.0, 0.0), [((square, square), 2)])
     assert rank(pool, CONFIG).supported is supported
 
 

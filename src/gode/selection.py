@@ -32,6 +32,7 @@ from gode.fitting.shooting import Shot
 from gode.prior import log_prior
 
 UNUSUAL = 4.0  # -2 log of the prior odds that a constant of a system is one, or equals one in its equation
+OPEN = 1e4  # sizes by which a constant of a run may be open
 PLAIN = {1: parse_skeleton("u' = C*u"), 2: parse_skeleton("u'' = C*u")}  # whose prior is the unit
 
 
@@ -113,8 +114,8 @@ class Pool:
     candidates: Sequence[Candidate]
     floor: tuple[float, ...]  # weighted residual of each state that is rounding
     polynomials: Sequence[
-        tuple[tuple[Residuals, ...], int]
-    ] = ()  # what a constant and a line leave, and their free numbers
+        tuple[tuple[float, ...], int]
+    ] = ()  # mean squares, free numbers of a constant, a line
     series: Sequence[tuple[Float, Float]] = ()  # of each run: observed, residuals of the best
 
 
@@ -233,16 +234,25 @@ def _evidence(
 def _price_of_runs(c: Candidate, m: float, config: SelectionConfig) -> float:
     """Return -2 log of the prior of the constants of single runs, over the precision that the data give them.
 
-    They come from one population, whose mean costs as much as a constant that all runs share, and whose
-    spread costs log of the number of runs; so runs that do not differ gain nothing by constants of their own.
+    They come from one population of covariance T: with errors of covariance C, constants that are d from the
+    mean cost log(|C + T|/|C|) + d^T (C + T)^-1 d. The mean costs as much as constants that all runs share,
+    the spread log of the number of runs; so runs that do not differ gain nothing by constants of their own.
     """
     if c.own is None:
         return 0.0
     runs, places = c.own.values.shape
-    within = np.maximum(c.own.errors**2, 1e-12 * c.own.values**2 + 1e-300)
-    spread = np.maximum(np.var(c.own.values, axis=0, ddof=min(runs - 1, 1)) - np.mean(within, axis=0), 0.0)
+    scale = np.maximum(np.median(np.abs(c.own.values), axis=0), 1e-100)
+    gaps = np.clip((c.own.values - np.median(c.own.values, axis=0)) / scale, -OPEN, OPEN)
+    within = np.clip(np.nan_to_num(c.own.covariances / np.outer(scale, scale)), -(OPEN**2), OPEN**2)
+    within = within + 1e-12 * np.eye(places)
+    weights, axes = np.linalg.eigh(gaps.T @ gaps / runs - np.mean(within, axis=0))
+    both = within + (axes * np.maximum(weights, 0.0)) @ axes.T
+    widths = np.linalg.slogdet(both)[1] - np.linalg.slogdet(within)[1]
+    distances = np.einsum("ri,ri->r", gaps, np.linalg.solve(both, gaps[..., None])[..., 0])
     chance = config.chance * np.sqrt(2 * c.own.values.size) * m / max(m - c.n_free, 0.5)
-    return float(places * np.log(runs) + np.sum(np.log1p(spread / within)) + chance)
+    return float(
+        places * np.log(runs) + np.sum(np.maximum(widths, 0.0) + np.maximum(distances, 0.0)) + chance
+    )
 
 
 def _saved(c: Candidate, m: float, config: SelectionConfig) -> float:
@@ -332,9 +342,10 @@ def _is_supported(best: Candidate, pool: Pool, m: float, config: SelectionConfig
         return False
     plain = best.criterion + _lasting(best.equation, config)
     polynomial = all(variables(p.key) == {p.highest} for p in best.equation.skeleton.parts)
-    for left, k in pool.polynomials:
+    for squares, k in pool.polynomials:
         if polynomial and k >= best.n_free:
             continue  # a constant rate is a line itself
+        left = [Residuals(x, state.share) for x, state in zip(squares, best.states, strict=True)]
         if _evidence(left, m, k, pool.floor, config) < plain + least:
             return False
     return True

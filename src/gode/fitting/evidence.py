@@ -85,24 +85,24 @@ def deviance(
     return float(-2 * np.logaddexp.reduce(np.log(weights) - 0.5 * total))
 
 
-def fitted_polynomials(target: Target) -> list[tuple[tuple[Residuals, ...], int]]:
-    """Return what is left by polynomials in t, one for each state of each run, and their free numbers.
+def fitted_polynomials(target: Target) -> list[tuple[tuple[float, ...], int]]:
+    """Return the mean squares and the free numbers of polynomials in t, one for each state of each run.
 
     They have just the degree that makes the lowest observed channel a constant, and one more.
     """
     found = []
     for extra in (0, 1):
-        left = [_polynomial(target, s, extra) for s in range(len(target.scales))]
-        measured = len(left) - len(target.dataset.hidden)
-        found.append((tuple(left), measured * len(target.dataset.runs) * (extra + 1)))
+        squares = [_polynomial(target, s, extra) for s in range(len(target.scales))]
+        measured = len(squares) - len(target.dataset.hidden)
+        found.append((tuple(squares), measured * len(target.dataset.runs) * (extra + 1)))
     return found
 
 
-def _polynomial(target: Target, state: int, extra: int) -> Residuals:
-    """Return what polynomials of one state leave; nothing of a state that was never measured."""
+def _polynomial(target: Target, state: int, extra: int) -> float:
+    """Return the mean square that polynomials of one state leave; 0 for a state that was never measured."""
     if state in target.dataset.hidden:
-        return Residuals(0.0, 0.0)
-    series: list[Float] = []
+        return 0.0
+    sse, n = 0.0, 0
     own = slice(3 * state, 3 * state + 3)
     for i, run in enumerate(target.dataset.runs):
         weights = target.samples[i][1].T[own]
@@ -118,6 +118,6 @@ def _polynomial(target: Target, state: int, extra: int) -> Residuals:
             values.append(run.observed[own][k, here] * weights[k, here])
         design, wanted = np.vstack(rows), np.concatenate(values)
         fitted = design @ np.linalg.lstsq(design, wanted, rcond=None)[0]
-        ends = np.cumsum([len(part) for part in values])[:-1]
-        series += np.split(wanted - fitted, ends)
-    return residuals_of(series, target.dataset.n_observed)
+        sse += float(np.sum((wanted - fitted) ** 2))
+        n += len(wanted)
+    return sse / n
