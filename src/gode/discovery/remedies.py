@@ -18,15 +18,14 @@ from gode.data.dataset import unit_of
 from gode.data.smoothing import evenly
 from gode.discovery.framing import shown
 from gode.equation import Equation, Law, Skeleton, System, SystemSkeleton, parse_equation, parse_skeleton
-from gode.equation.system import input_seen, with_names
+from gode.equation.system import input_seen, law_of, with_names
 from gode.equation.tree import TIME, variables
 from gode.errors import EquationError
 from gode.fitting import ConstantsConfig, fit_constants
-from gode.fitting.prepare import Prepared, input_values, is_plain, view
+from gode.fitting.prepare import Prepared, input_values, view
 from gode.fitting.shooting import Shot, shoot
 from gode.fitting.target import Target, state_places
 from gode.search.settings import Settings
-from gode.search.templates import law_of
 from gode.selection import Candidate
 from gode.solve import solve
 
@@ -120,9 +119,10 @@ class Refits:
         """The law that was found, and a linear one where it is not linear itself."""
         out: list[Law] = [self.best.equation]
         prepared = self.prepared
-        if is_plain(prepared.dataset) and prepared.problems:
-            text = LINEAR[self.best.equation.order] + (" + C*F" if prepared.dataset.inputs else "")
-            linear = parse_skeleton(text)
+        if prepared.problems:
+            inputs = prepared.dataset.inputs
+            text = LINEAR[self.best.equation.order] + "".join(f" + C*{name}" for name in inputs)
+            linear = parse_skeleton(text, inputs=inputs)
             if linear.key != self.best.equation.skeleton.key:
                 found = _cheap_fits(linear, prepared)
                 out += [min(found, key=lambda law: rms_of(self.fit(law, roughly=True)))] if found else []
@@ -170,7 +170,7 @@ class Refits:
         seen = view(self.prepared, state_index, order, self.settings.selection.floor)
         for fitted in _cheap_fits(equations[state_index].skeleton, seen):
             equations[state_index] = fitted
-            yield fitted if len(equations) == 1 else law_of(self.prepared.dataset, equations)
+            yield law_of(law.states, law.skeleton.inputs, equations)
 
     def values_of(self, state_index: int) -> Float:
         """Return the smoothed values of a state in all runs."""
