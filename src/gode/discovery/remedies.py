@@ -553,7 +553,7 @@ def _growth_rate(shot: Shot, target: Target, owners: Sequence[int]) -> float:
     log_growth = dict.fromkeys(owners, 0.0)
     spans = dict.fromkeys(owners, 0.0)
     for i, run, start in zip(owners, target.dataset.runs, shot.initial, strict=True):
-        path = solve(law, run.t, start, inputs=dict(run.signals), sensitivities=True)
+        path = solve(law, run.t, start, inputs=dict(run.signals), doses=run.doses, sensitivities=True)
         slopes = path.sensitivities[-len(rows) :][:, rows, -1].T * spreads / spreads[:, None]
         if path.failure is not None or not np.isfinite(slopes).all():
             continue

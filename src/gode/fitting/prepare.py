@@ -268,7 +268,9 @@ def along(
     rows = zip(prepared.whole.dataset.runs, prepared.smooths, laws, initial, strict=True)
     for run, smooth, law, start in rows:
         highest = [3 * s + k for s, k in enumerate(law.skeleton.orders)]
-        path = solve(law, run.t, start, inputs=dict(run.signals), guide=smooth.values[highest])
+        path = solve(
+            law, run.t, start, inputs=dict(run.signals), doses=run.doses, guide=smooth.values[highest]
+        )
         if path.failure is not None:
             return None
         values = np.where(np.isfinite(path.values), path.values, smooth.values)
