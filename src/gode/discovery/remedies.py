@@ -18,7 +18,7 @@ from gode.data.dataset import unit_of
 from gode.data.smoothing import evenly
 from gode.discovery.framing import shown
 from gode.equation import Equation, Law, Skeleton, System, SystemSkeleton, parse_equation, parse_skeleton
-from gode.equation.system import input_seen, law_of, with_names
+from gode.equation.system import input_seen, with_names
 from gode.equation.tree import TIME, variables
 from gode.errors import EquationError
 from gode.fitting import ConstantsConfig, fit_constants
@@ -170,7 +170,7 @@ class Refits:
         seen = view(self.prepared, state_index, order, self.settings.selection.floor)
         for fitted in _cheap_fits(equations[state_index].skeleton, seen):
             equations[state_index] = fitted
-            yield law_of(law.states, law.skeleton.inputs, equations)
+            yield _law_of(equations, law)
 
     def values_of(self, state_index: int) -> Float:
         """Return the smoothed values of a state in all runs."""
@@ -484,10 +484,18 @@ def with_term(law: Law, state_index: int, term: str) -> Law | None:
     except EquationError:  # The equation is too long, or no sum.
         return None
     equations[state_index] = wider
+    return _law_of(equations, law)
+
+
+def _law_of(equations: Sequence[Equation], like: Law) -> Law:
+    """Return the law of changed equations; constants that had names are free ones."""
     if len(equations) == 1:
-        return wider
-    skeleton = SystemSkeleton(law.states, tuple(e.skeleton for e in equations), law.skeleton.inputs)
-    return System(skeleton, tuple(c for e in equations for c in e.constants))
+        return equations[0]
+    parts = tuple(Skeleton(e.skeleton.tree) for e in equations)
+    return System(
+        SystemSkeleton(like.states, parts, like.skeleton.inputs),
+        tuple(c for e in equations for c in e.constants),
+    )
 
 
 def _pieces(refits: Refits) -> Iterator[Remedy]:

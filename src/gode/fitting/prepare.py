@@ -104,7 +104,7 @@ def assemble(
     Args:
         solved: whether the smoothed runs are the solution of a law.
     """
-    fitted = without_outliers(fitted, smooths)
+    fitted = replace(without_outliers(fitted, smooths), held=())  # no fit looks at what was held back
     noise = noise_levels(fitted, smooths)
     weights = np.where(np.isfinite(noise), 1.0 / np.where(np.isfinite(noise), noise, 1.0), 0.0)
     profiles = noise_profiles(fitted, smooths, noise)

@@ -27,6 +27,7 @@ from gode.search.archive import Archive, Initial, Key, Stage, Step
 from gode.search.assumptions import REST, keeps, satisfies, told
 from gode.search.cheap import sought
 from gode.search.explore import Region, explore, make_regions, plainest, score_sums
+from gode.search.hidden import HiddenSearch
 from gode.search.interrupts import Interrupts
 from gode.search.refine import Search, better_rows, better_start, good_neighbours, refine
 from gode.search.settings import Settings
@@ -221,6 +222,16 @@ class LawSearch:
 
     def run(self, rng: np.random.Generator) -> None:
         """Search until the effort is spent."""
+        if self.prepared.dataset.hidden:
+            HiddenSearch(self.archive, self.spaces[0], rng).run()
+        else:
+            self._search(rng)
+        if not self.archive.leaders():
+            self.rescue()
+        share_over_runs(self.archive)
+
+    def _search(self, rng: np.random.Generator) -> None:
+        """Look for the equation of each state, then for the law; again along the solution of the best one."""
         for number in range(1, self.passes + 1):
             if number > 1 and not self._retrace(f"pass {number}: "):
                 break
@@ -232,9 +243,6 @@ class LawSearch:
             self._couple()
         if any(search.archive is not self.archive for search in self.searches) and self.archive.widen():
             share_constants(self.archive)
-        if not self.archive.leaders():
-            self.rescue()
-        share_over_runs(self.archive)
 
     def _archive_of_view(self, name: str, *, last: bool = True) -> Archive:
         """Return the archive of the next equation: that of the law where the equation is all of it."""
@@ -349,6 +357,8 @@ class LawSearch:
         """Return by how much the criterion falls without an assumption; None where that was not tried."""
         if name == "nonnegative":
             return best.criterion - self.archive.leaders()[0].criterion
+        if self.prepared.dataset.hidden:
+            return None
         if self.settings.individual and (self.prepared.chosen or name.startswith(REST)):
             return None
         known = self.settings.known
@@ -361,6 +371,8 @@ class LawSearch:
 
     def rescue(self) -> None:
         """After an interruption, or without an answer: fit the best by the cheap score until there is one."""
+        if self.prepared.dataset.hidden:  # whose laws are fitted to the trajectory from the first on
+            return
         try:
             self._rescued(RESCUED)
         except KeyboardInterrupt:
