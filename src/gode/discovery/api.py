@@ -24,6 +24,7 @@ from gode.discovery.framing import (
     with_formulas,
 )
 from gode.discovery.given import fit_known
+from gode.discovery.hidden import better_number, filled_in, with_hidden
 from gode.discovery.inputs import with_held_input
 from gode.discovery.notebook import shown_in_notebook
 from gode.discovery.options import Options, chosen_options
@@ -43,6 +44,7 @@ from gode.fitting.prepare import inputs_seen, prepare
 from gode.fitting.shooting import shoot
 from gode.model import LatentSpace, Listing, load_model
 from gode.options.calls import completed, takes_options
+from gode.options.checks import AUTO, MOST_HIDDEN
 from gode.options.table import DiscoverOptions
 from gode.search.archive import Step
 from gode.search.explore import spaces_of
@@ -206,17 +208,21 @@ def discover_in(
     Args:
         memo: what is known of the fits from an earlier, unfinished call; it is filled as the work goes on.
     """
+    if options.hidden == AUTO:
+        search = partial(_with_so_many_hidden, dataset, options, n_jobs=n_jobs, on_step=on_step, memo=memo)
+        return better_number(search)
+    dataset = with_hidden(dataset, options.hidden)
     options = replace(options, known=at_rest(options.known, dataset, options.order))
     tasks, tell = options.settings(dataset), on_step and named_steps(on_step, dataset)
     given = frame_of(options.known, dataset) if options.known.frame else None
     check_names(options.individual, given.parameters if given else ())
     if given is not None and not given.functions:
         return fit_known(dataset, options.known, individual=options.individual)
-    if dataset.hidden:
+    if given is not None and dataset.hidden:
         name = dataset.states[dataset.hidden[0]]
         raise DataError(
-            f"{name} is never observed; leave it out, or measure it. Where the equations are known, gode.fit "
-            "finds their constants and the curve of a state that was not measured"
+            f"{name} is never observed, and unknown functions of a frame are sought where all states are "
+            "measured; leave frame= out and give hidden=, or write whole equations for gode.fit"
         )
     for settings in tasks:
         check_start(settings, dataset.inputs)
@@ -228,6 +234,22 @@ def discover_in(
     if found.timed_out:
         found = replace(found, remarks=(options.told_of_time(interrupts.spent), *found.remarks))
     return found
+
+
+def _with_so_many_hidden(
+    dataset: Dataset,
+    options: Options,
+    number: int,
+    *,
+    n_jobs: int,
+    on_step: Callable[[Step], None] | None,
+    memo: MutableMapping[Start, Candidate | None] | None,
+) -> Discovery:
+    """Return what is found with so many hidden states in a share of the time; without any, of both orders."""
+    limit = None if options.max_seconds is None else options.max_seconds / (MOST_HIDDEN + 1)
+    order = AUTO if number == 0 and options.order == 1 and not options.known.frame else options.order
+    of_number = replace(options, hidden=number, order=order, max_seconds=limit)
+    return discover_in(dataset, of_number, n_jobs=n_jobs, on_step=on_step, memo=memo)
 
 
 def _other_order(
@@ -297,6 +319,7 @@ def _search(
         *([] if interrupted else search.assumed(leaders[0])),
         *preferred(candidates, settings),
     ]
+    prepared = filled_in(candidates[0], prepared, settings)
     flags = stopped, found.supported, timed_out
     return Discovery(candidates, prepared, settings, archive.n_fitted, *flags, remarks=tuple(remarks))
 

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypedDict
 from gode.choices import EffortName, Preset
 from gode.options.checks import (
     AUTO,
+    checked_hidden,
     checked_order,
     checked_preset,
     checked_seconds,
@@ -35,6 +36,8 @@ from gode.options.texts import (
     fixed_values,
     formulas_of,
     frame_text,
+    hidden_of,
+    hidden_text,
     individual_of,
     individual_text,
     order_of,
@@ -333,6 +336,27 @@ class Searching(TypedDict, total=False):
             said="What the law keeps: odd, energy, autonomous, rest-at-zero, rest-at=2.5, nonnegative, "
             "no-spontaneous (what is zero stays zero); repeatable.",
             place=Place(Group.LAW, "The law keeps", input=Input.CHECKS),  # the engine's table of assumptions
+        ),
+    ]
+    hidden: Annotated[
+        "int | Literal['auto'] | Sequence[str]",
+        Option(
+            help="how many states act that were not measured, 0, 1 or 2, or their names; auto compares all "
+            "three by the criterion, also with laws of second order. A hidden state is scaled so that it "
+            "enters the equation of a measured one with the factor one.",
+            default=0,
+            check=checked_hidden,
+            flag="--hidden",
+            metavar="N|auto|NAME,...",
+            said="States that no column measures: their number, their names, or auto to compare 0, 1 and 2.",
+            read=hidden_of,
+            text=hidden_text,
+            place=Place(
+                Group.LAW,
+                "Quantities that act but were not measured",
+                "Their number, names such as w, or auto to compare none, one and two; empty for none.",
+                choices=(("1", "one"), ("2", "two"), (AUTO, "compare none, one and two")),
+            ),
         ),
     ]
     start: Annotated[
