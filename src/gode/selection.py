@@ -4,7 +4,8 @@ The criterion is -2 log of the posterior probability of an equation, up to a con
 of its residuals (`gode.fitting.evidence`), as far as draws find it (`gode.fitting.posterior_draws`), less
 2 log P and 2 log p. P is the prior of the structure, learned from laws that people use (`gode.prior`), p the
 prior density of the constants inside terms, over that of usual ones (`gode.fitting.constant_prior`). The
-equation with the least criterion is named, or the most plausible form of it (`gode.discovery.natural_forms`).
+equation with the least criterion is named, or the most plausible form of it (`gode.discovery.ranking`), or
+with `hold_out=` the one that foretells best what was held back (`gode.discovery.held_back`).
 
 The values count as the effective number of independent residuals of the most accurate equation: all of them
 if they are white, fewer where a measurement has systematic errors that no equation follows. Constants that
@@ -93,8 +94,8 @@ class Candidate:
     @property
     def single(self) -> Equation:
         """The equation, where there is one state."""
-        assert isinstance(self.equation, Equation), "a system has an equation for each state"
-        return self.equation
+        (equation,) = self.equation.equations
+        return equation
 
     @property
     def states(self) -> tuple[Residuals, ...]:
@@ -173,7 +174,7 @@ def _unusual(law: Law, columns: Columns) -> float:
 
 def _of_states(skeleton: LawSkeleton) -> LawSkeleton:
     """Return the equations of the states that move, without formulas of what is measured."""
-    if not isinstance(skeleton, SystemSkeleton) or all(skeleton.orders):
+    if all(skeleton.orders):
         return skeleton
     pairs = zip(skeleton.states, skeleton.parts, strict=True)
     states, parts = zip(*((name, part) for name, part in pairs if part.order), strict=True)
@@ -181,12 +182,12 @@ def _of_states(skeleton: LawSkeleton) -> LawSkeleton:
 
 
 def _n_held(law: Law) -> int:
-    """Return how many constants of a system are held at one, or equal to another of the same equation."""
+    """Return how many constants of a law are held at one, or equal to another of the same equation."""
     skeleton = law.skeleton
-    if not isinstance(skeleton, SystemSkeleton) or skeleton.parameters:
+    if skeleton.parameters:
         return 0
-    terms = [(term, part.highest) for part in skeleton.parts for term in part.terms]
-    ones = sum(term.constant is None and term.body.value != highest for term, highest in terms)
+    factors = [t.constant for part in skeleton.parts for t in part.terms if t.body not in part.leading]
+    ones = factors.count(None)
     cuts = zip(skeleton.offsets, skeleton.offsets[1:], strict=False)
     owns = [skeleton.places[first:last].tolist() for first, last in cuts]
     return ones + sum(len(own) - len(set(own)) for own in owns)

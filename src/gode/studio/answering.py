@@ -117,6 +117,7 @@ def answer_page(plots: Plots, files: Files) -> str:
         "gode/studio/templates/verdict.html",
         s=s,
         here=f"/runs/{job.id}",
+        made=made_words(job),
         fit=kept_plots(plots),
         runs=small_plots(plots),
         held=held_back(plots),
@@ -259,9 +260,15 @@ def _files(folder: Path, job: Job) -> Files:
     return Files(found, job, folder, python_lines(folder, job), partial(_report, found, job))
 
 
+def made_words(job: Job) -> str:
+    """Return what was searched, and when, as page and report say it."""
+    more = f" and {len(job.files) - 3} more" if len(job.files) > 3 else ""
+    return f"{job.title}: equation found by gode in {', '.join(job.files[:3])}{more}, {job.since[:10]}"
+
+
 def _report(found: Discovery, job: Job) -> str:
     """Return the report with the names of the files."""
-    return discovery_page(found, title=f"Equation found by gode in {', '.join(job.files[:3])}")
+    return discovery_page(found, title=made_words(job))
 
 
 def _chosen(plots: Plots, number: int) -> Candidate:
