@@ -28,12 +28,11 @@ from gode.fitting.constant_prior import improbability_of_constants
 from gode.fitting.covariance import fit_arma
 from gode.fitting.evidence import Residuals, deviance
 from gode.fitting.invariant_zero import law_keeps_zero
-from gode.fitting.population import Individuals
+from gode.fitting.population import LARGEST, Individuals
 from gode.fitting.shooting import Shot
 from gode.prior import log_prior
 
 UNUSUAL = 4.0  # -2 log of the prior odds that a constant of a system is one, or equals one in its equation
-OPEN = 1e4  # sizes by which a constant of a run may be open
 PLAIN = {1: parse_skeleton("u' = C*u"), 2: parse_skeleton("u'' = C*u")}  # whose prior is the unit
 
 
@@ -243,8 +242,8 @@ def _price_of_runs(c: Candidate, m: float, config: SelectionConfig) -> float:
         return 0.0
     runs, places = c.own.values.shape
     scale = np.maximum(np.median(np.abs(c.own.values), axis=0), 1e-100)
-    gaps = np.clip((c.own.values - np.median(c.own.values, axis=0)) / scale, -OPEN, OPEN)
-    within = np.clip(np.nan_to_num(c.own.covariances / np.outer(scale, scale)), -(OPEN**2), OPEN**2)
+    gaps = np.clip((c.own.values - np.median(c.own.values, axis=0)) / scale, -LARGEST, LARGEST)
+    within = np.clip(np.nan_to_num(c.own.covariances / np.outer(scale, scale)), -LARGEST, LARGEST)
     within = within + 1e-12 * np.eye(places)
     weights, axes = np.linalg.eigh(gaps.T @ gaps / runs - np.mean(within, axis=0))
     both = within + (axes * np.maximum(weights, 0.0)) @ axes.T

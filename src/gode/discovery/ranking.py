@@ -21,7 +21,7 @@ from gode.fitting.constant_prior import improbability_of_factors, views_of
 from gode.fitting.covariance import covariances
 from gode.fitting.evidence import fitted_polynomials
 from gode.fitting.population import population_of
-from gode.fitting.posterior_draws import LEAST, missing_evidence
+from gode.fitting.posterior_draws import WORST, missing_evidence
 from gode.fitting.prepare import Prepared
 from gode.fitting.target import Target
 from gode.search.settings import Settings
@@ -35,9 +35,9 @@ SAME_FUNCTION = 0.005
 ERRORS_OFF = 1.5
 # Averages over dense samples end before the record does, so that a fit to this fraction counts as the whole.
 WHOLE_RUN = 0.95
-# From the posteriors of so many of the best laws numbers are drawn, as far as twice what that may cost.
-DRAWN = 20
-FAR_BEHIND = -4 * float(np.log(LEAST))
+DRAWN = (
+    20  # From the posteriors of so many of the best laws numbers are drawn; more cost time in long records.
+)
 
 
 def make_pool(
@@ -90,7 +90,7 @@ def _with_draws(
     order = rank(Pool(candidates, prepared.floor), settings.selection).candidates
     drawn = {}
     for c in order[:DRAWN]:
-        if c.criterion > order[0].criterion + FAR_BEHIND:
+        if c.criterion > order[0].criterion + 2 * WORST:
             break
         rng = np.random.default_rng(settings.seed)  # the same draws for laws of as many numbers
         missing = missing_evidence(
