@@ -24,6 +24,7 @@ from gode.discovery.framing import (
     with_formulas,
 )
 from gode.discovery.given import fit_known
+from gode.discovery.held_back import best_foretold_first, remark_on_ranking
 from gode.discovery.hidden import better_number, filled_in, with_hidden
 from gode.discovery.inputs import with_held_input
 from gode.discovery.notebook import shown_in_notebook
@@ -39,7 +40,7 @@ from gode.discovery.ranking import (
 from gode.discovery.result import Discovery
 from gode.equation.frame import split_equations
 from gode.equation.system import written_states
-from gode.errors import DataError, GodeError
+from gode.errors import ConfigError, DataError, GodeError
 from gode.fitting.prepare import inputs_seen, prepare
 from gode.fitting.shooting import shoot
 from gode.model import LatentSpace, Listing, load_model
@@ -88,8 +89,10 @@ def better_order(
 
 
 def _best(found: Sequence[Discovery], n_tried: int) -> Discovery:
-    """Return the discovery with the least criterion, and a remark on it."""
-    scores = _criteria(found)
+    """Return the discovery with the least criterion, or that foretells best, and a remark on it."""
+    tests = [one.quality.forecast for one in found]
+    held = [np.inf if test is None else test.misfit for test in tests]
+    scores = np.array(held) if tests[0] is not None else _criteria(found)
     best = int(np.argmin(scores))
     return replace(
         found[best],
@@ -108,6 +111,9 @@ def _remark(found: Sequence[Discovery], n_tried: int, scores: Float, best: int) 
     other = float(np.min(np.delete(scores, best)))
     if not np.isfinite(other):
         return f"orders {tried} were tried: order {order} was taken, the other has no solution"
+    if found[best].prepared.dataset.held:
+        told = f"{scores[best]:.3g} against {other:.3g} times the noise"
+        return f"orders {tried} were tried: order {order} foretells better what was held back, {told}"
     gap = other - float(scores[best])
     better = f"order {order} explains the data better, by {gap:.3g} units of the criterion"
     return f"orders {tried} were tried: {better}"
@@ -212,6 +218,10 @@ def discover_in(
         search = partial(_with_so_many_hidden, dataset, options, n_jobs=n_jobs, on_step=on_step, memo=memo)
         return better_number(search)
     dataset = with_hidden(dataset, options.hidden)
+    if options.hold_out is not None:
+        if dataset.held:
+            raise ConfigError("hold_out= and an edit both hold back a part of the data; give one of them")
+        dataset = dataset.hold_back(options.hold_out)
     options = replace(options, known=at_rest(options.known, dataset, options.order))
     tasks, tell = options.settings(dataset), on_step and named_steps(on_step, dataset)
     given = frame_of(options.known, dataset) if options.known.frame else None
@@ -310,10 +320,14 @@ def _search(
     if not found.candidates:
         raise DataError(UNSOLVED)
     order = plainest_first(found.candidates, prepared, settings.selection)
+    by_criterion = order[0]
+    if settings.hold_out is not None:
+        order = best_foretold_first(order, prepared)
     candidates = with_error_bars(order, prepared, settings)
     timed_out = interrupted and interrupts.timed_out
     stopped = interrupted and not timed_out
     remarks = [
+        *remark_on_ranking(candidates[0], by_criterion),
         *remark_on_part(candidates[0], prepared),
         *remark_on_errors(candidates[0], prepared),
         *([] if interrupted else search.assumed(leaders[0])),

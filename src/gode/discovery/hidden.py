@@ -44,8 +44,10 @@ def with_hidden(dataset: Dataset, hidden: int | str | tuple[str, ...]) -> Datase
         places.get(column.rstrip("'"), column.rstrip("'")) + column[len(column.rstrip("'")) :]: label
         for column, label in dataset.labels.items()
     }
-    runs = tuple(_with_states(run, len(hidden), inputs) for run in dataset.runs)
-    return replace(dataset, runs=runs, states=states, labels=labels)
+    runs, held = (
+        tuple(_with_states(run, len(hidden), inputs) for run in part) for part in (dataset.runs, dataset.held)
+    )
+    return replace(dataset, runs=runs, held=held, states=states, labels=labels)
 
 
 def _with_states(run: Run, n: int, inputs: dict[str, str]) -> Run:

@@ -38,6 +38,14 @@ def checked_seconds(value: object) -> object:
     return value
 
 
+def checked_share(value: object) -> object:
+    """Return the share of each record that is held back; None is nothing."""
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
+    if value is not None and not (is_number and 0 < value < 1):  # type: ignore[operator]
+        raise ConfigError(f"hold_out must be a share of each record such as 0.2, got {value!r}")
+    return value
+
+
 def checked_seed(value: object) -> object:
     """Return the seed."""
     seed = plain(value)

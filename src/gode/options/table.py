@@ -26,6 +26,7 @@ from gode.options.checks import (
     checked_preset,
     checked_seconds,
     checked_seed,
+    checked_share,
     checked_words,
     plain,
 )
@@ -423,6 +424,25 @@ class Searching(TypedDict, total=False):
                 Group.SEARCH,
                 "End after this many seconds",
                 "With the best so far; empty for no limit.",
+            ),
+        ),
+    ]
+    hold_out: Annotated[
+        "float | None",
+        Option(
+            help="the share of each record, at its end, that is held back from the fits, as 0.2: laws are "
+            "ranked by how well they foretell it, and the verdict tells how well that is.",
+            check=checked_share,
+            flag="--hold-out",
+            takes=Takes.NUMBER,
+            least=0,
+            metavar="SHARE",
+            of_each_record=True,
+            said="Hold back the end of each record, as 0.2 of it, and rank laws by how they foretell it.",
+            place=Place(
+                Group.SEARCH,
+                "Rank by the end of each record",
+                "The share of its time that is held back from the fits, as 0.2; empty for none.",
             ),
         ),
     ]
