@@ -15,7 +15,6 @@ from gode.units import Unit
 
 Key = tuple[str, ...]  # the factors of a term, in alphabetical order
 Terms = Mapping[Key, float]  # the coefficients of a sum
-UNIT_FACTOR = 1e-12  # By how much the factor of what sets the scale may differ from one: rounding.
 
 
 class Told(NamedTuple):
@@ -218,7 +217,7 @@ def _hysteresis(p: Pair) -> list[Told]:
 
 
 def _is_one(value: float | None) -> bool:
-    return value is not None and abs(value - 1) < UNIT_FACTOR
+    return value == 1.0  # a factor that was fitted is never just one
 
 
 def _holds_only(terms: Terms, *keys: Key) -> bool:
