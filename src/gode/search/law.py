@@ -36,7 +36,7 @@ from gode.search.templates import FrameTemplate, SumTemplate, Template
 from gode.search.workers import Start, Workers
 from gode.selection import Candidate
 
-# After an interruption, the best so many of every size by the cheap score are fitted, in turn until one can be
+# After an interruption, the best so many of every size by the cheap score are fitted until one of them can be
 # solved, and of several states so many times as many combinations of equations.
 RESCUED = (1, 5, 50)
 COMBINED = 3
