@@ -21,9 +21,9 @@ DOUBT = 0.01  # A test with a smaller probability is reported as failed.
 # this fraction of the standard deviation of the readings.
 MISSED = 3.0
 SHARE = 0.1
-TINY = 1e-300
+TINY = 1e-300  # instead of zero in a denominator; near the least number of double precision
 EPS = float(np.finfo(np.float64).eps)
-MAX_SHAPIRO = 5000
+MAX_SHAPIRO = 5000  # values beyond which the probability of the Shapiro-Wilk test is not accurate
 SHORT = 0.1  # With more fitted numbers per value than this, the fit itself correlates the residuals.
 CONSTANT = NoiseModel(1.0, 0.0)  # Noise of the same size in all samples.
 

@@ -38,7 +38,7 @@ from gode.selection import UNUSUAL, Candidate, SelectionConfig, front, weighed
 # so much whatever its error.
 ROUND_ERRORS = 2.5
 ROUND = 0.02
-LARGEST_EXPONENT = 5.0
+LARGEST_EXPONENT = 5.0  # beyond which a round exponent is no more usual than another; set by hand
 CLOSE = 0.03  # A series may miss this fraction of the variation of the term that it replaces.
 CERTAIN = 3.0  # A constant may be shared if it is so many standard errors from zero.
 LARGEST = 1e100  # A larger difference cannot be squared.
