@@ -11,6 +11,8 @@ from gode.equation.operators import FUNCTIONS
 from gode.equation.printer import to_text
 from gode.equation.system import LawSkeleton, Link
 from gode.equation.tree import (
+    DELAY,
+    TIME,
     Node,
     const,
     count_constants,
@@ -156,6 +158,11 @@ class Inference:
         return self.fresh() if self.reduced(own) != Mixed() else Mixed()
 
     def _call(self, node: Node) -> Mixed:
+        if node.op == DELAY:
+            if TIME in self.columns and node.args[1].op == "const":
+                what = "the delay {} is in <>, it must be in <>, as t is"
+                self.equal(self.unit(node.args[1]), Mixed(self.columns[TIME]), what, node.args[1])
+            return self.unit(node.args[0])
         inside = self.unit(node.args[0])
         if node.op in SAME:
             return inside

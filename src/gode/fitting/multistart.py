@@ -11,13 +11,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gode.arrays import Float
+from gode.arrays import Float, Int
 from gode.data import Columns
 from gode.equation import LawSkeleton, Skeleton, SystemSkeleton
 from gode.equation.tape import compile_tape, evaluate
+from gode.equation.tree import delays, index
 from gode.fitting.shooting import fitted
 from gode.fitting.target import Target
 from gode.fitting.trajectory import Check, Path, ShootConfig, Trajectories
+
+LONGEST_DELAY = 0.25  # Delays are drawn up to this fraction of a record.
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,6 +109,7 @@ class _Draws:
         self.seen = [s for s in range(len(skeleton.orders)) if s not in hidden]
         self.curves = {s: _curve(columns, skeleton.states[s]) for s in self.seen}
         self.sizes = {s: float(np.abs(u[0]).max()) or 1.0 for s, u in self.curves.items()}
+        self.longest = LONGEST_DELAY * float(np.ptp(target.dataset.runs[0].t))
         rates = [_rms(u[1]) / (np.std(u[0]) or 1.0) for u in self.curves.values()]
         self.rate = max(rates) or 1.0 / float(np.ptp(columns.matrix[0]))
 
@@ -122,6 +126,8 @@ class _Draws:
         values = usual * np.exp(how.spread * rng.standard_normal(len(usual)))
         negative = how.against_sign if skeleton.parameters else 0.5
         values[rng.uniform(size=len(usual)) < negative] *= -1
+        for i in delay_numbers(skeleton):
+            values[i] = self.longest * rng.uniform() ** 2
         for i, parameter in enumerate(skeleton.parameters):
             if not parameter.low < values[i] < parameter.high:
                 values[i] = _between(parameter.low, parameter.high, abs(values[i]), rng)
@@ -137,16 +143,17 @@ class _Draws:
     def _usual_sizes(self, sizes: dict[int, float], rate: float) -> Float:
         """Return for each constant the value at which its term is as large as the derivative."""
         skeleton = self.skeleton
-        assert isinstance(skeleton, SystemSkeleton), "a single state is measured"
+        places = _places(skeleton)
+        first = 0
         logs: list[list[float]] = [[] for _ in range(skeleton.n_constants)]
         for s, part in enumerate(skeleton.parts):
             wanted = self._derivative(s, sizes[s], rate)
             slopes = self._slopes(s, part, sizes, rate)
-            first = skeleton.offsets[s]
             for j, slope in enumerate(slopes):
-                place = int(skeleton.places[first + j])
+                place = int(places[first + j])
                 if place >= 0 and 0 < slope < np.inf and wanted > 0:
                     logs[place].append(np.log(wanted / slope))
+            first += part.n_constants
         return np.array([np.exp(np.mean(each)) if each else rate for each in logs])
 
     def _derivative(self, state: int, size: float, rate: float) -> float:
@@ -188,6 +195,24 @@ class _Draws:
                 out[:, place : place + order] = sizes[s] * spread * (rng.uniform() > 0.1)
             place += order
         return out
+
+
+def delay_numbers(skeleton: LawSkeleton) -> list[int]:
+    """Return which free constants are delays."""
+    places = _places(skeleton)
+    found, first = set[int](), 0
+    for part in skeleton.parts:
+        numbers = [index(node.args[1]) for node in delays(part.normal) if node.args[1].op == "const"]
+        found |= {int(places[first + i]) for i in numbers}
+        first += part.n_constants
+    return sorted(found)
+
+
+def _places(skeleton: LawSkeleton) -> Int:
+    """Return the free constant behind each constant of all equations, -1 for none."""
+    if isinstance(skeleton, SystemSkeleton):
+        return skeleton.places
+    return np.arange(skeleton.n_constants)
 
 
 def _between(low: float, high: float, size: float, rng: np.random.Generator) -> float:
