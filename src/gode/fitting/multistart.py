@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gode.arrays import Float, Int
+from gode.arrays import Float
 from gode.data import Columns
-from gode.equation import LawSkeleton, Skeleton, SystemSkeleton
+from gode.equation import LawSkeleton, Skeleton
 from gode.equation.tape import compile_tape, evaluate
 from gode.equation.tree import delays, index
 from gode.fitting.shooting import fitted
@@ -143,17 +143,15 @@ class _Draws:
     def _usual_sizes(self, sizes: dict[int, float], rate: float) -> Float:
         """Return for each constant the value at which its term is as large as the derivative."""
         skeleton = self.skeleton
-        places = _places(skeleton)
-        first = 0
         logs: list[list[float]] = [[] for _ in range(skeleton.n_constants)]
         for s, part in enumerate(skeleton.parts):
             wanted = self._derivative(s, sizes[s], rate)
             slopes = self._slopes(s, part, sizes, rate)
+            first = skeleton.offsets[s]
             for j, slope in enumerate(slopes):
-                place = int(places[first + j])
+                place = int(skeleton.places[first + j])
                 if place >= 0 and 0 < slope < np.inf and wanted > 0:
                     logs[place].append(np.log(wanted / slope))
-            first += part.n_constants
         return np.array([np.exp(np.mean(each)) if each else rate for each in logs])
 
     def _derivative(self, state: int, size: float, rate: float) -> float:
@@ -199,20 +197,13 @@ class _Draws:
 
 def delay_numbers(skeleton: LawSkeleton) -> list[int]:
     """Return which free constants are delays."""
-    places = _places(skeleton)
+    places = skeleton.places
     found, first = set[int](), 0
     for part in skeleton.parts:
         numbers = [index(node.args[1]) for node in delays(part.normal) if node.args[1].op == "const"]
         found |= {int(places[first + i]) for i in numbers}
         first += part.n_constants
     return sorted(found)
-
-
-def _places(skeleton: LawSkeleton) -> Int:
-    """Return the free constant behind each constant of all equations, -1 for none."""
-    if isinstance(skeleton, SystemSkeleton):
-        return skeleton.places
-    return np.arange(skeleton.n_constants)
 
 
 def _between(low: float, high: float, size: float, rng: np.random.Generator) -> float:
