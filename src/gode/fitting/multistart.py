@@ -20,8 +20,6 @@ from gode.fitting.shooting import fitted
 from gode.fitting.target import Target
 from gode.fitting.trajectory import Check, Path, ShootConfig, Trajectories
 
-LONGEST_DELAY = 0.25  # Delays are drawn up to this fraction of a record.
-
 
 @dataclass(frozen=True, kw_only=True)
 class MultistartConfig:
@@ -109,7 +107,7 @@ class _Draws:
         self.seen = [s for s in range(len(skeleton.orders)) if s not in hidden]
         self.curves = {s: _curve(columns, skeleton.states[s]) for s in self.seen}
         self.sizes = {s: float(np.abs(u[0]).max()) or 1.0 for s, u in self.curves.items()}
-        self.longest = LONGEST_DELAY * float(np.ptp(target.dataset.runs[0].t))
+        self.span = float(np.ptp(target.dataset.runs[0].t))
         rates = [_rms(u[1]) / (np.std(u[0]) or 1.0) for u in self.curves.values()]
         self.rate = max(rates) or 1.0 / float(np.ptp(columns.matrix[0]))
 
@@ -127,7 +125,7 @@ class _Draws:
         negative = how.against_sign if skeleton.parameters else 0.5
         values[rng.uniform(size=len(usual)) < negative] *= -1
         for i in delay_numbers(skeleton):
-            values[i] = self.longest * rng.uniform() ** 2
+            values[i] = self.span * rng.uniform() ** 4  # mostly short, but for all of a record at most
         for i, parameter in enumerate(skeleton.parameters):
             if not parameter.low < values[i] < parameter.high:
                 values[i] = _between(parameter.low, parameter.high, abs(values[i]), rng)
