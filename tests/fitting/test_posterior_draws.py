@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import gode
-from gode.fitting.posterior_draws import WORST, missing_evidence
+from gode.fitting.posterior_draws import greatest_loss, missing_evidence
 from gode.search.zero_starts import fitted_target
 
 
@@ -41,7 +41,7 @@ def test_all_evidence_of_a_well_determined_law_is_there(growth):
 def test_evidence_is_missing_where_solutions_blow_up_within_the_error_bars():
     sure, doubtful = missing(to_the_pole("u' = C*u^2")), missing(to_the_pole("u' = C*u^C"))
     assert sure < 0.7
-    assert sure + 0.7 < doubtful <= WORST
+    assert sure + 0.7 < doubtful <= greatest_loss()
 
 
 def test_the_share_hardly_depends_on_the_draws():

@@ -21,7 +21,7 @@ from gode.fitting.constant_prior import improbability_of_factors, views_of
 from gode.fitting.covariance import covariances
 from gode.fitting.evidence import fitted_polynomials
 from gode.fitting.population import population_of
-from gode.fitting.posterior_draws import WORST, missing_evidence
+from gode.fitting.posterior_draws import DRAWS, greatest_loss, missing_evidence
 from gode.fitting.prepare import Prepared
 from gode.fitting.target import Target
 from gode.search.settings import Settings
@@ -35,9 +35,6 @@ SAME_FUNCTION = 0.005
 ERRORS_OFF = 1.5
 # Averages over dense samples end before the record does, so that a fit to this fraction counts as the whole.
 WHOLE_RUN = 0.95
-DRAWN = (
-    20  # From the posteriors of so many of the best laws numbers are drawn; more cost time in long records.
-)
 
 
 def make_pool(
@@ -83,14 +80,16 @@ def _with_draws(
 ) -> Sequence[Candidate]:
     """Return the candidates, those that may be named with the evidence that draws do not find.
 
-    Laws with constants of each run are taken at their word, and so are all that compete with them.
+    They are those that lie within twice what draws may cost, and no more than half the number of draws, for
+    solutions of long records take time. Laws with constants of each run are taken at their word, and so are
+    all that compete with them.
     """
     if len(candidates) < 2 or any(c.own is not None for c in candidates):
         return candidates
     order = rank(Pool(candidates, prepared.floor), settings.selection).candidates
     drawn = {}
-    for c in order[:DRAWN]:
-        if c.criterion > order[0].criterion + 2 * WORST:
+    for c in order[: DRAWS // 2]:
+        if c.criterion > order[0].criterion + 2 * greatest_loss():
             break
         rng = np.random.default_rng(settings.seed)  # the same draws for laws of as many numbers
         missing = missing_evidence(

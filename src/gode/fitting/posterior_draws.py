@@ -19,7 +19,6 @@ from gode.fitting.target import Target
 from gode.fitting.trajectory import Path, ShootConfig, Trajectories
 
 DRAWS = 48  # from the posterior of one law; with 20, replays of stored pools name one law less of twenty
-WORST = 2 * float(np.log(2 * DRAWS))  # what a law loses of which no draw finds anything
 
 
 def missing_evidence(
@@ -41,7 +40,7 @@ def missing_evidence(
     table = np.tile(np.array(law.constants), (len(initial), 1))
     path = problem.solve(problem.parameters.joined(table, initial))
     if path is None:
-        return WORST
+        return greatest_loss()
     freedom = max(problem.n_values - len(path.p), 1)
     variance = max(path.sse / freedom * problem.n_values / max(independent, 2.0), 1e-12)
     root = _root_of_covariance(path, variance)
@@ -50,10 +49,11 @@ def missing_evidence(
         z = rng.standard_normal(len(path.p))
         claimed = float(z @ z)
         p = np.clip(path.p + root @ z, problem.parameters.low, problem.parameters.high)
-        worst = path.sse + variance * (claimed + 2 * WORST)
+        worst = path.sse + variance * (claimed + 2 * greatest_loss())
         rise = (problem.error(p, limit=worst) - path.sse) / variance
         found.append(float(np.exp(min((claimed - rise) / 2, 0.0))) if np.isfinite(rise) else 0.0)
-    return float(min(-2 * np.log(max(np.mean(found), 1e-300)), WORST))
+    share = max(float(np.mean(found)), 1e-300)
+    return min(-2 * float(np.log(share)), greatest_loss())
 
 
 def _root_of_covariance(path: Path, variance: float) -> Float:
@@ -63,3 +63,8 @@ def _root_of_covariance(path: Path, variance: float) -> Float:
         precision = path.normals[0].matrix / variance * np.outer(size, size) + np.eye(len(size))
     weights, axes = np.linalg.eigh(np.clip(np.nan_to_num(precision), -1e100, 1e100))
     return np.asarray(size[:, None] * (axes / np.sqrt(np.maximum(weights, 1.0))))
+
+
+def greatest_loss() -> float:
+    """Return what a law loses of which no draw finds anything, as if half a draw had."""
+    return float(2 * np.log(2 * DRAWS))
