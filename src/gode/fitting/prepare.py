@@ -85,7 +85,9 @@ def prepare(
     fitted = condensed(dataset)
     known = [known_values(run, order) for run in fitted.runs]
     memo: Memo = {}
-    smooths = smoothed_without_outliers(fitted, lambda data: smooth_runs(data.runs, known, memo, hurried))
+    smooths = smoothed_without_outliers(
+        fitted, lambda data: smooth_runs(data.runs, known, memo, hurried, data.noise)
+    )
     return assemble(dataset, fitted, smooths, order, floor, individual=individual)
 
 
@@ -223,7 +225,7 @@ def view(prepared: Prepared, own: int, order: int, floor: float, *, individual: 
         return prepared
     fitted = prepared.whole.dataset
     runs = [_seen(run, s, own, order) for run, s in zip(fitted.runs, prepared.smooths, strict=True)]
-    seen = Dataset(tuple(runs), names=dataset.names, keep_outliers=dataset.keep_outliers)
+    seen = Dataset(tuple(runs), names=dataset.names, keep_outliers=dataset.keep_outliers, noise=dataset.noise)
     smooths = tuple(s.state(own) for s in prepared.smooths)
     found = assemble(seen, seen, smooths, order, floor, individual=individual, solved=prepared.solved)
     return replace(found, whole=found.target)  # whole records are for all equations together
