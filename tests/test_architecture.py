@@ -28,7 +28,7 @@ LAYERS = (
         "templates": set(),
         "__version__": set(),
     },
-    {"files": {"errors"}, "units": {"errors"}},
+    {"files": {"errors"}, "units": {"errors"}, "options": {"errors"}},
     {"grammar": set(), "equation": set()},
     {"data": {"equation"}},  # the words of an equation name no state
     {"library": {"grammar", "equation"}, "solve": {"equation", "data"}, "tables": {"equation", "data"}},

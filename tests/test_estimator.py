@@ -106,7 +106,7 @@ def test_parameters_are_read_changed_and_shown():
     model = ODERegressor(effort="quick", without=["log"])
     assert model.get_params()["without"] == ["log"]
     assert set(model.get_params()) >= {"order", "equation", "effort", "random_state"}
-    assert repr(model.set_params(order=2)) == "ODERegressor(order=2, effort='quick', without=['log'])"
+    assert repr(model.set_params(order=2)) == "ODERegressor(order=2, without=['log'], effort='quick')"
     with pytest.raises(ConfigError, match="no parameter 'efort'"):
         model.set_params(efort="quick")
 

@@ -33,6 +33,7 @@ COMMANDS = {
     "grammar": "models",
     "grammars": "models",
     "model": "models",
+    "pack": "pack",
     "report": "records",
     "simulate": "records",
     "studio": "studio",

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gode.choices import EffortName
 from gode.cli.app import NOT_EXPLAINED, OutPath, add_options, exit_interrupted, main, say
-from gode.cli.columns import data_options
+from gode.cli.options import RECORDS, given_of, table_options
 from gode.errors import DataError
 
 if TYPE_CHECKING:
@@ -21,26 +20,11 @@ engine_options = add_options(
     click.option("--dask", metavar="ADDRESS", help="Work on the workers of this Dask scheduler."),
     click.option("--jobs", type=click.IntRange(1), help="Processes; by default one for each core."),
 )
-search_options = add_options(
-    click.option(
-        "--order",
-        type=click.Choice(["1", "2", "auto"]),
-        help="Of the equations; auto tries both. By default 2 with accelerations, else 1.",
-    ),
-    click.option("--grammar", type=click.Path(), metavar="NAME", help="As for gode discover."),
-    click.option(
-        "--without", metavar="SYMBOL", multiple=True, help="Leave out log, t, ...; may be repeated."
-    ),
-    click.option("--effort", type=click.Choice([*map(str, EffortName)]), default="normal", show_default=True),
-    click.option("--seed", type=click.IntRange(0), default=0, show_default=True),
-    click.option("--max-seconds", type=click.FloatRange(0, min_open=True), metavar="S", help="For each."),
-)
 
 
 @main.command("discover-many")
 @click.argument("source", type=click.Path(), metavar="FOLDER")
-@data_options
-@search_options
+@table_options(RECORDS)
 @engine_options
 @click.option("--id", metavar="COLUMN", help="FOLDER is one long table; this column tells its records apart.")
 @click.option("--each", metavar="FILE", help="Table of options of single records, named in its first column.")
@@ -67,9 +51,7 @@ def discover_many_command(
     from gode.fleet.folder import run_folder
     from gode.fleet.many import count_of, options_table, read_metadata, tasks_of
 
-    chosen = {name: value for name, value in options.items() if value is not None and value != ()}
-    if chosen.get("order") in ("1", "2"):
-        chosen["order"] = int(chosen["order"])
+    chosen = given_of(options)
     if Path(source).resolve() == out.resolve():
         raise ConfigError(f"--out {out} is the folder of the records; name another for the results")
     own = options_table(each) if each else {}
@@ -135,8 +117,7 @@ def _span(seconds: float) -> str:
 
 @main.command("watch")
 @click.argument("folder", type=click.Path(path_type=Path))
-@data_options
-@search_options
+@table_options(RECORDS)
 @engine_options
 @click.option("--law", metavar="EQUATION|RECORD", help="By default it is found in the first records.")
 @click.option(
@@ -172,9 +153,7 @@ def watch_command(
 
     if not folder.is_dir():
         raise DataError(f"{folder} is no folder; name the one in which records arrive")
-    chosen = {name: value for name, value in options.items() if value is not None and value != ()}
-    if chosen.get("order") in ("1", "2"):
-        chosen["order"] = int(chosen["order"])
+    chosen = given_of(options)
     columns, rest = parted_options(chosen)
     engine = chosen_engine(dask, jobs)
     told = 0

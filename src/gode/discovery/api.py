@@ -2,39 +2,46 @@
 
 from __future__ import annotations  # help() then shows types by their names
 
-from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, MutableMapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Literal
+from typing import Unpack
 
 import numpy as np
 
-from gode.arrays import Float, Series
+from gode.arrays import Float, Series, Signals
 from gode.choices import EffortName, Preset
 from gode.data import Dataset
 from gode.data.dataset import chosen_interpolation
-from gode.data.from_arrays import Force, Signals, make_dataset
+from gode.data.from_arrays import make_dataset
 from gode.discovery.causes import with_causes
-from gode.discovery.framing import Individual, at_rest, check_names, frame_of, individuals_asked, named_steps
+from gode.discovery.framing import at_rest, check_names, frame_of, individuals_asked, named_steps
 from gode.discovery.given import fit_known
 from gode.discovery.inputs import with_held_input
 from gode.discovery.notebook import shown_in_notebook
-from gode.discovery.options import Options
+from gode.discovery.options import Options, chosen_options
 from gode.discovery.populations import expecting, preferred
-from gode.discovery.ranking import make_pool, plainest_first, remark_on_part, with_error_bars
+from gode.discovery.ranking import (
+    make_pool,
+    plainest_first,
+    remark_on_errors,
+    remark_on_part,
+    with_error_bars,
+)
 from gode.discovery.result import Discovery
-from gode.equation.frame import Bounds, split_equations
+from gode.equation.frame import split_equations
 from gode.equation.system import written_states
 from gode.errors import DataError, GodeError
 from gode.fitting.prepare import inputs_seen, prepare
 from gode.fitting.shooting import shoot
 from gode.model import LatentSpace, Listing, load_model
+from gode.options.calls import completed, takes_options
+from gode.options.table import DiscoverOptions
 from gode.search.archive import Step
 from gode.search.explore import spaces_of
 from gode.search.interrupts import Interrupts
-from gode.search.known import Texts, make_known
 from gode.search.law import LawSearch
-from gode.search.settings import GRAMMARS, Settings, check_start, plain, words
+from gode.search.settings import GRAMMARS, Settings, check_start
 from gode.search.workers import Start, one_thread, processes
 from gode.selection import Candidate, Pool, judge, rank
 
@@ -127,75 +134,22 @@ UNSOLVED = (
 )
 
 
+@takes_options(DiscoverOptions)
 def discover(
     t: Series,
     u: Signals | None = None,
     *,
-    names: Sequence[str] | None = None,
-    velocity: Signals | None = None,
-    acceleration: Signals | None = None,
-    force: Force | None = None,
-    order: int | Literal["auto"] = 1,
-    initial: Signals | None = None,
-    hold: bool | None = None,
-    interpolation: str = "auto",
-    keep_outliers: bool = False,
-    grammar: str | None = None,
-    preset: str = "default",
-    effort: str = "normal",
-    start: str | None = None,
-    without: Sequence[str] = (),
-    frame: Texts | None = None,
-    fixed: Mapping[str, float] | None = None,
-    bounds: Bounds | None = None,
-    individual: Individual = False,
-    units: Mapping[str, str] | None = None,
-    assume: str | Sequence[str] = (),
-    seed: int = 0,
-    n_jobs: int = 1,
-    max_seconds: float | None = None,
     on_step: Callable[[Step], None] | None = None,
+    **options: Unpack[DiscoverOptions],
 ) -> Discovery:
     """Find the equation of this order behind some measurements, or the equations of several states.
 
     Args:
         t: times of one run, or a list of them for several runs; so are all other data. Dates and durations
             become seconds from the first.
-        u, velocity, acceleration: what was measured, NaN where it was not. Several states are the columns of
-            an array (n, d) or a DataFrame, or a mapping of names to arrays.
-        names: of the states in an array.
-        force: the known input F as samples at `t`, a formula in t, or a callable; several by their names.
-        order: 1, 2, or auto to try both, each with half of the effort; the criterion decides.
-        initial: known initial values, [u(t0)] or [u(t0), u'(t0)], of several states in turn or by name.
-        hold: whether each sample of the force lasts until the next, as the output of a controller does; a
-            callable is then read at `t`. None leaves it to the data.
-        interpolation: hold, linear or cubic, of which hold=True and hold=False are the first and the last.
-        keep_outliers: whether single readings that lie far from all others are fitted, too; by default they
-            are left out and told.
-        grammar: a model that comes with gode, the path of one made by `gode train`, or a grammar file
-            of few equations, which are all tried.
-        preset: default, or paper for the method of the paper as it was published.
-        effort: quick, normal or thorough.
-        start: a guess, such as ``u'' = C*u`` or ``C*u'' + C*u = 0``.
-        without: symbols that the equation may not have, such as log or t.
-        frame: what is known of the equation, such as ``u'' = -9.81*sin(u) - f(u')``; of several states, one
-            each, in a list or separated by semicolons. A name with arguments is an unknown function of
-            these, the same wherever it stands, ? one of everything; any other name is a constant to fit. The
-            order is that of the frame.
-        fixed: values of constants in the frame that are known.
-        bounds: the least and the largest value of constants in the frame, None for no bound.
-        individual: True if each of several runs has constants of its own, "auto" to let the criterion decide
-            constant by constant, or names of constants of the frame. The law is the same for all.
-        units: of time, states and inputs, such as {"t": "h", "u": "m"}. Constants are told with theirs, and
-            laws that add metres to seconds are not looked at.
-        assume: what the law keeps: odd (u -> -u), energy (second order), autonomous (no explicit time),
-            rest-at-zero, rest-at=2.5 or rest-at=x:1,y:2 (a known equilibrium), nonnegative, no-spontaneous
-            (a state that is zero stays zero); the remarks tell what each costs in the criterion. Of several
-            states that are never negative, laws that are no-spontaneous are preferred, which is told.
-        n_jobs: processes to fit trajectories with, at most one for each core; the answer does not
-            depend on it.
-        max_seconds: end with the best equation so far after this time. What was found then depends on the
-            speed of the machine.
+        u: what was measured, NaN where it was not. Several states are the columns of an array (n, d) or a
+            DataFrame, or a mapping of names to arrays.
+        **options: see `gode.options`.
         on_step: called with the progress, which a notebook shows without it; Ctrl-C returns the best
             equation so far.
 
@@ -206,27 +160,29 @@ def discover(
         >>> d = discover(t, u, order=1)  # doctest: +SKIP
         >>> print(d.equation)  # doctest: +SKIP
     """
-    joined = chosen_interpolation(hold, interpolation)
-    options = Options(
-        order=plain(order),
-        grammar=grammar,
-        preset=preset,
-        effort=effort,
-        start=start,
-        without=words(without),
-        seed=plain(seed),
-        max_seconds=max_seconds,
-        known=make_known(frame, fixed, bounds, units, assume),
-    )
+    given = completed("discover", DiscoverOptions, options)
+    joined = chosen_interpolation(given["hold"], given["interpolation"])
+    chosen = chosen_options(given)
+    names, frame = given["names"], given["frame"]
     if frame is not None and names is None and isinstance(u, np.ndarray | list) and np.ndim(u) > 1:
         names = written_states(split_equations(frame))
     dataset = make_dataset(
-        t, u, velocity, acceleration, force, initial, names=names, interpolation=joined, units=units
+        t,
+        u,
+        given["velocity"],
+        given["acceleration"],
+        given["force"],
+        given["initial"],
+        doses=given["doses"],
+        names=names,
+        interpolation=joined,
+        units=given["units"],
+        sd=given["sd"],
     )
-    dataset = replace(dataset, keep_outliers=bool(keep_outliers))
-    options = replace(options, individual=individuals_asked(individual, dataset))
+    dataset = replace(dataset, keep_outliers=given["keep_outliers"])
+    chosen = replace(chosen, individual=individuals_asked(given["individual"], dataset))
     with shown_in_notebook(on_step) as show:
-        return discover_in(dataset, options, n_jobs=plain(n_jobs), on_step=show)
+        return discover_in(dataset, chosen, n_jobs=given["n_jobs"], on_step=show)
 
 
 def discover_in(
@@ -329,6 +285,7 @@ def _search(
     stopped = interrupted and not timed_out
     remarks = [
         *remark_on_part(candidates[0], prepared),
+        *remark_on_errors(candidates[0], prepared),
         *([] if interrupted else search.assumed(leaders[0])),
         *preferred(candidates, settings),
     ]

@@ -17,7 +17,7 @@ from gode.data.states import NAME, TAKEN
 from gode.discovery.constants import is_unnamed
 from gode.equation import LawSkeleton, Node
 from gode.equation.dimensions import Inference, UnitConflict, columns_of_view
-from gode.equation.frame import Bounds, Frame, parse_frame, split_equations
+from gode.equation.frame import Frame, parse_frame, split_equations
 from gode.equation.skeleton import Parameter, shown_name
 from gode.equation.system import seen_to_display, with_names
 from gode.equation.tree import STATE, renamed, walk
@@ -25,9 +25,10 @@ from gode.errors import ConfigError, DataError, EquationError, pointed
 from gode.fitting.population import ALL, CHOSEN, own_places
 from gode.fitting.prepare import is_plain
 from gode.identifiers import identifiers
+from gode.options.table import Bounds, Texts
 from gode.search.archive import Step
 from gode.search.assumptions import KEEPS_ZERO, REST, rest_place
-from gode.search.known import Known, Texts
+from gode.search.known import Known
 from gode.selection import Candidate
 from gode.units import Unit
 
@@ -96,9 +97,6 @@ def _given(dataset: Dataset, column: str) -> str:
     wells = {part for name in dataset.names for part in name.split(", ")}
     several = len(parts) > 1 and (label == ",".join(dataset.names) or {*parts} <= wells)
     return "" if several or not any(c.isalpha() for c in label) else label
-
-
-Individual = bool | str | Sequence[str]  # all constants or none, "auto", or the names of some
 
 
 def individuals_asked(individual: object, dataset: Dataset) -> tuple[str, ...]:

@@ -38,6 +38,7 @@ from gode.equation.tree import (
     walk,
 )
 from gode.errors import ConfigError, EquationError, pointed
+from gode.options.table import Bounds
 
 Filling = Mapping[str, Node]  # a tree for each unknown function, over its formal arguments
 
@@ -192,9 +193,6 @@ def order_of(tree: Node) -> int:
     """Return the order of an equation of a frame in its own view."""
     own = [str(n.value) for n in walk(tree) if n.op == "var" and str(n.value).rstrip("'") == STATE]
     return max(map(derivative_order, own), default=0)
-
-
-Bounds = Mapping[str, tuple[float | None, float | None]]
 
 
 def with_values(frame: Frame, names: Names, fixed: Mapping[str, float], bounds: Bounds) -> Frame:

@@ -385,3 +385,4 @@ MODELICA = Language(suffix=".mo", dialect=_MODELICA, fields=_modelica, implicit=
 R = Language(suffix=".R", dialect=_JULIA, fields=_r, implicit=False)
 RXODE2 = Language(suffix=".R", dialect=_JULIA, fields=_rxode2, implicit=False)
 SBML = Language(suffix=".xml", dialect=_JULIA, fields=sbml.fields, implicit=False)
+SBML_WITH_STARTS = replace(SBML, fields=sbml.fields_with_starts)

@@ -28,7 +28,8 @@ from gode.fitting.problem import is_resolved
 from gode.fitting.shooting import shoot
 from gode.fitting.target import Target
 from gode.fitting.trajectory import ShootConfig
-from gode.search.settings import Settings, whole
+from gode.options.checks import whole
+from gode.search.settings import Settings
 from gode.search.zero_starts import is_positive, may_be_zero, with_zeros
 from gode.selection import Candidate, judge
 

@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from importlib.resources import files
 
 from gode import __version__
-from gode.studio.form import DATA, FRAME, LAW, ROLES, SEARCH, WRITTEN, Field, Form, first, in_words
+from gode.options.entry import Group
+from gode.studio.form import EFFORT, ROLES, Field, Form, fields_of, first, in_words
 from gode.studio.runs import STOPPING, Job, State
 from gode.templates import Markup, render
 
@@ -18,8 +19,9 @@ UNITS = (  # factor, new unit, words
     ("60", "s", "minutes to seconds"),
     ("3600", "s", "hours to seconds"),
 )
+HEADER = "header"  # the key of the line of the names
 Input = tuple[Field, object, Sequence[str]]
-Group = tuple[str, bool, bool, list[Input]]
+Inputs = tuple[str, bool, bool, list[Input]]  # title, folded away, opened, and what is in it
 
 
 def role_rows(seen: Mapping[str, object], form: Form) -> list[tuple[str, str, str, str, str]]:
@@ -44,33 +46,42 @@ def tool_columns(seen: Mapping[str, object], form: Form) -> dict[str, list[str]]
     }
 
 
-def known_fields(form: Form, assumptions: Sequence[Sequence[str]]) -> list[Group]:
+def known_fields(form: Form, assumptions: Sequence[Sequence[str]]) -> list[Inputs]:
     """Return groups of inputs for what is known, and for how to search.
-
-    A group is its title, whether it is folded away, whether it is opened, and its inputs.
 
     Args:
         assumptions: their names and meanings.
     """
-    known = any(first(form, field.key) for field in FRAME)
+    known = any(first(form, field.key) for field in fields_of(Group.FRAME))
+    groups = (Group.LAW, Group.FRAME, Group.DATA, Group.SEARCH)
     return [
-        ("About the law", False, False, _inputs(LAW, form, assumptions)),
-        ("A part of the equation is known", True, known, _inputs(FRAME, form)),
-        ("About the data", False, False, _inputs(DATA, form)),
-        ("The search", False, False, _inputs(SEARCH, form)),
+        (each.value, each is Group.FRAME, each is Group.FRAME and known, _inputs(each, form, assumptions))
+        for each in groups
     ]
 
 
-def written_fields(form: Form) -> tuple[bool, list[Input]]:
-    """Return whether it was said how the file is written, and the inputs for that."""
-    return any(first(form, field.key) for field in WRITTEN), _inputs(WRITTEN, form)
+def is_said(form: Form) -> bool:
+    """Tell whether something is known, so that it is shown."""
+    groups = (Group.LAW, Group.FRAME, Group.DATA, Group.SEARCH)
+    return any(first(form, field.key) for each in groups for field, _, _ in _inputs(each, form))
 
 
-def _inputs(fields: Sequence[Field], form: Form, choices: Sequence[Sequence[str]] = ()) -> list[Input]:
+def written_fields(form: Form, *, shown: bool) -> tuple[bool, list[Input]]:
+    """Return whether it was said how the file is written, and the inputs for that.
+
+    Args:
+        shown: whether the lines of the file are shown, where that of the names can be marked.
+    """
+    inputs = [each for each in _inputs(Group.WRITTEN, form) if not (shown and each[0].key == HEADER)]
+    return any(first(form, field.key) for field, _, _ in inputs), inputs
+
+
+def _inputs(group: Group, form: Form, choices: Sequence[Sequence[str]] = ()) -> list[Input]:
     """Return each field with its value; of check boxes their choices, and those that are checked."""
     return [
         (field, choices if field.kind == "checks" else first(form, field.key), form.get(field.key) or ())
-        for field in fields
+        for field in fields_of(group)
+        if field is not EFFORT
     ]
 
 
@@ -113,10 +124,11 @@ STATES = {
     State.QUEUED: "waiting",
     State.RUNNING: "searching",
     State.DONE: "done",
-    State.STOPPED: "stopped with the best so far",
+    State.STOPPED: "stopped",
     State.FAILED: "failed",
 }
-FAILED = {"poor": "poor fit:", "unsupported": "not supported:"}  # by the verdict of a record
+VERDICTS = {"good": "good fit", "pattern": "something is left"}  # by the verdict of a record
+FAILED = {"poor": "poor fit", "unsupported": "not supported"}
 
 
 def static(name: str) -> bytes:
@@ -151,6 +163,7 @@ def home(jobs: Sequence[tuple[Job, str, str]], folder: str, error: str = "") -> 
         examples=EXAMPLES,
         states=STATES,
         failed=FAILED,
+        verdicts=VERDICTS,
     )
 
 
@@ -173,13 +186,17 @@ def setup(job: Job, seen: Mapping[str, object], checked: Mapping[str, object], e
         sheets=sheets,
         part=first(job.form, "part"),
         has_parts=_has_parts(job),
-        written=written_fields(job.form),
+        written=written_fields(job.form, shown=bool(_list(seen, "lines"))),
+        header=first(job.form, "header"),
         columns=role_rows(seen, job.form),
         roles=ROLES,
         wells=first(job.form, "wells"),
         edits=job.edits,
         tools=tool_columns(seen, job.form),
         known=known_fields(job.form, _list(seen, "assumptions")),
+        opened=is_said(job.form),
+        effort=EFFORT,
+        effort_chosen=first(job.form, EFFORT.key),
     )
 
 
@@ -219,10 +236,21 @@ def failed(job: Job, command: str) -> str:
     return _of_run("failed", job, command=command, message=job.message)
 
 
-def answer(job: Job, fragment: str) -> str:
-    """Return the page with the result of a search."""
+def answer(job: Job, fragment: str, base: Job | None = None) -> str:
+    """Return the page with the result of a search.
+
+    Args:
+        base: the run that it was made from, if that has a result, too.
+    """
     stopped = job.state is State.STOPPED
-    return _of_run("answer", job, fragment=Markup(fragment), stopped=stopped, note=job.note)
+    return _of_run(
+        "answer", job, fragment=Markup(fragment), stopped=stopped, note=job.note, base=base, run=job.id
+    )
+
+
+def compare(sides: Sequence[tuple[Job, str]]) -> str:
+    """Return the page with some results beside each other."""
+    return _page("compare", "Compare", sides=[(job, Markup(fragment)) for job, fragment in sides])
 
 
 def _of_run(template: str, job: Job, **values: object) -> str:

@@ -21,13 +21,14 @@ from gode.studio.form import (
     command_text,
     command_words,
     data_words,
+    first,
     in_words,
     problem_of,
     reading_words,
 )
 from gode.studio.lines import python_text
 from gode.studio.runs import DATA, Job
-from gode.tables.binary import sheet_names
+from gode.tables.binary import sheet_names, sheet_text
 from gode.tables.cells import number
 from gode.tables.clues import find_clocking, is_input, is_known
 from gode.tables.columns import parts_of
@@ -40,18 +41,43 @@ from gode.tables.text import GUESSED, Reading, decode_text
 
 HEAD = 60_000  # bytes of a file that are looked at again
 ZIP = b"PK"
+WIDE = (b"\xff\xfe", b"\xfe\xff")  # begin texts of two bytes a character, which hold zero bytes
+BEFORE, AFTER = 8, 5  # so many lines above the header and from the first numbers on are shown
+LONGEST = 200  # characters of a line that are shown
 SEPARATORS = {"tabs": "\t", "semicolons": ";", "bars": "|", "commas": ","}
 
 
 def how_read(table: Table, path: Path) -> list[str]:
     """Return how the text of a file was read, each with the reason; nothing for files that are no text."""
     head = read_head(path, HEAD)
-    if head.startswith(ZIP) or b"\0" in head:
+    if head.startswith(ZIP) or (b"\0" in head and not head.startswith(WIDE)):
         return []
     lines = decode_text(head, path.name).splitlines()
     first = int(table.lines[0])
     raw = lines[first - 1] if first <= len(lines) else ""
     return [*_splitting(table, raw, first), *_naming(table, first), *_timing(table)]
+
+
+def raw_lines(table: Table, path: Path, sheet: str) -> tuple[list[tuple[int, str]], int]:
+    """Return the first lines of a text or a sheet with their numbers, and which of them holds the names.
+
+    That is 0 if the file has no header; a file that is no text has no lines.
+    """
+    head = read_head(path, HEAD)
+    if head.startswith(ZIP):
+        text = sheet_text(read_whole(str(path)), path.name, sheet)[1]
+    elif b"\0" in head and not head.startswith(WIDE):
+        return [], 0
+    else:
+        text = decode_text(head, path.name)
+    lines = text.splitlines()
+    first = min(int(table.lines[0]), len(lines) + 1)
+    named = [sum(name in line for name in table.names) for line in lines[: first - 1]]
+    header = max(range(len(named)), key=lambda i: (named[i], i), default=-1) + 1
+    header = header if header and named[header - 1] else 0
+    start = max(header - BEFORE, 1)
+    shown = lines[start - 1 : max(first, header) + AFTER - 1][: BEFORE + 2 * AFTER]
+    return [(start + i, line.expandtabs(4)[:LONGEST]) for i, line in enumerate(shown)], header
 
 
 def _splitting(table: Table, raw: str, line: int) -> list[str]:
@@ -128,6 +154,8 @@ def _form(table: Table, name: str) -> str:
 
 SHOWN_ROWS = 5
 MAX_SERIES = 24  # runs that are drawn
+MAX_UNUSED = 3  # of them are drawn
+FAINT = 0.25  # is their opacity
 MAX_POINTS = 200_000  # of all series together; more are drawn as extremes
 
 
@@ -148,7 +176,10 @@ def look(folder: Path, job: Job) -> dict[str, object]:
         [_cell(table, row, i) for i in range(len(table.names))]
         for row in range(min(SHOWN_ROWS, table.n_rows))
     ]
+    lines, header = raw_lines(table, path, first(job.form, "part"))
     return {
+        "lines": lines,
+        "header": header,
         "names": list(table.names),
         "units": list(table.units),
         "numeric": [table.is_numeric(name) or table.is_timed(name) for name in table.names],
@@ -158,7 +189,8 @@ def look(folder: Path, job: Job) -> dict[str, object]:
         "rows": rows,
         "n_rows": table.n_rows,
         "notes": list(table.notes),
-        "how": [*how_read(table, path), *(f"Check this: {ask}." for ask in asks)],
+        "how": how_read(table, path),
+        "check": [f"Check this: {in_words(ask)}." for ask in asks],
         "sheets": sheets(path),
         "assumptions": [[name, words] for name, words in MEANINGS.items()],
     }
@@ -222,23 +254,29 @@ def drawing(folder: Path, job: Job) -> dict[str, object]:
     words = closed(table, data_words(job.form, table.names, job.edits))  # whatever is wrong with the search
     dataset, readings = dataset_of(_tables(folder, job), asked_options(words)[0])
     columns = _columns(dataset)
-    keys = [key for key in readings.runs[0] if key not in ("t", LINE) and not key.startswith((OTHER, LIMITS))]
+    used = [key for key in readings.runs[0] if key not in ("t", LINE) and not key.startswith((OTHER, LIMITS))]
+    unused = [key for key in readings.runs[0] if key.startswith(OTHER)][:MAX_UNUSED]
+    keys = used + unused
     names = readings.names or ("",)
     plots = []
     most = MAX_POINTS // max(len(keys) * min(len(names), MAX_SERIES), 1)
     for key in keys:
-        label = readings.labels.get(key, key)
+        label = readings.labels.get(key, key).removeprefix(OTHER)
         is_input = key in readings.inputs
+        is_used = key in used
         kind = Kind.LINE if is_input else Kind.POINTS
         series = []
         for name, run in list(zip(names, readings.runs, strict=True))[:MAX_SERIES]:
-            trace = Trace(kind, name or label, run["t"], run[key], most=most)
+            trace = Trace(
+                kind, name or label, run["t"], run[key], most=most, alpha=None if is_used else FAINT
+            )
             if len(run["t"]) <= most:
                 trace = replace(trace, lines=run[LINE], column=columns.get(key, name or label))
             series.append(trace)
-        title = f"{'input ' if is_input else ''}{label}"[:80]
+        title = f"{'input ' if is_input else '' if is_used else 'not used: '}{label}"[:80]
         time = axis_label(dataset, "t")
-        plots.append(Plot(title=title, x=time, y=label[:60], traces=series, channel=key, height=240))
+        height = (260 if len(used) == 1 else 200) if is_used else 120
+        plots.append(Plot(title=title, x=time, y=label[:60], traces=series, channel=key, height=height))
     return {
         "plots": [plot.as_json() for plot in plots],
         "n_runs": len(readings.runs),
