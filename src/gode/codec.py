@@ -17,9 +17,10 @@ from typing import TypeVar, Union, get_args, get_origin, get_type_hints
 import numpy as np
 
 from gode.arrays import Float
-from gode.equation import Equation, Link, Parameter, Skeleton, System, SystemSkeleton, parse_skeleton
+from gode.equation import Equation, Law, Link, Parameter, Skeleton, System, SystemSkeleton, parse_skeleton
 from gode.equation.frame import parameters_of, read_named
 from gode.equation.printer import exact, to_text
+from gode.equation.system import make_law
 from gode.errors import FileError
 
 LARGE = 1e120  # sums of squares do not overflow
@@ -277,7 +278,7 @@ class _Decoder:
             check_value("Equation", name, value, f"{where}.{name}")
         return Equation(skeleton, constants, scale)  # type: ignore[arg-type]
 
-    def system(self, data: object, where: str) -> System:
+    def system(self, data: object, where: str) -> Law:
         states, inputs, texts = (
             tuple(_checked(str, v, f"{where}.{name}") for v in _list(data, name, where))
             for name in ("states", "inputs", "residuals")
@@ -286,7 +287,7 @@ class _Decoder:
             _list(data, "parts", where) if isinstance(data, dict) and "parts" in data else [{}] * len(texts)
         )
         pairs = zip(texts, named, strict=True)
-        parts = tuple(self.skeleton(text, own, ("F",), where) for text, own in pairs)
+        parts = tuple(self.skeleton(text, own, ("F",), where, formula=True) for text, own in pairs)
         links = self.row((Link, ...), member(data, "links", where), f"{where}.links")
         numbers = tuple(_number(v, f"{where}.constants") for v in _list(data, "constants", where))
         check_value("Equation", "constants", numbers, f"{where}.constants")
@@ -297,14 +298,18 @@ class _Decoder:
             raise FileError(
                 f"{where} has {len(parts)} equations and {len(links)} links for {len(states)} states"
             )
+        if len(parts) == 1 and not links:  # as written before one state was always an equation
+            return make_law(parts[0], numbers)
         made = SystemSkeleton(states, parts, inputs, links)  # type: ignore[arg-type]
         return System(replace(made, parameters=parameters_of(made)), numbers)
 
-    def skeleton(self, text: str, data: object, inputs: tuple[str, ...], where: str) -> Skeleton:
+    def skeleton(
+        self, text: str, data: object, inputs: tuple[str, ...], where: str, *, formula: bool = False
+    ) -> Skeleton:
         """Return the skeleton of a residual, whose constants may have names."""
         given = data.get("parameters", []) if isinstance(data, dict) else []
         if not given:
-            return parse_skeleton(f"{text} = 0", inputs=inputs, states=("u", *OTHERS))
+            return parse_skeleton(f"{text} = 0", inputs=inputs, states=("u", *OTHERS), formula=formula)
         rows = self.row((tuple[str, float, float], ...), given, f"{where}.parameters")
         parameters = tuple(Parameter(*row) for row in rows)  # type: ignore[misc]
         functions = self.row(
@@ -312,7 +317,7 @@ class _Decoder:
             data.get("functions", []) if isinstance(data, dict) else [],
             f"{where}.functions",
         )
-        return read_named(text, parameters, functions, inputs)  # type: ignore[arg-type]
+        return read_named(text, parameters, functions, inputs, formula=formula)  # type: ignore[arg-type]
 
 
 @lru_cache(maxsize=64)

@@ -19,7 +19,7 @@ import numpy as np
 
 from gode.arrays import Float
 from gode.data import Columns
-from gode.equation import Equation, Law, SystemSkeleton, parse_skeleton
+from gode.equation import Equation, Law, LawSkeleton, SystemSkeleton, parse_skeleton
 from gode.equation.system import make_law
 from gode.equation.tree import derivative_order, is_other, variables
 from gode.fitting.constant_prior import improbability_of_constants
@@ -90,8 +90,8 @@ class Candidate:
     @property
     def single(self) -> Equation:
         """The equation, where there is one state."""
-        assert isinstance(self.equation, Equation), "a system has an equation for each state"
-        return self.equation
+        (equation,) = self.equation.equations
+        return equation
 
     @property
     def states(self) -> tuple[Residuals, ...]:
@@ -162,19 +162,28 @@ def judge(
 def _unusual(law: Law, columns: Columns) -> float:
     """Return -2 log of the prior of a law over that of a plain one: of its terms, and constants in them."""
     others = sum(is_other(name) and not derivative_order(name) for name in columns.names)
-    sought = law.skeleton.sought  # what the user knows costs nothing
+    sought = [_of_states(each) for each in law.skeleton.sought]  # what the user knows costs nothing
     terms = sum(log_prior(each, others=others, forced="F" in columns.names) for each in sought)
     plain = sum(log_prior(PLAIN[order]) for each in sought for order in each.orders)
     return improbability_of_constants(law, columns) - 2 * (terms - plain) + UNUSUAL * _n_held(law)
 
 
+def _of_states(skeleton: LawSkeleton) -> LawSkeleton:
+    """Return the equations of the states that move, without formulas of what is measured."""
+    if all(skeleton.orders):
+        return skeleton
+    pairs = zip(skeleton.states, skeleton.parts, strict=True)
+    states, parts = zip(*((name, part) for name, part in pairs if part.order), strict=True)
+    return SystemSkeleton(states, parts, skeleton.inputs)
+
+
 def _n_held(law: Law) -> int:
-    """Return how many constants of a system are held at one, or equal to another of the same equation."""
+    """Return how many constants of a law are held at one, or equal to another of the same equation."""
     skeleton = law.skeleton
-    if not isinstance(skeleton, SystemSkeleton) or skeleton.parameters:
+    if skeleton.parameters:
         return 0
-    terms = [(term, part.highest) for part in skeleton.parts for term in part.terms]
-    ones = sum(term.constant is None and term.body.value != highest for term, highest in terms)
+    factors = [t.constant for part in skeleton.parts for t in part.terms if t.body not in part.leading]
+    ones = factors.count(None)
     cuts = zip(skeleton.offsets, skeleton.offsets[1:], strict=False)
     owns = [skeleton.places[first:last].tolist() for first, last in cuts]
     return ones + sum(len(own) - len(set(own)) for own in owns)

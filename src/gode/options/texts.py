@@ -22,6 +22,12 @@ def units_of(texts: Sequence[str]) -> dict[str, str]:
     return dict(_named(text, "--units t=h") for text in texts)
 
 
+def formulas_of(texts: Sequence[str]) -> dict[str, str]:
+    """Return what columns measure, each given as ``signal = s*(a + b)``."""
+    pairs = (_named(text, '--observe "signal = s*(a + b)"') for text in texts)
+    return {name: formula.strip() for name, formula in pairs}
+
+
 def bounds_of(texts: Sequence[str]) -> dict[str, tuple[float | None, float | None]]:
     """Return the bounds of constants, each given as ``r=0:1``, ``r=0:`` or ``r=:1``.
 
@@ -55,6 +61,19 @@ def individual_of(text: str | None) -> bool | str | list[str]:
 def individual_text(value: object) -> list[str]:
     """Return which constants are individual as the word after --individual."""
     return [ALL] if value is True else [value if isinstance(value, str) else ",".join(_texts(value))]
+
+
+def hidden_of(text: str | None) -> int | str | list[str]:
+    """Return how many hidden states --hidden asks for, or their names, as an argument of Python."""
+    word = (text or "0").strip()
+    if word.lstrip("-").isdecimal():
+        return int(word)
+    return word if word == "auto" else [name.strip() for name in word.split(",")]
+
+
+def hidden_text(value: object) -> list[str]:
+    """Return the number or the names of hidden states as the word after --hidden."""
+    return [str(value) if isinstance(value, int | str) else ",".join(_texts(value))]
 
 
 def frame_text(value: object) -> list[str]:

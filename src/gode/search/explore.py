@@ -71,7 +71,7 @@ def make_regions(
         assume=settings.known.assume,
     )
     residual = [p for p in prepared.problems if p.form is Form.RESIDUAL]
-    look, part = settings.search, settings.share / prepared.passes
+    look = settings.search
     kinds = [(space, config, look.implicit if number else 1.0) for number, space in enumerate(spaces)]
     if settings.selection.lasting:
         kinds.append((spaces[0], replace(config, assume=(*config.assume, KEEPS_ZERO)), look.lasting))
@@ -90,11 +90,11 @@ def make_regions(
             template=here,
         )
         size = settings.budget.vocabulary
-        words, more = (
-            Vocabulary(here.words(space, prepared.dataset.inputs, objective, n), here)
-            for n in (size, look.reserve * size)
-        )
-        regions.append(Region(space, words, objective, more, part * fraction))
+        inputs = prepared.dataset.inputs
+        words = Vocabulary(here.words(space, inputs, objective, size), here)
+        wide = here.words(space, inputs, objective, look.reserve * size)
+        more = Vocabulary(tuple(dict.fromkeys([*wide, *here.further(space, inputs, objective)])), here)
+        regions.append(Region(space, words, objective, more, settings.share * fraction))
     return regions
 
 
