@@ -22,10 +22,6 @@ ALONE = 3.0
 SIDE = 4
 # This many readings before and after a jump of an input are no outliers, since the signal bends there.
 STEP = (3, 6)
-# A change from sample to sample is a jump of an input that is not held if it is so many times the usual one,
-# which is beyond what waves and noise do, and such a fraction of the range.
-JUMP = 8.0
-JUMP_SHARE = 0.1
 # If more than this fraction of the readings of a channel are far away, they show another kind of noise.
 FEW = 0.1
 # If more than this many in a row are far away, they are a feature of the signal that the curve does not
@@ -118,11 +114,11 @@ def _near_jumps(run: Run) -> Bool:
 
 
 def _jumps(values: Float) -> Bool:
-    """Return between which samples (n - 1,) of an input it jumps."""
+    """Return between which samples (n - 1,) an input jumps, changing far more than usual."""
     changes = np.abs(np.diff(values))
     if changes_by_jumps(values):
         return changes > 0
-    return changes > max(JUMP * float(np.median(changes)), JUMP_SHARE * float(np.ptp(values)))
+    return changes > FAR * float(np.median(changes))
 
 
 def _beside(marks: Bool) -> Bool:

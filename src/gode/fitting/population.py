@@ -21,7 +21,6 @@ NORMAL = 1.959964  # standard deviations of the 95 % interval of a normal law
 ITERATIONS = 500  # at most, of the estimate of the spread; set by hand
 SETTLED = 1e-6  # relative change of the spread that ends the iteration
 LARGEST = 1e8  # variance of an estimate, in units of the scatter, beyond which it says nothing
-TINY = 1e-100  # size of a constant that is zero in all runs, whose square is no zero
 
 
 @dataclass(frozen=True)
@@ -68,7 +67,8 @@ def population_of(values: Float, covariances: Float) -> Population:
     """Return mean and spread of individuals from estimates (n, k) and their covariances (n, k, k)."""
     n, k = values.shape
     scale = np.std(values, axis=0)
-    scale = np.maximum(np.where(scale > 0, scale, np.abs(values[0])), TINY)
+    least = np.finfo(np.float64).tiny ** 0.25  # of a constant that is zero in all runs; its square is no zero
+    scale = np.maximum(np.where(scale > 0, scale, np.abs(values[0])), least)
     y = values / scale
     within = np.clip(covariances / np.outer(scale, scale), -LARGEST, LARGEST) + 1e-12 * np.eye(k)
     spread = np.eye(k)
