@@ -15,13 +15,16 @@ from gode.search.sharing import shared
 from gode.selection import Candidate
 
 
-def couple(searches: Sequence[Search], archive: Archive, seeds: Sequence[Candidate] = ()) -> None:
+def couple(
+    searches: Sequence[Search], archive: Archive, rounds: int, seeds: Sequence[Candidate] = ()
+) -> None:
     """Fit combinations of the best equations of each state, then change the best laws until none is better.
 
     Args:
+        rounds: how often the best law is changed, at most.
         seeds: laws to fit as well, from where their fits ended.
     """
-    look, effort = archive.settings.search, archive.settings.budget
+    look = archive.settings.search
     tops = [search.archive.leaders() for search in searches]
     if all(tops):
         found = [
@@ -34,7 +37,7 @@ def couple(searches: Sequence[Search], archive: Archive, seeds: Sequence[Candida
         archive.solve(found, Stage.COUPLING)
         archive.improve([law for law in found[: look.grown] if _is_far(law, archive)], Stage.COUPLING)
     changed: set[Key] = set()
-    for _ in range(effort.rounds):
+    for _ in range(rounds):
         waiting = [c for c in archive.leaders()[:2] if c.equation.skeleton.key not in changed]
         if not waiting:
             break

@@ -22,9 +22,10 @@ from gode.search.assumptions import REST, satisfies, told
 from gode.search.common import share_over_runs
 from gode.search.costs import cost_of
 from gode.search.coupling import best_combinations, couple, initial_of, laws_of, share_constants
-from gode.search.explore import Region, explore, make_regions, plainest, score_sums
+from gode.search.decided import is_at_noise, is_decided
+from gode.search.explore import Region, explore, explore_sums, make_regions, plainest, score_sums
 from gode.search.interrupts import Interrupts
-from gode.search.refine import Search, refine
+from gode.search.refine import Search, glance, refine, step_away
 from gode.search.settings import Settings
 from gode.search.templates import FrameTemplate, SumTemplate, Template
 from gode.search.workers import Start, Workers
@@ -33,6 +34,7 @@ from gode.selection import Candidate
 RESCUED = (1, 5, 50)  # best of every size by the cheap score: solved in turn after an interruption
 COMBINED = 3  # combinations of the equations of states that are tried then
 PASSES = 2  # over the data of a system
+ROUNDS = 2  # in which the best law is changed in a first look
 EARLIER = 0.5  # share of the effort in each pass but the last: it need only find a law to smooth by
 
 
@@ -54,6 +56,9 @@ class LawSearch:
         self.memo, self.on_step, self.n_jobs = memo, on_step, n_jobs
         self.frame = frame
         self.searches: list[Search] = []
+        self.looked: list[Search] = []  # the first look of this pass, where it has not decided
+        self.best: Candidate | None = None  # of the pass before
+        self.before = 0  # equations that were scored in the passes before
         self.archive = self._archive(prepared, n_jobs)
 
     @property
@@ -75,7 +80,7 @@ class LawSearch:
         self.archive.workers.close()
 
     def run(self, rng: np.random.Generator) -> None:
-        """Search until the effort is spent."""
+        """Search until the effort is spent, or until the first look has decided."""
         if self.single:
             self._search_alone(rng)
         else:
@@ -86,7 +91,10 @@ class LawSearch:
 
     def _search_alone(self, rng: np.random.Generator) -> None:
         """Look for the equation of the only state; once more where only accelerations were measured."""
-        self._search_view(rng, self.archive)
+        if self._look(1):
+            return
+        self.archive = self._begun(1)
+        self._search_view(rng, 1, 0)
         best = next(iter(self.archive.leaders()), None)
         again = retraced(self.prepared, best.single, best.initial) if best else None
         if again is not None:
@@ -97,23 +105,68 @@ class LawSearch:
             refine(regions, self.archive)
 
     def _search_together(self, rng: np.random.Generator) -> None:
-        """Look for the equation of each state, then for the law; again along the solution of the best one."""
+        """Look for the equation of each state, then for the law; again along the solution of the best one.
+
+        The first pass need only find a law to smooth by, which a first look at clean records does as well.
+        """
         seeds: list[Candidate] = []
         for number in range(1, PASSES + 1):
-            if number > 1 and not self._retrace(f"pass {number}: "):
+            if number > 1 and not self._retrace(number):
                 break
-            self.searches = []
-            for state in self.prepared.dataset.states:
-                own = self._archive(self._view(len(self.searches)), 1, f"pass {number}, {state}: ")
-                self._search_view(rng, own, 1.0 if number == PASSES else EARLIER)
-            couple(self.searches, self.archive, seeds)
-            while not self.archive.leaders() and self.archive.shorten():
-                couple(self.searches, self.archive, seeds)
+            if self._look(number, seeds):
+                return
+            if number == PASSES or not self.looked or not is_at_noise(self.archive):
+                self._search_pass(rng, number, seeds)
             seeds = self.archive.leaders()[: self.settings.search.combinations]
         if self.archive.widen():
             share_constants(self.archive)
 
-    def _retrace(self, name: str) -> bool:
+    def _look(self, number: int, seeds: Sequence[Candidate] = ()) -> bool:
+        """Score all sums of few terms, fit the best and what is a step away; return whether that decides.
+
+        Where it does not, the scores and the fits are remembered.
+        """
+        self.searches, self.looked, self.before = [], [], self.archive.n_fitted
+        if not self.settings.budget.ends_early or self.prepared.blind:
+            return False
+        for own in range(len(self.prepared.dataset.states)):
+            search = self._search_of(number, own, 1.0)
+            explore_sums(search.regions, search.archive)
+            self.archive.n_fitted = search.archive.n_fitted
+        self.interrupts.enough()
+        for search in self.searches:
+            glance(search.regions, search.archive)
+        if self.single:
+            step_away(self.searches[0].regions, self.archive)
+        else:
+            couple(self.searches, self.archive, ROUNDS, seeds)
+            if self.archive.widen():
+                share_constants(self.archive)
+        decided = is_decided(self.archive, self.archive.n_fitted + len(self.archive.candidates))
+        if not decided:
+            self.looked = self.searches
+        return decided
+
+    def _search_pass(self, rng: np.random.Generator, number: int, seeds: Sequence[Candidate]) -> None:
+        """Look for the equation of each state with a share of the effort, then for the law."""
+        self.archive, self.searches = self._begun(number), []
+        for own in range(len(self.prepared.dataset.states)):
+            self._search_view(rng, number, own, 1.0 if number == PASSES else EARLIER)
+        rounds = self.settings.budget.rounds
+        couple(self.searches, self.archive, rounds, seeds)
+        while not self.archive.leaders() and self.archive.shorten():
+            couple(self.searches, self.archive, rounds, seeds)
+
+    def _begun(self, number: int) -> Archive:
+        """Return the archive in which a pass over the data begins, with the best law of the one before."""
+        self.archive.workers.close()
+        new = self._archive(self.prepared, self.n_jobs, f"pass {number}: ")
+        new.n_fitted = self.before
+        if self.best is not None:  # an interruption must not lose it
+            new.solve([self.best.equation], Stage.COUPLING, initial_of(self.best))
+        return new
+
+    def _retrace(self, number: int) -> bool:
         """Smooth the data by the solution of the best law so far; return whether that has one."""
         best = next(iter(self.archive.leaders()), None)
         prepared = self.prepared
@@ -124,11 +177,8 @@ class LawSearch:
         order, floor = self.settings.order, self.settings.selection.floor
         own = bool(self.settings.individual)
         again = assemble(prepared.dataset, prepared.whole.dataset, smooths, order, floor, individual=own)
-        self.archive.workers.close()
-        new = self._archive(again, self.n_jobs, name)
-        new.n_fitted = self.archive.n_fitted
-        new.solve([best.equation], Stage.COUPLING, initial_of(best))  # an interruption must not lose it
-        self.archive = new
+        self.best, self.before, self.archive.prepared = best, self.archive.n_fitted, again
+        self.archive = self._begun(number)
         return True
 
     def _sizes(self, best: Candidate) -> list[float]:
@@ -156,17 +206,28 @@ class LawSearch:
             return SumTemplate(order=self.settings.order, state=state)
         return FrameTemplate(self.frame, state)
 
-    def _search_view(self, rng: np.random.Generator, archive: Archive, share: float = 1.0) -> None:
+    def _search_view(self, rng: np.random.Generator, number: int, own: int, share: float = 1.0) -> None:
         """Look for the equation of one state with a share of the effort."""
-        archive.n_fitted = self.archive.n_fitted
-        settings = replace(self.settings, share=share * self.settings.share)
-        regions = self._regions(archive.prepared, settings, len(self.searches))
-        self.searches.append(Search(regions, archive))
-        explore(regions, archive, rng)
+        search = self._search_of(number, own, share)
+        regions, archive = search.regions, search.archive
+        explore(regions, archive, rng, summed=bool(self.looked))
         refine(regions, archive)
         while not archive.leaders() and archive.shorten():
             refine(regions, archive)
         self.archive.n_fitted = archive.n_fitted
+
+    def _search_of(self, number: int, own: int, share: float) -> Search:
+        """Return the search for the equation of one state, which goes on from the first look."""
+        looked = self.looked[own] if self.looked else None
+        archive = self.archive
+        if not self.single:
+            seen = looked.archive.prepared if looked else self._view(own)
+            archive = self._archive(seen, 1, f"pass {number}, {self.prepared.dataset.states[own]}: ")
+            archive.n_fitted = self.archive.n_fitted
+        settings = replace(self.settings, share=share * self.settings.share)
+        regions = looked.regions if looked else self._regions(archive.prepared, settings, own)
+        self.searches.append(Search(regions, archive))
+        return self.searches[-1]
 
     def _archive(self, prepared: Prepared, n_jobs: int, name: str = "") -> Archive:
         workers = Workers(prepared, self.settings, n_jobs, self.interrupts.check)

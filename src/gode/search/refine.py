@@ -12,7 +12,7 @@ from gode.fitting import fit_constants
 from gode.fitting.constants import fit_each
 from gode.fitting.shooting import start_error
 from gode.search.archive import Archive, Key, Stage
-from gode.search.cheap import Objective, Rows
+from gode.search.cheap import Objective, Rows, Scored
 from gode.search.expansion import expanded
 from gode.search.explore import Region
 from gode.search.rounding import rounded
@@ -47,15 +47,34 @@ def refine(regions: Sequence[Region], archive: Archive) -> None:
     archive.improve([c.equation for c in far], Stage.DIGITS)
 
 
+def glance(regions: Sequence[Region], archive: Archive) -> None:
+    """Fit to the trajectory what is near the best by the cheap score; of one state, all a step away, too."""
+    effort, margin = archive.settings.budget, archive.settings.search.glanced
+    for number, region in enumerate(regions):
+        wanted = max(round(region.effort * effort.per_size), 1)
+        _solve_scored(region.objective.near(wanted, margin), number, archive)
+
+
+def step_away(regions: Sequence[Region], archive: Archive) -> None:
+    """Fit to the trajectory what is one step away from the leaders, then their simpler forms."""
+    _spread_out(regions, archive, 1, archive.settings.budget.per_round)
+    archive.widen()
+    _simplify(regions, archive)
+
+
 def _solve_best(regions: Sequence[Region], archive: Archive) -> None:
     """Fit the best of every size by the cheap score to the trajectory."""
     for number, region in enumerate(regions):
         wanted = archive.settings.budget.per_size * (WIDER if region.objective.run_problems else 1)
-        chosen = region.objective.best(max(round(region.effort * wanted), 1))
-        for scored in chosen:
-            archive.homes.setdefault(scored.skeleton.key, number)
-        rows: dict[Key, Rows] = {scored.skeleton.key: scored.rows for scored in chosen}
-        archive.solve([scored.equation for scored in chosen], Stage.TRAJECTORIES, each=rows)
+        _solve_scored(region.objective.best(max(round(region.effort * wanted), 1)), number, archive)
+
+
+def _solve_scored(chosen: Sequence[Scored], region: int, archive: Archive) -> None:
+    """Fit some of the equations that were scored in a region, which has this number, to the trajectory."""
+    for scored in chosen:
+        archive.homes.setdefault(scored.skeleton.key, region)
+    rows: dict[Key, Rows] = {scored.skeleton.key: scored.rows for scored in chosen}
+    archive.solve([scored.equation for scored in chosen], Stage.TRAJECTORIES, each=rows)
 
 
 def _spread_out(regions: Sequence[Region], archive: Archive, rounds: int, limit: int) -> None:
