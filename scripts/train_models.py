@@ -127,8 +127,8 @@ def grammars_of(name: str):
 def prepare(folder: Path, names: list[str]) -> None:
     """Draw the library of each model and measure its behaviour."""
     from gode.library import draw_library, save_library
-    from gode.model.behaviour import behaviour_of, make_probe
     from gode.model.choices import is_held_out, make_corpus, save_corpus
+    from gode.model.quality import behaviour_of, make_probe
 
     folder.mkdir(parents=True, exist_ok=True)
     for name in names:
@@ -248,7 +248,7 @@ def ship_one(library, name: str, variant: str, trained: Path, out: Path) -> dict
     from gode.model.latent import load_model, write_model
     from gode.model.making import unseen_library
     from gode.model.quality import check
-    from gode.paper.equations_sec3 import true_skeletons
+    from gode.paper.benchmarks_sec3 import true_skeletons
 
     spec, kind = SPECS[name], "paper" if variant == "paper" else "gode"
     shipped = f"{name}-paper" if kind == "paper" else name

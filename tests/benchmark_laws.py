@@ -4,8 +4,7 @@ from collections.abc import Iterator, Sequence
 from itertools import permutations
 
 from gode.equation import Node, Skeleton, SystemSkeleton
-from gode.equation.parse_system import parse_system_values
-from gode.equation.system import columns_seen, state_seen
+from gode.equation.system import columns_seen, parse_system_values, state_seen
 from gode.equation.tree import mul, renamed, var
 from gode.prior.terms import Pieces, _sorted, ways_of_writing
 from gode_bench.odebench.systems import systems

@@ -7,15 +7,22 @@ GROWTH = (files("gode.data.examples") / "growth.csv").read_bytes()
 
 
 def choose(page, name: str, content: bytes) -> None:
-    """Choose a file and read it."""
+    """Choose a file, which is read at once."""
     page.set_input_files("#file", files=[{"name": name, "mimeType": "text/csv", "buffer": content}])
-    page.get_by_role("button", name="Read it").click()
     page.wait_for_selector("#setup")
+
+
+def unfold(page, title: str) -> None:
+    """Open what is folded below a title."""
+    folded = page.locator("details:not([open]) > summary", has_text=re.compile(f"^{title}"))
+    if folded.count():
+        folded.click()
 
 
 def search(page, *, seconds: int = 3) -> None:
     """Start a quick search and wait for its answer."""
     page.select_option("#effort", "quick")
+    unfold(page, "What you know")
     page.fill("#max_seconds", str(seconds))
     page.get_by_role("button", name="Find the equation").click()
     page.wait_for_selector(".headline", timeout=600_000)

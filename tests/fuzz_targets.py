@@ -7,13 +7,13 @@ from contextlib import suppress
 
 import numpy as np
 
-from gode.cli.known import bounds_of, fixed_values, units_of
+from gode.data.dataset import with_units
 from gode.data.from_arrays import make_dataset
-from gode.data.labels import with_units
 from gode.discovery.framing import frame_of
 from gode.equation import parse_equation, parse_skeleton
 from gode.errors import GodeError
 from gode.grammar import Grammar, generate, sample
+from gode.options.texts import bounds_of, fixed_values, units_of
 from gode.report.record import discovery_of
 from gode.search.known import make_known
 from gode.tables.roles import Roles

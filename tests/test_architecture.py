@@ -28,7 +28,7 @@ LAYERS = (
         "templates": set(),
         "__version__": set(),
     },
-    {"files": {"errors"}, "ranges": {"errors"}, "units": {"errors"}},
+    {"files": {"errors"}, "units": {"errors"}, "options": {"errors"}},
     {"grammar": set(), "equation": set()},
     {"data": {"equation"}},  # the words of an equation name no state
     {"library": {"grammar", "equation"}, "solve": {"equation", "data"}, "tables": {"equation", "data"}},
@@ -118,7 +118,7 @@ UNSAFE_MODULES = {"pickle", "dill", "cloudpickle", "marshal", "shelve", "joblib"
 
 MAX_MODULE_LINES = 600
 MAX_BODY_LINES = 60
-KERNELS = ("equation/interpreter.py", "equation/point.py", "solve/", "fitting/", "paper/simplex_sec23.py")
+KERNELS = ("equation/interpreter.py", "solve/", "fitting/", "paper/simplex_sec23.py")
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 

@@ -8,7 +8,7 @@ import pytest
 import gode
 from examples_found import SMALL
 from gode import ODERegressor
-from gode.equation.parse_system import parse_system_values
+from gode.equation.system import parse_system_values
 from gode.errors import ConfigError, DataError, NotFittedError
 from gode.solve import solve
 
@@ -106,7 +106,7 @@ def test_parameters_are_read_changed_and_shown():
     model = ODERegressor(effort="quick", without=["log"])
     assert model.get_params()["without"] == ["log"]
     assert set(model.get_params()) >= {"order", "equation", "effort", "random_state"}
-    assert repr(model.set_params(order=2)) == "ODERegressor(order=2, effort='quick', without=['log'])"
+    assert repr(model.set_params(order=2)) == "ODERegressor(order=2, without=['log'], effort='quick')"
     with pytest.raises(ConfigError, match="no parameter 'efort'"):
         model.set_params(efort="quick")
 

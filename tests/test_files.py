@@ -14,9 +14,9 @@ import gode
 from gode.data.from_arrays import make_dataset
 from gode.errors import DataError, FileError, GodeError
 from gode.files import make_folder, read_bytes, read_json, read_most, replacing
-from gode.fleet.lines import read_lines
+from gode.fleet.folder import read_lines
 from gode.fleet.many import file_task
-from gode.fleet.work import Unusable
+from gode.fleet.result import Unusable
 from gode.grammar import load_grammar
 from gode.library import load_library
 from gode.model import load_model
@@ -227,7 +227,7 @@ def test_an_archive_that_unpacks_to_too_much_is_no_library(tmp_path, monkeypatch
 
 
 def test_a_line_without_an_end_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("gode.fleet.lines.MAX_LINE", 1000)
+    monkeypatch.setattr("gode.fleet.folder.MAX_LINE", 1000)
     (tmp_path / "table.jsonl").write_bytes(b"[" * 5000)
     with pytest.raises(FileError, match="line 1: longer than 1000 bytes"):
         list(read_lines(tmp_path / "table.jsonl", str, "a line"))
@@ -254,9 +254,8 @@ ALLOWED = {  # what is opened there is written, or comes with the package
     "cli/app.py": "the null device",
     "cli/progress.py": "writes",
     "data/example.py": "comes with the package",
-    "fleet/folder.py": "writes",
-    "fleet/lines.py": "appends",
-    "fleet/page.py": "comes with the package",
+    "fleet/folder.py": "writes and appends",
+    "fleet/table.py": "comes with the package",
     "grammar/rules.py": "comes with the package",
     "library.py": "writes",
     "model/choices.py": "writes",
@@ -268,7 +267,7 @@ ALLOWED = {  # what is opened there is written, or comes with the package
     "search/checkpoint.py": "appends",
     "studio/app.py": "comes with the package",
     "studio/pages.py": "comes with the package",
-    "studio/queueing.py": "locks and writes",
+    "studio/runs.py": "locks and writes",
     "studio/server.py": "locks, and opens the page",
     "templates.py": "comes with the package",
 }

@@ -186,6 +186,31 @@ def sweep_command(
     _run_study(ctx, todo, jobs, limit, retry, pools, out, dask)
 
 
+@bench.command("nonlinear")
+@click.argument("names", nargs=-1)
+@click.option("--data", type=click.Path(path_type=Path), required=True, help="Folder of the records.")
+@click.option(
+    "--effort", type=click.Choice([*map(str, EffortName)]), default=str(EffortName.NORMAL), show_default=True
+)
+@click.option("--out", type=OutPath(), help="Markdown file; by default the terminal.")
+def nonlinear_command(names: tuple[str, ...], data: Path, effort: str, out: Path | None) -> None:
+    """Records of nonlinearbenchmark.org: silverbox, emps, tanks, drives.
+
+    NAMES are those to run; by default all. A law is found on the training record, and simulated over the test
+    record; published errors stand below. The records are not part of this package: save them in the folder of
+    --data as CSV, with columns t, u and force, or t, speed and voltage.
+    """
+    from gode_bench.nonlinear import write_tables
+    from gode_bench.report import write_text
+
+    text = write_tables(data, names, {"effort": effort})
+    if out is None:
+        click.echo(text)
+    else:
+        write_text(out, text)
+        click.echo(f"tables: {out}")
+
+
 @bench.command("methods")
 def methods_command() -> None:
     """List the methods and whether they are installed."""

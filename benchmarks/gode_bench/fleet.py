@@ -34,9 +34,9 @@ from gode.fleet.cluster import DaskCluster
 from gode.fleet.engine import Engine, OwnProcesses
 from gode.fleet.folder import Progress, run_folder, settle_folder, write_table
 from gode.fleet.many import tasks_of
+from gode.fleet.result import Arguments, Task, begin, work
 from gode.fleet.watching import Law as UsualLaw
 from gode.fleet.watching import Watch
-from gode.fleet.work import Arguments, Task, begin, work
 from gode.tables.dataset import DataOptions
 
 PORT = 18790 + os.getpid() % 1000  # workers that an earlier run left would join at the same one
@@ -364,7 +364,7 @@ def _resident() -> float:
 
 def _start(cache: Path) -> tuple[float, float]:
     """Return seconds and processor seconds until a new process can take a record, its code being compiled."""
-    program = "import gode.fleet.work as w; w.begin()"
+    program = "import gode.fleet.result as w; w.begin()"
     own = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
     environment = {**own, "PYTHONPYCACHEPREFIX": str(cache.resolve())}
     found = []

@@ -3,7 +3,7 @@
 import re
 
 from gode.equation import Law
-from gode.equation.parse_system import parse_system_values
+from gode.equation.system import parse_system_values
 from gode.equation.tree import STATE
 from gode_bench.jobs import Job
 from gode_bench.odebench.score import failed_system, read_equations, score_system

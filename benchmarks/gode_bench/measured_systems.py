@@ -18,7 +18,7 @@ import numpy as np
 
 import gode
 from gode.arrays import Float
-from gode.equation.parse_system import parse_system
+from gode.equation.system import parse_system
 from gode.tables.read import read_table
 
 SHARE = 0.6

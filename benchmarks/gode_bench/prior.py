@@ -15,7 +15,7 @@ from functools import lru_cache
 import numpy as np
 
 from gode.equation import Skeleton
-from gode.equation.parse_system import parse_system_values
+from gode.equation.system import parse_system_values
 from gode.equation.tree import variables
 from gode.grammar import load_grammar
 from gode.grammar.learning import best_strength, cross_validated, nats

@@ -1,6 +1,6 @@
 """The 43 problems of the paper: how the equations of its suites B1, B2 and B3 are sampled.
 
-The equations are those of `gode.paper.equations_sec3`. B2 has closed forms; B1 and B3 are integrated.
+The equations are those of `gode.paper.benchmarks_sec3`. B2 has closed forms; B1 and B3 are integrated.
 """
 
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from gode.arrays import Float
 from gode.equation import Equation, parse_equation
 from gode.equation.tape import COLUMNS, compile_tape, evaluate
 from gode.errors import ConfigError, GodeError
-from gode.paper.equations_sec3 import EQUATIONS
+from gode.paper.benchmarks_sec3 import EQUATIONS
 from gode.solve import SolveConfig, solve
 
 Trajectory = tuple[Float, Float, Float, Float]  # t, u, u', u''

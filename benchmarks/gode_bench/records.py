@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from gode.errors import ConfigError, FileError
-from gode.fleet.lines import Lines, as_line, open_lines, read_lines
+from gode.fleet.folder import Lines, as_line, open_lines, read_lines
 from gode_bench.jobs import Job, job_from
 from gode_bench.score import Score
 

@@ -14,8 +14,7 @@ from scipy.optimize import least_squares
 
 from gode.arrays import Float
 from gode.equation import Equation, Node, Skeleton, parse_equation
-from gode.equation.normal import normal_sum
-from gode.equation.sums import Coefficient, from_sum, to_sum
+from gode.equation.sums import Coefficient, from_sum, normal_sum, to_sum
 from gode.equation.tape import COLUMNS, Tape, compile_tape, evaluate
 from gode.equation.terms import explicit_terms, term_node
 from gode.equation.tree import add, number, unlabelled

@@ -33,12 +33,10 @@ def record(rows: int) -> bytes:
 def measured(page: Page, content: bytes) -> dict[str, float]:
     """Return milliseconds: from sending a file to its first plot, of a zoom, and of a value read."""
     file: FilePayload = {"name": "long.csv", "mimeType": "text/csv", "buffer": content}
-    page.set_input_files("#file", files=[file])
     began = time.perf_counter()
-    page.get_by_role("button", name="Read it").click()
+    page.set_input_files("#file", files=[file])
     page.wait_for_function("() => window.gode && window.gode.plots.length")
     first = 1000 * (time.perf_counter() - began)
-    page.wait_for_load_state("networkidle")
     return {"first plot": first, "zoom": page.evaluate(ZOOM), "hover": page.evaluate(HOVER)}
 
 

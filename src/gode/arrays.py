@@ -1,6 +1,6 @@
 """The array types of every signature."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -9,3 +9,6 @@ Float = NDArray[np.float64]
 Int = NDArray[np.int64]
 Bool = NDArray[np.bool_]
 Series = ArrayLike | Sequence[ArrayLike]  # what was measured: an array, or a list of them for several runs
+Signals = Series | Mapping[str, Series] | Sequence[Mapping[str, Series]]  # of the states
+KnownInput = str | Callable[[float], float] | Series  # a formula in t, a function of it, or samples
+Force = KnownInput | Mapping[str, KnownInput]  # one known input, or several by their names

@@ -1,9 +1,8 @@
 """ODERegressor: discover() and fit() with the interface of scikit-learn, which need not be installed."""
 
-from collections.abc import Callable, Mapping, Sequence
-from inspect import signature
+from collections.abc import Mapping, Sequence
 from numbers import Integral
-from typing import Any, Literal, Self
+from typing import Any, Self, Unpack, cast
 
 import numpy as np
 import pandas as pd
@@ -11,22 +10,23 @@ from numpy.typing import ArrayLike
 
 from gode.arrays import Float, Series
 from gode.data.columns import INPUT
-from gode.data.convert import as_numbers
-from gode.data.from_arrays import Force
-from gode.data.states import TAKEN
+from gode.data.states import TAKEN, as_numbers
 from gode.discovery import Discovery, Finding, discover, fit
-from gode.discovery.individual import Individual
 from gode.discovery.quality import Quality
 from gode.discovery.simulate import Start
-from gode.equation.fixing import Bounds
 from gode.errors import ConfigError, DataError, NotFittedError
 from gode.identifiers import identifiers
-from gode.tables.rows import Rows, by_run, explained, rows_of, target_names, target_of
+from gode.options.calls import check_names, takes_options, tells_options
+from gode.options.entry import options_of
+from gode.options.table import DiscoverOptions, FitOptions, RegressorOptions
+from gode.tables.rows import Rows, by_run, errors_of, explained, rows_of, target_names, target_of
 
+OPTIONS = options_of(RegressorOptions)
 WEIGHT = "sample_weight"
 SIGNALS = {"u": 0, "velocity": 1, "acceleration": 2}  # argument of discover -> its channel of a state
 
 
+@tells_options(RegressorOptions)
 class ODERegressor:
     """A regressor that finds the equation of a signal and predicts by solving it.
 
@@ -36,19 +36,7 @@ class ODERegressor:
     come in any order. Dates become seconds since the first one given to `fit`.
 
     Args:
-        order: of the equation, 1, 2 or auto.
-        equation: an equation whose constants C are fitted, or a list of them, one for each state; None to
-            discover.
-        names: of the states in y; by default the columns of a DataFrame, or those of the equations.
-        signal: the meaning of y: u, velocity or acceleration.
-        force: a known input as a formula in t or a callable, several by their names; samples of one are a
-            column of X.
-        initial: known initial values, [u(t0)] or [u(t0), u'(t0)], of several states in turn or by name.
-        runs: the column of X, a DataFrame, that names the run of each row, if there are several.
-        individual: constants that each run has for itself, as in `gode.discover`.
-        hold, interpolation, keep_outliers: as in `gode.discover`.
-        grammar, preset, effort, start, without, n_jobs: as in `gode.discover`.
-        random_state: an integer or a generator; None is 0, so that fits are reproducible.
+        **options: see `gode.options`.
 
     After `fit`, `equation_` is the equation with its error bars, `discovery_` all that `gode.discover`
     returns, `n_features_in_` the number of columns of X.
@@ -60,56 +48,11 @@ class ODERegressor:
 
     _estimator_type = "regressor"
 
-    def __init__(
-        self,
-        *,
-        order: int | Literal["auto"] = 1,
-        equation: str | Sequence[str] | None = None,
-        names: Sequence[str] | None = None,
-        signal: str = "u",
-        force: str | Callable[[float], float] | Mapping[str, str | Callable[[float], float]] | None = None,
-        initial: Start | None = None,
-        hold: bool | None = None,
-        interpolation: str = "auto",
-        keep_outliers: bool = False,
-        grammar: str | None = None,
-        preset: str = "default",
-        effort: str = "normal",
-        start: str | None = None,
-        without: Sequence[str] = (),
-        runs: str | None = None,
-        individual: Individual = False,
-        frame: str | Sequence[str] | None = None,
-        fixed: Mapping[str, float] | None = None,
-        bounds: Bounds | None = None,
-        units: Mapping[str, str] | None = None,
-        assume: str | Sequence[str] = (),
-        n_jobs: int = 1,
-        random_state: object = None,
-    ) -> None:
-        self.order = order
-        self.equation = equation
-        self.names = names
-        self.signal = signal
-        self.force = force
-        self.initial = initial
-        self.hold = hold
-        self.interpolation = interpolation
-        self.keep_outliers = keep_outliers
-        self.grammar = grammar
-        self.preset = preset
-        self.effort = effort
-        self.start = start
-        self.without = without
-        self.runs = runs
-        self.individual = individual
-        self.frame = frame
-        self.fixed = fixed
-        self.bounds = bounds
-        self.units = units
-        self.assume = assume
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    @takes_options(RegressorOptions)
+    def __init__(self, **options: Unpack[RegressorOptions]) -> None:
+        check_names("ODERegressor", OPTIONS, options)
+        for name, option in OPTIONS.items():  # kept as they are given: scikit-learn expects no check here
+            setattr(self, name, options.get(name, option.default))
 
     def fit(self, X: "ArrayLike | pd.DataFrame", y: "ArrayLike | pd.DataFrame") -> Self:
         """Find the equation, or fit the constants of the given one; return the estimator.
@@ -117,20 +60,27 @@ class ODERegressor:
         Raises:
             DataError, ConfigError: with a sentence that says what to do.
         """
-        if self.signal not in SIGNALS:
-            raise ConfigError(f"signal must be one of {', '.join(SIGNALS)}, got {self.signal!r}")
-        X, groups = by_run(X, self.runs)
+        chosen = self._chosen()
+        if chosen["signal"] not in SIGNALS:
+            raise ConfigError(f"signal must be one of {', '.join(SIGNALS)}, got {chosen['signal']!r}")
+        X, groups = by_run(X, chosen["runs"])
+        X, errors = errors_of(X, chosen["sd"])
         rows, values = rows_of(X), target_of(y)
         if len(values) != len(rows.t):
             raise DataError(f"y has {len(values)} values, but X has {len(rows.t)} rows; give one per row")
-        if rows.force is not None and self.force is not None:
+        if rows.force is not None and chosen["force"] is not None:
             raise ConfigError("the input is given twice: force= and the second column of X; drop one of them")
         parts = [own for _, own in rows.parts(groups)]
-        force: Any = self.force if rows.force is None else [rows.force[own] for own in parts]
+        force: Any = chosen["force"] if rows.force is None else [rows.force[own] for own in parts]
         t, signals = [rows.t[own] for own in parts], [values[own] for own in parts]
         force = force[0] if rows.force is not None and not groups else force
         times, seen = (t, signals) if groups else (t[0], signals[0])
-        self.discovery_ = self._found(times, seen, force, self._names(y, values))
+        sd: Any = None
+        if errors is not None:
+            of_runs = [np.broadcast_to(errors[own], values[own].T.shape).T for own in parts]
+            sd = of_runs if groups else of_runs[0]
+        given = {"force": force, "names": self._names(y, values), "sd": sd}
+        self.discovery_ = self._found(times, seen, given)
         self.runs_ = [name for name, _ in groups]
         self.equation_: Finding = self.discovery_.equation
         self.quality_: Quality = self.discovery_.quality
@@ -151,7 +101,8 @@ class ODERegressor:
             NotFittedError: before `fit`.
         """
         found = self._fitted()
-        X, groups = by_run(X, self.runs)
+        X, groups = by_run(X, self._chosen()["runs"])
+        X, _ = errors_of(X, self._chosen()["sd"], needed=False)
         rows = rows_of(X, self.time_origin_)
         if rows.n_features != self.n_features_in_:
             raise DataError(
@@ -161,11 +112,12 @@ class ODERegressor:
         if rows.origin is not None and self.time_origin_ is None:
             raise DataError("X holds dates, but fit was given numbers; pass the same to both")
         out = np.full((len(found.equation.states), len(rows.t)), np.nan)
+        signal = SIGNALS[self._chosen()["signal"]]
         for name, own in rows.parts(groups):
             run, part = self._run(name), rows.at(own)
             t, place = np.unique(part.t, return_inverse=True)
             solved = found.simulate(t, initial, self._force(part, initial is None, run), run=run)
-            out[:, own] = solved.values[SIGNALS[self.signal] :: 3, place]
+            out[:, own] = solved.values[signal::3, place]
         return np.asarray(out.T if len(out) > 1 else out[0])
 
     def score(
@@ -189,7 +141,7 @@ class ODERegressor:
 
     def get_params(self, deep: bool = True) -> dict[str, object]:
         """Return the arguments of the constructor; `deep` is required by scikit-learn."""
-        return {name: getattr(self, name) for name in signature(type(self)).parameters}
+        return {name: getattr(self, name) for name in OPTIONS}
 
     def set_params(self, **params: object) -> Self:
         """Change arguments of the constructor; return the estimator.
@@ -197,15 +149,14 @@ class ODERegressor:
         Raises:
             ConfigError: if there is no such argument.
         """
-        known = signature(type(self)).parameters
         for name, value in params.items():
-            if name not in known:
-                raise ConfigError(f"ODERegressor has no parameter {name!r}; it has {', '.join(known)}")
+            if name not in OPTIONS:
+                raise ConfigError(f"ODERegressor has no parameter {name!r}; it has {', '.join(OPTIONS)}")
             setattr(self, name, value)
         return self
 
     def __repr__(self) -> str:
-        usual = {name: each.default for name, each in signature(type(self)).parameters.items()}
+        usual = {name: option.default for name, option in OPTIONS.items()}
         told = [f"{k}={v!r}" for k, v in self.get_params().items() if v is not usual[k] and v != usual[k]]
         return f"ODERegressor({', '.join(told)})"
 
@@ -225,33 +176,34 @@ class ODERegressor:
 
     def _names(self, y: object, values: Float) -> Sequence[str] | None:
         """Return the names of the states; None for one signal, or where the equations give them."""
-        if values.ndim == 1 or self.names is not None:
-            return self.names
+        given = self._chosen()["names"]
+        if values.ndim == 1 or given is not None:
+            return given
         columns = target_names(y)
         return None if columns is None else identifiers(columns, TAKEN)
 
-    def _found(self, t: Series, y: object, force: Force | None, names: Sequence[str] | None) -> Discovery:
-        given: dict[str, Any] = {key: y if key == self.signal else None for key in SIGNALS}
-        given |= {"force": force, "initial": self.initial, "names": names}
-        given |= {"hold": self.hold, "interpolation": self.interpolation, "individual": self.individual}
-        given |= {"keep_outliers": self.keep_outliers}
-        given |= {"fixed": self.fixed, "bounds": self.bounds, "units": self.units}
-        if self.equation is not None:
-            return fit(self.equation, t, **given)
-        return discover(
-            t,
-            **given,
-            order=self.order,
-            grammar=self.grammar,
-            preset=self.preset,
-            effort=self.effort,
-            start=self.start,
-            without=self.without,
-            frame=self.frame,
-            assume=self.assume,
-            seed=_seed(self.random_state),
-            n_jobs=self.n_jobs,
-        )
+    def _chosen(self) -> RegressorOptions:
+        """Return the arguments of the constructor by their names."""
+        return cast(RegressorOptions, self.get_params())
+
+    def _found(self, t: Series, y: object, data: Mapping[str, object]) -> Discovery:
+        """Pass what was given on to `discover`, or to `fit` where the equation is known.
+
+        Args:
+            data: options whose values are not those of the constructor.
+        """
+        chosen = self._chosen()
+        given: dict[str, Any] = {
+            **chosen,
+            **data,
+            "seed": _seed(chosen["random_state"]),
+        }
+        given |= {key: y if key == chosen["signal"] else None for key in SIGNALS}
+        table = DiscoverOptions if chosen["equation"] is None else FitOptions
+        options = {name: given[name] for name in options_of(table)}
+        if chosen["equation"] is not None:
+            return fit(chosen["equation"], t, given["u"], **options)
+        return discover(t, given["u"], **options)
 
     def _fitted(self) -> Discovery:
         if not self.__sklearn_is_fitted__():

@@ -23,7 +23,7 @@ from gode.equation import Equation, Law, SystemSkeleton, parse_skeleton
 from gode.equation.system import make_law
 from gode.equation.tree import derivative_order, is_other, variables
 from gode.fitting.constant_prior import improbability_of_constants
-from gode.fitting.correlation import fit_arma
+from gode.fitting.covariance import fit_arma
 from gode.fitting.evidence import Residuals, deviance
 from gode.fitting.invariant_zero import law_keeps_zero
 from gode.fitting.population import Individuals

@@ -6,7 +6,7 @@ import pytest
 from gode.equation import parse_tree
 from gode.equation.tape import COLUMNS, compile_tape, evaluate
 from gode.errors import ConfigError
-from gode.paper.equations_sec3 import true_skeletons
+from gode.paper.benchmarks_sec3 import true_skeletons
 from gode.solve.signals import write_in
 from gode_bench.problems import SUITES, Problem, noisy, problem, suite, truth
 

@@ -163,13 +163,13 @@ def test_messages_of_the_library_speak_of_options_not_of_arguments(words, told):
 
 def test_the_lists_of_the_command_line_are_those_of_the_library():
     """They are written twice, as help and completion must not import the library."""
-    from gode.cli.columns import data_options
+    from gode.cli.options import FIT, table_options
     from gode.cli.records import FORMATS, LINEAR
     from gode.data import Interpolation
     from gode.report import LANGUAGES
 
     command = Command("all", params=[])
-    data_options(command)
+    table_options(FIT)(command)
     (interpolation,) = (p for p in command.params if p.name == "interpolation")
     assert set(interpolation.type.choices) == set(Interpolation)
     assert (*LANGUAGES, LINEAR) == FORMATS

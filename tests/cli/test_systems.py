@@ -8,7 +8,7 @@ import pytest
 
 import gode as package
 from commands import finished, gode, refused, start, wait_for_work
-from gode.equation.parse_system import parse_system_values
+from gode.equation.system import parse_system_values
 from gode.solve import solve
 from gode.tables.text import parse_table
 

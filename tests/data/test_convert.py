@@ -6,7 +6,7 @@ import pytest
 
 import gode
 from gode.data import make_run
-from gode.data.convert import as_seconds
+from gode.data.states import as_seconds
 from gode.errors import DataError
 
 T = np.arange(12) * 0.5

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
+from gode.data.dataset import by_column, column_units, unit_of
 from gode.data.from_arrays import make_dataset
-from gode.data.labels import by_column, column_units, unit_of
 from gode.errors import DataError
 
 T = np.linspace(0.0, 5.0, 20)

@@ -10,8 +10,7 @@ import pytest
 
 import gode
 from gode.data.from_arrays import make_dataset
-from gode.discovery.called import by_columns, called, column_of, shown
-from gode.discovery.framing import called_in, in_columns, read_frame
+from gode.discovery.framing import by_columns, called, called_in, column_of, in_columns, read_frame, shown
 from gode.discovery.remedies import with_term
 from gode.equation import parse_equation
 from gode.equation.system import with_names

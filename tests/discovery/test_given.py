@@ -4,7 +4,7 @@ import pytest
 import gode
 from gode.discovery.given import GUESSES, _guesses
 from gode.equation import parse_skeleton
-from gode.equation.parse_system import parse_system_values
+from gode.equation.system import parse_system_values
 from gode.errors import DataError
 from gode.solve import solve
 

@@ -12,7 +12,7 @@ from gode.discovery.invariants import (
     potential_values,
 )
 from gode.equation import Link, System, SystemSkeleton, parse_equation, parse_system
-from gode.equation.parse_system import parse_system_values
+from gode.equation.system import parse_system_values
 
 
 def tied(texts, links, constants):

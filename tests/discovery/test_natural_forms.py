@@ -7,7 +7,7 @@ import gode
 from gode.discovery import Finding
 from gode.discovery.natural_forms import natural_constants
 from gode.equation import parse_equation
-from gode.equation.parse_system import parse_system_values
+from gode.equation.system import parse_system_values
 from gode.selection import Candidate
 from gode.units import Unit, parse_unit
 

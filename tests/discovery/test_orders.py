@@ -5,8 +5,8 @@ import pytest
 
 import gode
 from gode.data.example import load_example
+from gode.discovery.api import better_order
 from gode.discovery.options import Options
-from gode.discovery.orders import better_order
 from gode.errors import ConfigError
 from gode.report.record import discovery_of, record_of
 from gode.search.interrupts import Interrupts

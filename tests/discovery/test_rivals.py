@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from gode.discovery.rivals import MOST, with_weights
+from gode.discovery.prediction import MOST, with_weights
 from gode.equation import parse_equation
 from gode.selection import Candidate, SelectionConfig
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gode.discovery import fit
-from gode.equation.parse_system import parse_system_values
+from gode.equation.system import parse_system_values
 from gode.errors import DataError
 from gode.solve import solve
 

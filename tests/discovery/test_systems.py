@@ -5,7 +5,7 @@ import pytest
 
 import gode
 from gode.discovery import Step
-from gode.equation.parse_system import parse_system_values
+from gode.equation.system import parse_system_values
 from gode.errors import ConfigError
 from gode.solve import solve
 

@@ -190,7 +190,7 @@ def test_a_fit_of_one_law_has_no_probability():
 
 
 def test_the_studio_takes_its_headline_from_the_same_place():
-    verdicts = pytest.importorskip("gode.studio.verdicts", reason="the extra `studio` is not installed")
+    verdicts = pytest.importorskip("gode.studio.answering", reason="the extra `studio` is not installed")
     page = pytest.importorskip("gode.report.plots").Plots
     for name in ("discover good", "discover poor"):
         files = SimpleNamespace(

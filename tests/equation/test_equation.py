@@ -7,7 +7,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from gode.equation import Equation, equation_of, parse_equation, parse_skeleton, parse_tree
-from gode.equation.normal import normal_tree
+from gode.equation.sums import normal_tree
 from gode.equation.tree import ZERO, has_constant, walk
 from gode.errors import EquationError
 from strategies import numeric_equations, plain_value, points

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gode.equation import Equation, parse_tree
-from gode.equation.parse_frame import parse_frame
+from gode.equation.frame import parse_frame
 from gode.equation.tape import compile_scales, compile_tape, evaluate
 from gode.errors import ConfigError, EquationError
 

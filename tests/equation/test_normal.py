@@ -8,8 +8,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from gode.equation import Node, Skeleton, parse_skeleton, parse_tree
-from gode.equation.normal import highest_derivative, normal_tree, pivot_body
-from gode.equation.sums import to_sum
+from gode.equation.sums import highest_derivative, normal_tree, pivot_body, to_sum
 from gode.equation.tree import const, has_constant, mul, num, var, walk
 from strategies import numeric_equations, plain_value, points, skeleton_trees
 

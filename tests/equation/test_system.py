@@ -5,8 +5,7 @@ import pytest
 import sympy
 
 from gode.equation import Link, System, SystemSkeleton, parse_system
-from gode.equation.parse_system import parse_system_values
-from gode.equation.system import columns_seen
+from gode.equation.system import columns_seen, parse_system_values
 from gode.errors import EquationError
 
 PREDATION = ["prey' = C*prey - C*prey*pred", "pred' = C*prey*pred - C*pred"]

@@ -3,7 +3,7 @@ import pytest
 
 from gode.data import columns_of_run, join_runs
 from gode.equation import parse_equation
-from gode.fitting.aliasing import is_resolved
+from gode.fitting.problem import is_resolved
 
 T = np.linspace(0.0, 10.0, 101)
 ONE = columns_of_run(T, np.sin(T), np.cos(T), -np.sin(T))

@@ -8,9 +8,8 @@ import pytest
 from gode.data import join_runs
 from gode.data.from_arrays import make_dataset
 from gode.fitting.cheap import cheap_problems, problems_of_each
-from gode.fitting.prepare import prepare
+from gode.fitting.prepare import prepare, view
 from gode.fitting.problem import Form, integral_problem
-from gode.fitting.views import view
 
 
 def problems(t, u, *, order=1, initial=None, state=0):

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.signal import lfilter
 
-from gode.fitting.correlation import (
+from gode.fitting.covariance import (
     Arma,
     autocorrelation_time,
     effective_sample_size,

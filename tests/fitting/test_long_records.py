@@ -3,9 +3,8 @@ import pytest
 
 from gode.data import Dataset, make_run
 from gode.data.from_arrays import make_dataset
-from gode.fitting.long_records import condensed, first_part, screened, shorter
 from gode.fitting.prepare import prepare
-from gode.fitting.target import Target
+from gode.fitting.target import Target, condensed, first_part, screened, shorter
 
 
 def record(n, cycles=1.0, *, force=False):

@@ -3,7 +3,7 @@ import pytest
 
 from gode.equation import parse_skeleton
 from gode.equation.tape import COLUMNS, compile_scales, compile_tape
-from gode.fitting.starts import ADDEND_STARTS, EXPONENT_STARTS, FACTOR_STARTS, starting_values
+from gode.fitting.varpro import ADDEND_STARTS, EXPONENT_STARTS, FACTOR_STARTS, starting_values
 
 T = np.linspace(1.0, 9.0, 40)
 U = 4.0 + np.sin(T)

@@ -3,7 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gode.fleet.monitor import Monitor, Seen, Status, reference_of
+from gode.fleet.watching import Monitor, Seen, Status, reference_of
 
 USUAL, ERRORS = np.array([-0.2, -4.0]), np.array([0.01, 0.02])
 COVARIANCE = np.diag(ERRORS**2) + np.array([[0, 5e-5], [5e-5, 0]])

@@ -11,9 +11,8 @@ import pytest
 
 import gode
 from gode.errors import ConfigError
-from gode.fleet.page import fleet_page
 from gode.fleet.result import Fit, Row, found_row
-from gode.fleet.table import table_of
+from gode.fleet.table import fleet_page, table_of
 
 SPRING, FALL = "u'' = C*u", "u'' = C"
 

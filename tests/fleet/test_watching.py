@@ -12,8 +12,7 @@ from fleet_data import growth, write
 from gode.cli import main
 from gode.errors import ConfigError, DataError, FileError
 from gode.fleet.engine import GivenExecutor
-from gode.fleet.monitor import Status
-from gode.fleet.watching import LOG, Law, Watch, given_law
+from gode.fleet.watching import LOG, Law, Status, Watch, given_law
 from gode.tables.dataset import DataOptions
 
 LAW = "u' = C*u + C*u^2"

@@ -5,8 +5,15 @@ import pytest
 
 from gode.errors import GrammarError
 from gode.grammar import Grammar, generate, load_grammar, parse, sample_many
-from gode.grammar.forest import forest, is_derived
-from gode.grammar.learning import Written, best_strength, cross_validated, learn_probabilities, nats
+from gode.grammar.learning import (
+    Written,
+    best_strength,
+    cross_validated,
+    forest,
+    is_derived,
+    learn_probabilities,
+    nats,
+)
 
 AMBIGUOUS = Grammar.from_text("s -> s '+' s [0.3] | 'u' [0.5] | a [0.2]\na -> 'u' [0.6] | 'C' [0.4]")
 EMPTY = Grammar.from_text("s -> x s x [0.2] | 'u' [0.8]\nx -> '' [0.5] | '+' [0.3] | s [0.2]")

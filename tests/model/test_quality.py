@@ -7,7 +7,7 @@ from gode.equation import parse_skeleton
 from gode.errors import ModelError
 from gode.library import Library, draw_library
 from gode.model.quality import check, exact_share, term_distance
-from gode.paper.equations_sec3 import true_skeletons
+from gode.paper.benchmarks_sec3 import true_skeletons
 from model_spaces import SMALL, book_of, random_space
 
 TEXTS = ("u' = C*u", "u' = C*u + C", "u' = C + C*u^2", "u' = C*sin(C*u)", "u' = C*u + C*u^2 + C*u^3")

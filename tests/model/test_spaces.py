@@ -9,7 +9,7 @@ from gode.errors import ModelError
 from gode.grammar import Grammar, load_grammar
 from gode.library import draw_library
 from gode.model import LatentSpace, Listing, equation_space, load_model, open_space
-from gode.model.spaces import all_skeletons
+from gode.model.latent import all_skeletons
 from model_spaces import book_of, random_space
 
 GROWTH = """\

@@ -3,8 +3,7 @@
 import pytest
 
 from gode.equation import Skeleton, parse_skeleton, parse_tree
-from gode.equation.normal import _cancelled
-from gode.equation.sums import to_sum
+from gode.equation.sums import _cancelled, to_sum
 from gode.equation.tree import unlabelled
 from gode.grammar import Grammar, grammar_names, load_grammar
 from gode.library import skeleton_of

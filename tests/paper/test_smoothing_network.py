@@ -1,16 +1,16 @@
 import numpy as np
 import pytest
 
-from gode.paper.smoothing_network import (
+from gode.paper.smoothing_sec23 import (
     Training,
     backward,
     forward,
     initial_parameters,
     layers_of,
+    network_inputs,
     silu,
     train,
 )
-from gode.paper.smoothing_sec23 import network_inputs
 
 SIZES = (2, 5, 4, 1)
 T = np.linspace(0.0, 2.0, 7)

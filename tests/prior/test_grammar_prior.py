@@ -3,8 +3,8 @@ from math import exp
 import pytest
 
 from gode.equation import parse_skeleton
-from gode.prior.grammar_prior import term_probability
 from gode.prior.terms import pattern, ways_of_writing
+from gode.prior.writing import term_probability
 
 FREE_FIRST, SYSTEM_FIRST = (1, False, False), (1, True, False)
 

@@ -8,7 +8,7 @@ import pytest
 from gode.data.example import load_example
 from gode.discovery import Discovery, fit
 from gode.equation import parse_equation
-from gode.equation.parse_system import parse_system_values
+from gode.equation.system import parse_system_values
 from gode.selection import Pool, rank
 from gode.solve import solve
 

@@ -9,6 +9,7 @@ from contextlib import redirect_stdout
 import numpy as np
 import pytest
 
+from exported import reference
 from gode.data import Interpolation, Samples
 from gode.discovery import fit
 from gode.equation import parse_equation, parse_tree
@@ -18,25 +19,12 @@ from gode.equation.terms import Term
 from gode.errors import ConfigError, DataError, EquationError
 from gode.report.code import LANGUAGES, code, suffix
 from gode.report.languages import PYTHON, C
-from gode.solve import SolveConfig, solve
+from gode.solve import solve
 
 EXPLICIT = ("growth", "pendulum", "duffing", "driven")
 SYSTEMS = ("predation", "masses")
 COMPILER = shutil.which("gcc") or shutil.which("cc")
 OCTAVE = shutil.which("octave-cli")
-
-
-def reference(found, run=0):
-    """Our own solution at the times that the programs print."""
-    best, data = found.candidates[0], found.prepared.dataset.runs[run]
-    t = np.linspace(data.t[0], data.t[-1], 201)
-    inputs = dict(data.signals)
-    config = SolveConfig(rtol=1e-11, max_steps=200_000)
-    orders, smooth = best.equation.skeleton.orders, found.prepared.smooths[run]
-    guide = [np.interp(t, data.t, smooth.values[3 * s + order]) for s, order in enumerate(orders)]
-    solved = solve(best.equation, t, best.initial[run], inputs=inputs, guide=guide, config=config)
-    rows = [3 * s + k for s, order in enumerate(orders) for k in range(order)]
-    return np.column_stack([t, *solved.values[rows]])
 
 
 def table(text):
@@ -120,6 +108,38 @@ def test_matlab_program_gives_our_solution_in_octave(name, request, tmp_path):
     assert np.allclose(octave(found, "gode_model()", tmp_path), reference(found), rtol=0, atol=1e-5)
 
 
+RSCRIPT = shutil.which("Rscript")
+DE_SOLVE = (
+    RSCRIPT is not None
+    and not subprocess.run([RSCRIPT, "-e", "library(deSolve)"], capture_output=True, check=False).returncode
+)
+
+
+@pytest.mark.skipif(not DE_SOLVE, reason="no R with deSolve here")
+@pytest.mark.parametrize("name", [*EXPLICIT, *SYSTEMS])
+def test_r_program_gives_our_solution(name, request, tmp_path):
+    path = written(request.getfixturevalue(name), "r", tmp_path / "model.R")
+    printed = table(output(RSCRIPT, "--vanilla", path))
+    assert np.allclose(printed, reference(request.getfixturevalue(name)), rtol=0, atol=1e-6)
+
+
+@pytest.mark.skipif(not DE_SOLVE, reason="no R with deSolve here")
+def test_r_joins_samples_as_the_fit_did(lagging, tmp_path):
+    printed = table(output(RSCRIPT, "--vanilla", written(lagging, "r", tmp_path / "model.R")))
+    assert np.allclose(printed, reference(lagging), rtol=0, atol=1e-6)
+
+
+def test_rxode2_names_states_constants_and_covariates(lagging, predation):
+    text = lagging.export("rxode2")
+    assert re.search(r"d/dt\(u\) <- c1\*force \+ c2\*u", text)
+    assert "events$force <- sapply(events$time, force)" in text
+    held = lagging.settings.interpolation == "hold"
+    assert f'covsInterpolation = "{"locf" if held else "linear"}"' in text
+    text = predation.export("rxode2")
+    assert text.count("d/dt(") == 2
+    assert "prey(0) <- " in text
+
+
 @pytest.mark.skipif(shutil.which("julia") is None, reason="no Julia here")
 @pytest.mark.parametrize("name", [*EXPLICIT, *SYSTEMS])
 def test_julia_program_gives_our_solution(name, request, tmp_path):
@@ -186,7 +206,7 @@ def test_brackets_and_blocks_are_balanced(name, language, request):
     if language in ("julia", "matlab"):
         opened = len(re.findall(r"^ *(?:function|for|if|while)\b", text, re.MULTILINE))
         assert opened == len(re.findall(r"\bend$", text, re.MULTILINE))
-    assert "$" not in text
+    assert not re.search(r"(?<![\w)])\$\w", text)  # no field of a template is left; R writes list$name
 
 
 @pytest.mark.parametrize(
@@ -216,9 +236,10 @@ def test_implicit_equation_gets_a_sentence_where_no_solver_is(implicit, language
 
 def test_unknown_language_and_run_get_a_sentence(growth):
     with pytest.raises(
-        ConfigError, match="language must be one of python, c, julia, matlab, modelica, got 'R'"
+        ConfigError,
+        match="language must be one of python, c, julia, matlab, modelica, r, rxode2, sbml, got 'COBOL'",
     ):
-        growth.export("R")
+        growth.export("COBOL")
     with pytest.raises(ConfigError, match="language must be one of"):
         suffix("cobol")
     with pytest.raises(DataError, match="there is one run only, number 0, got 3"):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gode.equation import parse_equation
-from gode.equation.parse_system import parse_system_values
+from gode.equation.system import parse_system_values
 from gode.report.equilibria import RestingLaw, find_equilibria, stationary_points
 from gode.report.naming import Units
 

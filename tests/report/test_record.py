@@ -14,6 +14,7 @@ import pytest
 
 import gode
 from examples_found import fitted_oscillator, found_growth
+from gode.data.dataset import Limits
 from gode.errors import FileError, GodeError
 from gode.files import replacing
 from gode.report.record import KEPT, discovery_of, record_of
@@ -246,6 +247,25 @@ def test_a_loaded_discovery_weighs_samples_as_the_saved_one_did(tmp_path):
     loaded = gode.load(tmp_path / "found.json")
     np.testing.assert_array_equal(loaded.prepared.whole.profiles[0], profile)
     assert loaded.quality.misfit == found.quality.misfit
+
+
+def test_limits_of_readings_are_kept_in_a_record_and_checked():
+    fresh = found_growth()
+    dataset = fresh.prepared.dataset
+    limits = Limits(np.array([1.0, 2.0]), np.array([0, 2]), np.array([-np.inf, 1.0]), np.array([0.1, np.inf]))
+    runs = (replace(dataset.runs[0], limits=limits), *dataset.runs[1:])
+    changed = replace(dataset, runs=runs)
+    found = replace(fresh, prepared=replace(fresh.prepared, dataset=changed))
+    data = json.loads(json.dumps(record_of(found)))
+    again = discovery_of(data).prepared.dataset.runs[0].limits
+    for kept, given in zip(vars(again).values(), vars(limits).values(), strict=True):
+        np.testing.assert_array_equal(kept, given)
+    data["runs"][0]["limits"]["channel"]["values"] = [0, 3]
+    with pytest.raises(FileError, match=r"limits.channel must be numbers from 0 to 2"):
+        discovery_of(data)
+    data["runs"][0]["limits"]["channel"] = {"shape": [1], "values": [0]}
+    with pytest.raises(FileError, match="as many times as channels"):
+        discovery_of(data)
 
 
 def test_labels_of_a_record_that_was_saved_by_arguments_are_those_of_columns():

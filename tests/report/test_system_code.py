@@ -9,10 +9,10 @@ import pytest
 
 from gode.discovery import fit
 from gode.equation import Link, System, SystemSkeleton
-from gode.equation.parse_system import parse_system_values
+from gode.equation.system import parse_system_values
 from gode.errors import EquationError
 from gode.report.code import code
-from gode.report.identifiers import element_names
+from gode.report.program import element_names
 from gode.report.record import discovery_of, record_of
 from gode.report.repeat import python_call
 from gode.solve import solve

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gode.equation import Link, System, SystemSkeleton
-from gode.equation.parse_system import parse_system_values
+from gode.equation.system import parse_system_values
 from gode.errors import ConfigError, EquationError
 from gode.report.experiments import separations
 from gode.report.mathml import law_mathml

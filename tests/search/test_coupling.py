@@ -5,12 +5,11 @@ import pytest
 
 from gode.data.from_arrays import make_dataset
 from gode.equation import Link, SystemSkeleton, parse_equation, parse_system
-from gode.equation.parse_system import parse_system_values
-from gode.fitting.prepare import prepare
-from gode.fitting.views import along, inputs_seen, view
-from gode.search.coupling import best_combinations
+from gode.equation.system import parse_system_values
+from gode.fitting.prepare import along, inputs_seen, prepare, view
+from gode.search.law import best_combinations
 from gode.search.settings import Settings
-from gode.search.sharing import shared
+from gode.search.simplify import shared
 from gode.search.templates import law_of
 from gode.search.workers import Start, Workers
 from gode.selection import Candidate

@@ -3,7 +3,7 @@ import pytest
 
 from gode.data import columns_of_run
 from gode.equation import parse_equation, parse_skeleton, parse_tree
-from gode.search.expansion import expanded
+from gode.search.simplify import expanded
 from gode.search.templates import SumTemplate, Vocabulary
 
 U = np.linspace(-0.2, 0.2, 60)

@@ -3,9 +3,8 @@ import pytest
 
 import gode
 from gode.equation import Equation, parse_skeleton
-from gode.equation.fixing import with_numbers
-from gode.equation.parse_frame import parse_frame
-from gode.search.rounding import rounded
+from gode.equation.frame import parse_frame, with_numbers
+from gode.search.simplify import rounded
 from gode.search.templates import FrameTemplate, SumTemplate
 from gode.selection import Candidate
 

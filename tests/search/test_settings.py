@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 
 from gode.errors import ConfigError
-from gode.search.settings import EFFORTS, PARTS, Settings, check_start, plain, words
+from gode.options.checks import checked_words, plain
+from gode.search.settings import EFFORTS, PARTS, Settings, check_start
 
 
 def settings(**options):
@@ -57,10 +58,10 @@ def test_whole_numbers_of_numpy_become_those_of_python():
 
 
 def test_symbols_are_one_word_or_several():
-    assert words("log") == ("log",)
-    assert words(["log", "t"]) == ("log", "t")
+    assert checked_words("log") == ("log",)
+    assert checked_words(["log", "t"]) == ("log", "t")
     with pytest.raises(ConfigError, match="without must be symbols as text"):
-        words([1])
+        checked_words([1])
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 import pytest
 
 from gode.equation import Equation, parse_equation, parse_skeleton
-from gode.equation.parse_frame import parse_frame
+from gode.equation.frame import parse_frame
 from gode.equation.printer import to_text
 from gode.equation.tree import call, const, mul, num, power, var
 from gode.model import open_space

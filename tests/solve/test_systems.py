@@ -8,7 +8,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from gode.equation import Link, System, SystemSkeleton, parse_equation, parse_skeleton
-from gode.equation.parse_system import parse_system_values
+from gode.equation.system import parse_system_values
 from gode.errors import DataError, EquationError, Failure
 from gode.solve import SolveConfig, set_up, solve
 from gode.solve.explicit import DONE, WORSE

@@ -6,7 +6,7 @@ from importlib.resources import files
 import numpy as np
 import pytest
 
-from browsing import GROWTH, choose, downloaded, search
+from browsing import GROWTH, choose, downloaded, search, unfold
 from gode.studio.runs import Runs, State
 
 playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
@@ -38,7 +38,7 @@ def test_columns_of_a_plate_are_guessed_as_runs_and_a_blank_is_subtracted(page):
     assert page.is_checked("input[name='wells']")
     expect(page.locator("#command")).to_contain_text("--u A1,A2,A3,A4,A5,A6,A7,A8")
     expect(page.locator(".plot-key")).to_have_count(8)
-    page.get_by_text("Edit the data").click()
+    unfold(page, "Edit the data")
     page.fill("input[name='subtract.what']", "0.1")
     page.uncheck("input[name='subtract.columns'][value='A8']")
     page.locator(".tool", has_text="Subtract a blank").get_by_role("button").click()
@@ -52,7 +52,7 @@ def test_times_of_a_clock_become_hours(page):
     choose(page, "plate.csv", f"Zeit;OD\n{rows}".encode())
     expect(page.locator("main")).to_contain_text("decimal commas, as in 0,0")
     expect(page.locator("main")).to_contain_text("read as h:mm:ss")
-    page.locator("summary", has_text="Edit the data").click()
+    unfold(page, "Edit the data")
     page.select_option("select[name='multiply.column']", "Zeit")
     page.select_option("select[name='multiply.kind']", label="seconds to hours")
     page.locator(".tool", has_text="Convert a unit").get_by_role("button").click()
@@ -74,7 +74,8 @@ def test_a_table_is_pasted_anywhere_on_the_page(page):
 
 def test_a_frame_is_checked_as_it_is_typed(page):
     choose(page, "growth.csv", GROWTH)
-    page.get_by_text("A part of the equation is known").click()
+    unfold(page, "What you know")
+    unfold(page, "A part of the equation is known")
     page.fill("#frame", "u' = r*u*(1 - ")
     expect(page.locator("#problem pre")).to_contain_text("^")
     expect(page.locator("#plots canvas")).to_have_count(1)  # the data are still there
@@ -95,7 +96,7 @@ def test_an_accelerometer_with_a_force_is_converted_and_read(page):
     ))  # fmt: skip
     page.select_option("select[name='role.1']", "acceleration")
     expect(page.locator("#command")).to_contain_text("--u none --acceleration acc --force force")
-    page.get_by_text("Edit the data").click()
+    unfold(page, "Edit the data")
     page.select_option("select[name='multiply.column']", "acc")
     page.select_option("select[name='multiply.kind']", "0")
     page.locator(".tool", has_text="Convert a unit").get_by_role("button").click()
@@ -109,6 +110,43 @@ def test_two_columns_become_two_states(page):
     page.select_option("select[name='role.2']", "state")
     expect(page.locator("#command")).to_contain_text("--states left,right")
     expect(page.locator("#plots canvas")).to_have_count(2)
+
+
+def test_a_line_is_marked_as_that_of_the_names(page):
+    rows = "".join(f"{i},{i * i % 7}\n" for i in range(12))
+    choose(page, "two.csv", f"one,two\nhours,level\n{rows}".encode())
+    expect(page.locator("table.roles")).to_contain_text("level")
+    page.locator(".lines label", has_text="one,two").click()
+    expect(page.locator("table.roles")).to_contain_text("two")
+    expect(page.locator("#command")).to_contain_text("--header 1")
+    page.get_by_text("As it was guessed").click()
+    expect(page.locator("table.roles")).to_contain_text("level")
+    expect(page.locator("#command")).not_to_contain_text("--header")
+
+
+def test_what_is_not_used_is_drawn_faintly(page):
+    choose(page, "pair.csv", two_states())
+    page.wait_for_selector("#plots canvas")
+    page.select_option("select[name='role.2']", "ignored")
+    expect(page.locator("#plots")).to_contain_text("not used: right")
+    assert page.evaluate("() => window.gode.plots.at(-1).series[0].alpha") < 0.5
+
+
+@pytest.mark.parametrize("size", [(1280, 800), (400, 800)])
+def test_the_button_that_searches_is_seen_without_scrolling(page, size):
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    choose(page, "plate.csv", wells())
+    page.wait_for_selector("#plots canvas")
+    expect(page.locator("#go")).to_be_in_viewport(ratio=1)
+
+
+def test_a_run_gets_another_name(page, studio):
+    choose(page, "growth.csv", GROWTH)
+    page.fill("#title", "Yeast of Tuesday")
+    with page.expect_response("**/rename"):
+        page.press("#title", "Enter")
+    page.goto(studio.address)
+    expect(page.locator("#runs")).to_contain_text("Yeast of Tuesday")
 
 
 def test_a_point_is_dropped_by_a_click_and_comes_back(page):
@@ -128,7 +166,6 @@ def test_a_wrong_file_is_told_and_leads_back(page):
     page.set_input_files(
         "#file", files=[{"name": "a.png", "mimeType": "image/png", "buffer": b"\x89PNG\0\0\1"}]
     )
-    page.get_by_role("button", name="Read it").click()
     expect(page.get_by_role("alert")).to_contain_text("a.png")
     page.get_by_role("link", name="Back").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("Find the equation")
@@ -151,11 +188,12 @@ def test_two_tabs_work_side_by_side(page):
     choose(page, "one.csv", GROWTH)
     other.goto(page.url)
     other.set_default_timeout(300_000)
+    unfold(other, "What you know")
     other.fill("#seed", "7")
     other.press("#seed", "Tab")
     expect(other.locator("#command")).to_contain_text("--seed 7")
-    page.reload()
-    expect(page.locator("#command")).to_contain_text("--seed 7")
+    expect(page.locator("#command")).to_contain_text("--seed 7")  # without being loaded again
+    unfold(page, "What you know")
     page.fill("#seed", "8")
     page.press("#seed", "Tab")
     expect(page.locator("#command")).to_contain_text("--seed 8")
@@ -173,15 +211,20 @@ def test_everything_can_be_reached_by_keyboard(page):
     page.keyboard.press("Enter")
     go_to("#text")
     page.keyboard.insert_text(GROWTH.decode())
-    go_to("button.main")
+    go_to("#paste button")
     page.keyboard.press("Enter")
     page.wait_for_selector("#plots canvas")
+    go_to("input[name='header']")
+    page.keyboard.press("ArrowDown")  # another line holds the names
+    expect(page.locator("#command")).to_contain_text("--header 3")
+    page.keyboard.press("ArrowUp")
+    expect(page.locator("#command")).to_contain_text("--time t --u u --header 2")
     go_to("select[name='role.1']")
     page.keyboard.press("ArrowUp")
     expect(page.locator("#problem")).to_contain_text("Two columns are time")
-    page.keyboard.press("ArrowDown")
+    with page.expect_response("**/data.json"):  # the plot is drawn again
+        page.keyboard.press("ArrowDown")
     expect(page.locator("#problem")).to_be_empty()
-    page.wait_for_load_state("networkidle")  # the plot is drawn again
     go_to("canvas")
     before = page.evaluate("() => window.gode.plots[0].range.x1")
     page.keyboard.press("+")
@@ -235,8 +278,9 @@ def opened(page, studio, answered: str, place: str) -> None:
     page.set_default_timeout(300_000)
     if place == "setup":
         choose(page, "growth.csv", GROWTH)
-        page.get_by_text("Edit the data").click()
-        page.get_by_text("A part of the equation is known").click()
+        unfold(page, "Edit the data")
+        unfold(page, "What you know")
+        unfold(page, "A part of the equation is known")
         page.wait_for_selector("#plots canvas")
         return
     runs = Runs(studio.folder)

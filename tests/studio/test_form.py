@@ -6,8 +6,8 @@ pytest.importorskip("starlette", reason="the extra `studio` is not installed")
 
 from gode.cli.asked import asked_options
 from gode.search.assumptions import MEANINGS
-from gode.studio.fields import edit_of, known_fields, tool_columns
 from gode.studio.form import FIELDS, command_text, command_words, problem_of
+from gode.studio.pages import edit_of, known_fields, tool_columns
 from gode.tables.columns import parts_of
 from gode.templates import part
 
@@ -28,8 +28,8 @@ def test_every_field_is_an_option_of_the_command():
         words += field.words({field.key: [value]}) if field.option else []
     data, others = asked_options(words)  # refuses what the command does not know
     assert data.initial == ("1",)
-    assert others["order"] == "1"
-    assert (others["fix"], others["bounds"], others["units"]) == (("K=5",), ("r=0:",), ("t=h",))
+    assert others["order"] == 1
+    assert (others["fixed"], others["bounds"], data.column_units) == ({"K": 5}, {"r": (0, None)}, {"t": "h"})
 
 
 def test_assumptions_of_the_page_are_those_of_the_command():
@@ -66,6 +66,11 @@ def test_two_accelerometers_are_two_states():
     assert words == ["--time", "t", "--states", "x1=none,x2=none", "--acceleration", "left,right"]
 
 
+def test_a_column_of_standard_errors():
+    words = command_words(form("time", "state", "error"), ["t", "u", "err"], [])
+    assert words == ["--time", "t", "--u", "u", "--sd", "err"]
+
+
 def test_columns_with_an_equals_sign_are_states_and_inputs():
     words = command_words(form("time", "state", "state", "input"), ["t", "c=1", "c", "a=b"], [])
     assert words == ["--time", "t", "--states", "x1=c=1,c", "--force", "F1=a=b"]
@@ -87,7 +92,8 @@ def test_the_command_can_be_typed():
     words = command_words(chosen, ["my time", "u"], [])
     text = command_text(["my data.csv"], words)
     assert shlex.split(text) == ["gode", "discover", "my data.csv", *words, "--out", "result"]
-    assert words[-4:] == ["--initial", "1,0", "--initial", "2,0"]
+    at = words.index("--initial")
+    assert words[at : at + 4] == ["--initial", "1,0", "--initial", "2,0"]
     assert """--frame "u' = f(u)\"""" in text
 
 

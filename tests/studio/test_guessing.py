@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from gode.studio.guessing import guess, how_read, sheets
+from gode.studio.reading import guess, how_read, sheets
 from gode.tables.read import read_table
 
 PLATE = "Zeit;Temp [°C];A1;B1;Blank\n00:00:00;37,0;0,12;0,13;0,1\n00:20:00;37,0;0,14;0,15;0,1\n"

@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 from gode.errors import FileError
 from gode.studio.form import in_words
 from gode.studio.guard import Guard
-from gode.studio.queueing import Queue
-from gode.studio.runs import SAFE, Runs, State, safe_name
+from gode.studio.runs import SAFE, Queue, Runs, State, safe_name
 from gode.studio.server import PORT, _bound
 from studio_runs import join
 
@@ -58,7 +57,7 @@ def test_a_safe_name_stays_as_it_is(name):
 def test_files_of_any_name_become_a_run(client, studio, names):
     answer = uploaded(client, *names)
     assert answer.status_code == 200
-    assert "What was read" in answer.text
+    assert 'id="setup"' in answer.text
     assert len(list((studio.folder / run_of(answer) / "data").iterdir())) == len(names)
 
 
@@ -142,7 +141,7 @@ def test_a_variable_of_a_file_that_was_mistyped_can_be_corrected(client):
 def test_a_part_of_a_file_that_has_none_can_be_taken_back(client):
     run = run_of(uploaded(client, "a.csv"))
     assert "has no parts" in client.post(f"/runs/{run}/part", data={"part": "x"}).text
-    assert "What was read" in client.post(f"/runs/{run}/part", data={"part": ""}).text
+    assert 'id="setup"' in client.post(f"/runs/{run}/part", data={"part": ""}).text
     client.post(f"/runs/{run}/delete")
 
 

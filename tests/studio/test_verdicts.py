@@ -8,10 +8,9 @@ pytest.importorskip("starlette", reason="the extra `studio` is not installed")
 from gode.data.example import load_example
 from gode.discovery import Finding, fit
 from gode.discovery.quality import Verdict
+from gode.studio.answering import advice, moved, sliders
 from gode.studio.pages import home
 from gode.studio.runs import Job, State
-from gode.studio.trying import moved, sliders
-from gode.studio.verdicts import advice
 
 
 def test_sliders_are_of_the_numbers_in_the_text():

@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from browsing import unfold
 from gode.studio.runs import Runs, State
 
 playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
@@ -68,6 +69,7 @@ def test_choices_that_cannot_be_kept_are_told(page, studio, waiting):
     runs, job = waiting
     runs.move(job, State.DRAFT)
     page.goto(f"{studio.address}/runs/{job.id}")
+    unfold(page, "What you know")
     page.fill("#seed", "7")
     page.press("#seed", "Enter")  # keeps the choice, and does not leave the page
     expect(page.locator("#command")).to_contain_text("--seed 7")

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from browsing import GROWTH, downloaded, search
+from browsing import GROWTH, downloaded, search, unfold
 from gode import load
 
 playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
@@ -18,6 +18,7 @@ def test_from_a_dropped_growth_curve_to_a_downloaded_report(page, studio, tmp_pa
     page.wait_for_selector("#plots canvas")
     assert page.input_value("select[name='role.0']") == "time"
     assert page.input_value("select[name='role.1']") == "state"
+    unfold(page, "What you know")
     page.check("input[value='autonomous']")
     expect(page.locator("#command")).to_contain_text("--assume autonomous")
     expect(page.locator("#python")).to_contain_text("assume=['autonomous']")

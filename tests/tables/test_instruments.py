@@ -5,7 +5,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from gode.data.labels import plain_label, unit_of
+from gode.data.dataset import plain_label, unit_of
 from gode.errors import DataError
 from gode.tables.dataset import DataOptions, read_dataset
 from gode.tables.read import read_table

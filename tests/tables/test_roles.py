@@ -4,7 +4,7 @@ import pytest
 from gode.errors import DataError
 from gode.measured import read_arguments
 from gode.tables.clues import in_steps, roughness
-from gode.tables.dataset import DataOptions, read_dataset
+from gode.tables.dataset import DataOptions, dataset_of, read_dataset
 from gode.tables.read import read_table
 from gode.tables.roles import Roles, assign_roles
 from gode.tables.runs import Readings, runs_of_tables
@@ -191,9 +191,44 @@ def test_cells_without_a_reading_are_counted_and_other_text_asks(tmp_path):
     with pytest.raises(DataError, match=r"line 6, column 'u': .* 'bubble'; .* with --missing bubble"):
         read(path, text)
     data, told = read(path, text, missing=("bubble",))
-    assert "left out of 'u', as no reading: once '<0.05', once 'n.d.', once 'bubble'" in told.told
+    assert "known of 'u' as limits only, kept and not fitted: once below 0.05" in told.told
+    assert "left out of 'u', as no reading: once 'n.d.', once 'bubble'" in told.told
     assert "3 rows hold no reading: lines 4, 5, 6" in told.told
     assert read(path, text, missing=("text",))[0].n_observed == data.n_observed
+
+
+def test_limits_of_readings_are_kept_at_their_times():
+    text = (
+        "t;a;b;valve\n-1;< 0,5;1,5;<2\n0;5;2,5;0\n1;4;0,1;0\n2;>1e2;0,7;1\n"
+        "3;2;1,1;1\n4;1;0,2;1\n5;0,6;0,4;1\n6;<=0,05;n.d.;1\n"
+    )
+    found, told = dataset_of(
+        [parse_table(text.encode(), "a.csv")],
+        DataOptions(
+            states="a,b", force="valve", edit=("multiply a by -2", "subtract 1 from a", "crop to 5.5")
+        ),
+    )
+    limits = found.runs[0].limits
+    assert limits.t.tolist() == [-1, 2]
+    assert limits.channel.tolist() == [0, 0]
+    assert list(zip(limits.low, limits.high, strict=True)) == [(-2, np.inf), (-np.inf, -201)]
+    words = "once above -2, once below -201, once above -1.1"
+    assert f"known of 'a' as limits only, kept and not fitted: {words}" in told.told
+    assert "left out of 'valve', as no reading: once '<2'" in told.told
+    assert found.runs[0].state(0).limits.t.tolist() == [-1, 2]
+    assert found.runs[0].state(1).limits is None
+    assert found.runs[0].segment(0, 1).limits.t.tolist() == [-1]  # the row of t = -1 has no input
+
+
+def test_limits_after_the_last_reading_are_no_rows(tmp_path):
+    text = "t,conc\n" + "".join(f"{t},{8 * 0.5**t:.4f}\n" for t in range(8)) + "8,<0.05\n9,<0.05\n"
+    found, _ = read(tmp_path / "a.csv", text)
+    run = found.runs[0]
+    assert run.n_points == 8
+    assert run.limits.t.tolist() == [8, 9]
+    assert run.limits.high.tolist() == [0.05, 0.05]
+    left, _ = read(tmp_path / "a.csv", text, missing=("<0.05",))
+    assert left.runs[0].limits is None
 
 
 def test_the_header_and_the_first_lines_may_be_named(tmp_path):

@@ -30,14 +30,15 @@ COMMANDS = {
     "discover-many": "fleet",
     "export": "records",
     "fit": "discover",
-    "grammar": "learning",
+    "grammar": "models",
     "grammars": "models",
     "model": "models",
+    "pack": "pack",
     "report": "records",
     "simulate": "records",
     "studio": "studio",
     "train": "models",
-    "watch": "watch",
+    "watch": "fleet",
 }
 PLUGINS = (
     "gode.commands"  # the group of entry points by which other packages add commands, loaded when called

@@ -7,20 +7,21 @@ from typing import TYPE_CHECKING
 import click
 
 from gode.cli.discover import discover_command
-from gode.cli.request import asked_search
+from gode.cli.request import asked_search, parted
 from gode.errors import ConfigError
-from gode.tables.dataset import DataOptions, dataset_of
+from gode.tables.dataset import dataset_of
 
 if TYPE_CHECKING:
     from gode.data import Dataset
     from gode.discovery.options import Options
+    from gode.tables.dataset import DataOptions
     from gode.tables.runs import Readings
     from gode.tables.table import Table
 
 UNASKED = ("files", "n_jobs", "out", "as_json", "quiet", "progress")  # options that change no answer
 
 
-def asked_options(words: Sequence[str]) -> tuple[DataOptions, dict[str, object]]:
+def asked_options(words: Sequence[str]) -> "tuple[DataOptions, dict[str, object]]":
     """Return the options about the data among the words of `gode discover`, and the others.
 
     Raises:
@@ -30,8 +31,7 @@ def asked_options(words: Sequence[str]) -> tuple[DataOptions, dict[str, object]]
         given = discover_command.make_context("discover", ["FILE", *words]).params
     except click.UsageError as error:
         raise ConfigError(error.format_message()) from None
-    known = {name: given.pop(name) for name in DataOptions.__dataclass_fields__ if name in given}
-    return DataOptions(**known), {name: v for name, v in given.items() if name not in UNASKED}
+    return parted({name: value for name, value in given.items() if name not in UNASKED})
 
 
 def asked_data(
@@ -42,13 +42,12 @@ def asked_data(
     Raises:
         GodeError: if the command would refuse the data, or the options of the search.
     """
-    from gode.discovery.framing import frame_of
-    from gode.discovery.individual import check_names
+    from gode.discovery.framing import check_names, frame_of
     from gode.search.settings import check_start
 
     data, choices = asked_options(words)
     read = partial(dataset_of, tables)
-    dataset, readings, options, notes = asked_search(read, data, **choices)  # type: ignore[arg-type]
+    dataset, readings, options, notes = asked_search(read, data, choices)
     for settings in options.settings(dataset):
         check_start(settings, dataset.inputs)
     frame = frame_of(options.known, dataset) if options.known.frame else None

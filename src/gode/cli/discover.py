@@ -3,20 +3,17 @@
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from gode.choices import EffortName, Preset
 from gode.cli.app import NOT_EXPLAINED, OutPath, add_options, exit_interrupted, main, say
-from gode.cli.columns import data_options
-from gode.cli.known import assume_option, bounds_of, fixed_values, units_of, value_options
-from gode.cli.request import asked_search, individuals_of, named_by_equations
+from gode.cli.options import DISCOVER, FIT, table_options
+from gode.cli.request import asked_search, named_by_equations, parted
 from gode.tables.columns import is_equation
-from gode.tables.dataset import DataOptions, check_initial, read_dataset
+from gode.tables.dataset import check_initial, read_dataset
 
 if TYPE_CHECKING:
     from gode.data import Dataset
@@ -33,77 +30,15 @@ result_options = add_options(
     click.option("--quiet", is_flag=True, help="Print the equation, and nothing else."),
 )
 
-individual_option = add_options(
-    click.option(
-        "--individual",
-        metavar="all|auto|NAME,...",
-        help="Constants that each run has for itself: all, those that need it, or some by name.",
-    ),
-)
-
 
 @main.command("discover")
 @click.argument("files", nargs=-1, required=True, type=click.Path(), metavar="FILE...")
-@data_options
-@click.option(
-    "--order",
-    type=click.Choice(["1", "2", "auto"]),
-    help="Of the equation; auto tries both. By default 2 with accelerations, else 1.",
-)
-@click.option(
-    "--grammar",
-    type=click.Path(),
-    metavar="NAME",
-    help="A model that comes with gode or was made by gode train, or a grammar file of few equations.",
-)
-@click.option("--without", metavar="SYMBOL", multiple=True, help="Leave out log, t, ...; may be repeated.")
-@click.option(
-    "--frame",
-    metavar="EQUATION",
-    help="What is known, with unknown functions: \"u'' = -9.81*sin(u) - f(u')\"; ? for anything.",
-)
-@value_options
-@assume_option
-@click.option("--start", metavar="EQUATION", help="A guess, such as \"u'' = C*u\".")
-@click.option(
-    "--effort",
-    type=click.Choice([*map(str, EffortName)]),
-    default="normal",
-    show_default=True,
-    help="How many equations are tried.",
-)
-@click.option(
-    "--preset",
-    type=click.Choice([*map(str, Preset)]),
-    default="default",
-    show_default=True,
-    help="paper: the method as published.",
-)
-@individual_option
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Same seed, same answer.")
-@click.option(
-    "--max-seconds",
-    type=click.FloatRange(0, min_open=True),
-    metavar="S",
-    help="End with the best so far after this time.",
-)
-@click.option(
-    "--jobs",
-    "n_jobs",
-    type=click.IntRange(1),
-    default=1,
-    show_default=True,
-    help="Processes, at most one for each core; the answer does not depend on it.",
-)
+@table_options(DISCOVER)
 @click.option("--progress", type=OutPath(), metavar="FILE", help="Keep the progress in a file, as JSON.")
 @result_options
 def discover_command(
-    files: tuple[str, ...], order: str | None, n_jobs: int, out: Path | None, as_json: bool, quiet: bool,
-    grammar: str | None, without: tuple[str, ...], start: str | None, effort: str, preset: str, seed: int,
-    max_seconds: float | None, progress: Path | None, individual: str | None, frame: str | None,
-    fix: tuple[str, ...], bounds: tuple[str, ...], units: tuple[str, ...], assume: tuple[str, ...],
-    **data: object,
-) -> None:  # fmt: skip
+    files: tuple[str, ...], out: Path | None, as_json: bool, quiet: bool, progress: Path | None, **given: Any
+) -> None:
     """Find the equation behind the measurements in FILE.
 
     The columns of time and signal are guessed from their names and printed; options name others, by name or
@@ -124,12 +59,9 @@ def discover_command(
       gode discover shaker.csv --acceleration a --u none --order 2 --json
       gode discover plasma.csv --runs patient --individual all
     """
-    given = DataOptions(**data)  # type: ignore[arg-type]
-    dataset, readings, options, notes = asked_search(
-        partial(read_dataset, files), given, order=order, frame=frame, fix=fix, bounds=bounds, units=units,
-        assume=assume, individual=individual, grammar=grammar, without=without, start=start, effort=effort,
-        preset=preset, seed=seed, max_seconds=max_seconds,
-    )  # fmt: skip
+    n_jobs: int = given.pop("n_jobs")
+    data, choices = parted(given)
+    dataset, readings, options, notes = asked_search(partial(read_dataset, files), data, choices)
     _say_all([*readings.told, *notes, *jobs_note(n_jobs)], silent=as_json or quiet)
     checkpoint = None if out is None else _checkpoint(dataset, options, out)
     if checkpoint and checkpoint.n_recalled:
@@ -145,15 +77,11 @@ def discover_command(
 @main.command("fit")
 @click.argument("equation", metavar="EQUATION...")
 @click.argument("files", nargs=-1, required=True, type=click.Path(), metavar="FILE...")
-@data_options
-@value_options
-@individual_option
+@table_options(FIT)
 @result_options
 def fit_command(
-    equation: str, files: tuple[str, ...], fix: tuple[str, ...], bounds: tuple[str, ...],
-    units: tuple[str, ...], individual: str | None, out: Path | None, as_json: bool, quiet: bool,
-    **data: object,
-) -> None:  # fmt: skip
+    equation: str, files: tuple[str, ...], out: Path | None, as_json: bool, quiet: bool, **given: Any
+) -> None:
     """Fit the constants of EQUATION to the measurements in FILE.
 
     Each C is a constant of its own, any other name one that is the same wherever it stands; numbers stay as
@@ -169,18 +97,17 @@ def fit_command(
       gode fit "x' = C*x - C*x*y; y' = C*x*y - C*y" fur.csv --states hare,lynx
     """
     texts, files = split_equations(equation, files)
-    options = DataOptions(**data)  # type: ignore[arg-type]
-    options = named_by_equations(options, texts)
-    of_columns = units_of(units)
-    dataset, readings = read_dataset(files, replace(options, column_units=of_columns))
+    data, choices = parted(given)
+    dataset, readings = read_dataset(files, named_by_equations(data, texts))
+    from gode.discovery.framing import individuals_asked
     from gode.discovery.given import fit_in, law_known  # after the files were read: they are slow to import
     from gode.search.known import make_known
 
-    known = make_known(texts, fixed_values(fix), bounds_of(bounds), of_columns)
+    known = make_known(texts, choices["fixed"], choices["bounds"], data.column_units)
     law = law_known(dataset, known)
     _say_all([*readings.told, *check_initial(dataset, str(law.order))], silent=as_json or quiet)
     begin = time.perf_counter()
-    found = fit_in(dataset, law, known, individual=individuals_of(individual, dataset))
+    found = fit_in(dataset, law, known, individual=individuals_asked(choices["individual"], dataset))
     _finish(found, readings, out, seconds=time.perf_counter() - begin, as_json=as_json, quiet=quiet)
     _exit(found)
 

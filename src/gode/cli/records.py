@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from gode.discovery import Discovery
     from gode.solve import Solution
 
-LINEAR = "linear"
-FORMATS = ("python", "c", "julia", "matlab", "modelica", LINEAR)
+LINEAR, PETAB = "linear", "petab"
+FORMATS = ("python", "c", "julia", "matlab", "modelica", "r", "rxode2", "sbml", PETAB, LINEAR)
 
 
 @main.command("report")
@@ -50,7 +50,8 @@ def report_command(record: str, out: Path | None) -> None:
     "language",
     type=click.Choice(FORMATS),
     required=True,
-    help="Language of the program; linear for the matrices near an equilibrium, as JSON.",
+    help="Language of the program; sbml for a model, petab for a folder with model and data, linear for the "
+    "matrices near an equilibrium, as JSON.",
 )
 @click.option(
     "--run",
@@ -71,9 +72,20 @@ def export_command(
     Examples:
       gode export result/record.json --to python
       gode export result --to c --out model.c
+      gode export result --to petab --out problem
       gode export result --to linear --force 1.5 --step 0.01
     """
-    _write(_exported(record, language, run, near, force, step), out)
+    if language == PETAB:
+        _save_petab(record, run, out)
+    else:
+        _write(_exported(record, language, run, near, force, step), out)
+
+
+def _save_petab(record: str, run: str | None, out: Path | None) -> None:
+    if out is None:
+        raise ConfigError("a PEtab problem is a folder with six files; name it with --out FOLDER")
+    for path in load_record(record).save_petab(out, run=run):
+        click.echo(f"written: {path}", err=True)
 
 
 def _exported(
@@ -170,7 +182,7 @@ def _solve_record(
     force: str | None,
     run: str,
 ) -> "Solution":
-    from gode.discovery.called import shown
+    from gode.discovery.framing import shown
 
     number = found.prepared.dataset.number_of(run)
     t: Float = found.prepared.dataset.runs[number].t
@@ -191,7 +203,7 @@ def _solve_equation(
     force: str | None,
 ) -> "Solution":
     from gode.equation import parse_equation
-    from gode.equation.parse_system import parse_system_values
+    from gode.equation.system import parse_system_values
     from gode.solve import solve
 
     inputs = {} if force is None else _forces(force, ())

@@ -1,12 +1,12 @@
 """What a command asks for: the data and the options of a search, as its words give them."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from gode.cli.known import bounds_of, fixed_values, units_of
+from gode.cli.options import in_python
 from gode.errors import EquationError
 from gode.tables.columns import parts_of
 from gode.tables.dataset import DataOptions, check_initial
@@ -20,43 +20,47 @@ if TYPE_CHECKING:
 def asked_search(
     read: "Callable[[DataOptions], tuple[Dataset, Readings]]",
     data: DataOptions,
-    *,
-    order: str | None,
-    frame: str | None,
-    fix: tuple[str, ...],
-    bounds: tuple[str, ...],
-    units: tuple[str, ...],
-    assume: tuple[str, ...],
-    individual: str | None,
-    **choices: object,
+    choices: Mapping[str, Any],
 ) -> "tuple[Dataset, Readings, Options, list[str]]":
     """Return the data and the options of a search as the command gives them, and what to say about them.
 
     Raises:
         ConfigError, DataError, EquationError: if they do not go together.
     """
+    frame = choices["frame"]
     if frame is not None:
         data = named_by_equations(data, [text for text in frame.split(";") if text.strip()])
-    of_columns = units_of(units)
-    dataset, readings = read(replace(data, column_units=of_columns))
-    from gode.discovery.framing import frame_of  # after the files were read: they are slow to import
-    from gode.discovery.options import Options
+    dataset, readings = read(data)
+    from gode.discovery.framing import (
+        frame_of,  # after the files were read: they are slow to import
+        individuals_asked,
+    )
+    from gode.discovery.options import chosen_options
     from gode.equation.frame import order_of
-    from gode.search.known import make_known
 
-    known = make_known(frame, fixed_values(fix), bounds_of(bounds), of_columns, assume)
+    order = choices["order"] or (2 if any(name.endswith("''") for name in dataset.channels) else 1)
+    options = chosen_options({**choices, "order": order, "units": data.column_units})
     if frame is not None:
-        order = str(max(order_of(tree) for tree in frame_of(known, dataset).trees))
-    order = order or ("2" if any(name.endswith("''") for name in dataset.channels) else "1")
-    given = Options(**choices)  # type: ignore[arg-type]
-    own = individuals_of(individual, dataset)
-    options = replace(given, order="auto" if order == "auto" else int(order), known=known, individual=own)
-    return dataset, readings, options, check_initial(dataset, order)
+        order = max(order_of(tree) for tree in frame_of(options.known, dataset).trees)
+    own = individuals_asked(choices["individual"], dataset)
+    options = replace(options, order=order, individual=own)
+    return dataset, readings, options, check_initial(dataset, str(order))
+
+
+def parted(given: Mapping[str, object]) -> tuple[DataOptions, dict[str, Any]]:
+    """Return the options of a command that are about data, and the others, as they are in Python.
+
+    Raises:
+        ConfigError: if a word cannot be read.
+    """
+    values = in_python(given)
+    data = {name: values.pop(name) for name in DataOptions.__dataclass_fields__ if name in values}
+    return DataOptions(**data, column_units=values.pop("units")), values
 
 
 def _named_by_equation(options: DataOptions, text: str) -> DataOptions:
     """Return the options; an equation of a state that is not called u names its column, if no option does."""
-    from gode.equation.parse_system import written_states
+    from gode.equation.system import written_states
 
     if any(name is not None for name in (options.u, options.states, options.velocity, options.acceleration)):
         return options
@@ -66,20 +70,9 @@ def _named_by_equation(options: DataOptions, text: str) -> DataOptions:
     return options
 
 
-def individuals_of(option: str | None, dataset: "Dataset") -> tuple[str, ...]:
-    """Return the constants that each run has for itself: all, auto, or their names.
-
-    Raises:
-        ConfigError, DataError: if they cannot be asked for.
-    """
-    from gode.discovery.individual import individuals_asked
-
-    return individuals_asked(None if option is None else option.split(","), dataset)
-
-
 def named_by_equations(options: DataOptions, texts: Sequence[str]) -> DataOptions:
     """Return the options with the states called as in some equations, and a single input F if it is there."""
-    from gode.equation.parse_system import written_states
+    from gode.equation.system import written_states
 
     if len(texts) == 1:
         return _named_by_equation(replace(options, single=True), texts[0])

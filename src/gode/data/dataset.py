@@ -1,10 +1,11 @@
-"""Measurements, checked once: Run and Dataset, the samples of known inputs, and Smooth, a smoothed run.
+"""Measurements, checked once: Run and Dataset, inputs and labels; and Smooth, a smoothed run.
 
 A run has its own times and any of the channels u, u', u'' of each state; NaN means not observed. Known
 inputs are samples at its times, a formula in t, a callable, or samples with times of their own;
 `interpolation` says how samples are interpolated. Initial values may be known, in part or not at all.
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -12,9 +13,11 @@ from numbers import Integral
 
 import numpy as np
 
-from gode.arrays import Bool, Float
-from gode.data.columns import STATES, channel_names
-from gode.errors import ConfigError, DataError
+from gode.arrays import Bool, Float, Int
+from gode.data.columns import INPUT, STATES, channel_names
+from gode.data.doses import Dose, of_state
+from gode.errors import ConfigError, DataError, pointed
+from gode.units import Unit, parse_unit
 
 # Each state needs this many readings. Set by hand: a curve through fewer fits any law of two constants.
 MIN_POINTS = 5
@@ -56,6 +59,30 @@ Input = str | Callable[[float], float] | Float | Samples
 
 
 @dataclass(frozen=True)
+class Limits:
+    """Readings of which only limits are known, such as <0.05: (m,) times, channels, and limits on both sides.
+
+    Reading i is one of channel `channel[i]`, a row of `Run.observed`, at the time `t[i]`; it lies above
+    `low[i]` and below `high[i]`, one of which is infinite where only the other is known. The times increase
+    or repeat. They need not be among those of the run, whose rows all hold readings: they may lie before the
+    first, or behind the last as at the end of a decay. Smoothing and averaging leave them as they are.
+
+    In a likelihood, with the solution x at `t` in that channel and the standard deviation s of the noise
+    there, each counts as log(Phi((high - x) / s) - Phi((low - x) / s)), where Phi is the distribution
+    function of the normal distribution.
+    """
+
+    t: Float
+    channel: Int
+    low: Float
+    high: Float
+
+    def at(self, kept: Bool | Int) -> "Limits":
+        """Return some of the readings."""
+        return Limits(self.t[kept], self.channel[kept], self.low[kept], self.high[kept])
+
+
+@dataclass(frozen=True)
 class Run:
     """One measurement of d states: times, channels (3 d, n) with NaN where nothing was observed, inputs."""
 
@@ -65,6 +92,9 @@ class Run:
     inputs: Mapping[str, Input] = field(default_factory=dict)
     interpolation: Interpolation = Interpolation.AUTO  # of the samples of inputs
     counts: Float | None = None  # (n,) samples averaged into each value; None means one each
+    doses: tuple[Dose, ...] = ()  # what is added to states, and when
+    limits: Limits | None = None  # readings known as limits only, which no fit uses yet
+    sd: Float | None = None  # (3 d, n) given standard errors of the readings, NaN where there is none
 
     @property
     def n_points(self) -> int:
@@ -78,9 +108,14 @@ class Run:
 
     def state(self, s: int) -> "Run":
         """Return one state alone, at all times of the run."""
-        return replace(
-            self, observed=self.observed[3 * s : 3 * s + 3], initial=self.initial[2 * s : 2 * s + 2]
-        )
+        limits = self.limits
+        if limits is not None:
+            limits = limits.at(limits.channel // 3 == s)
+            limits = replace(limits, channel=limits.channel % 3) if len(limits.t) else None
+        observed, initial = self.observed[3 * s : 3 * s + 3], self.initial[2 * s : 2 * s + 2]
+        doses = of_state(self.doses, s)
+        sd = None if self.sd is None else self.sd[3 * s : 3 * s + 3]
+        return replace(self, observed=observed, initial=initial, doses=doses, limits=limits, sd=sd)
 
     def segment(self, low: int, high: int) -> "Run":
         """Return the points from number `low` to before `high`; only the first know initial values."""
@@ -95,7 +130,19 @@ class Run:
             observed=self.observed[:, kept],
             inputs=self.signals,
             counts=None if self.counts is None else self.counts[kept],
+            limits=self.limits_at(kept),
+            sd=None if self.sd is None else self.sd[:, kept],
         )
+
+    def limits_at(self, kept: Bool | slice) -> Limits | None:
+        """Return the limits that belong to some of the times: those up to the next time of the run."""
+        if self.limits is None:
+            return None
+        rows = np.zeros(self.n_points, np.bool_)
+        rows[kept] = True
+        before = np.searchsorted(self.t, self.limits.t, side="right") - 1
+        limits = self.limits.at(rows[np.maximum(before, 0)])
+        return limits if len(limits.t) else None
 
     def is_measured(self, state: int) -> bool:
         """Tell whether there are readings of a state or of its derivatives."""
@@ -169,6 +216,11 @@ class Dataset:
     def n_observed(self) -> int:
         """The number of observed values."""
         return int(sum(np.isfinite(run.observed).sum() for run in self.runs))
+
+    @property
+    def is_dosed(self) -> bool:
+        """Whether anything was added to a state."""
+        return any(run.doses for run in self.runs)
 
     @property
     def hidden(self) -> tuple[int, ...]:
@@ -325,3 +377,66 @@ def cycles(run: Run, channel: int | None = None) -> float:
     if signal_power[-1] <= 0:
         return 1.0
     return float(np.searchsorted(signal_power, POWER_KEPT * signal_power[-1]) + 1)
+
+
+UNIT = re.compile(r"\[([^\[\]]+)\]\s*$")  # as in `force [N]`
+NO_UNIT = {"1", "-", "–", "—"}  # written for a pure number
+ARGUMENTS = {"time": "t", "velocity": "u'", "acceleration": "u''", "force": INPUT}  # keys in older records
+
+
+def unit_of(dataset: Dataset, column: str) -> str:
+    """Return the unit of a column as it was written; empty where it is unknown or none."""
+    found = UNIT.search(dataset.labels.get(column, ""))
+    unit = found[1].strip() if found else ""
+    return "" if unit in NO_UNIT else unit
+
+
+def plain_label(label: str) -> str:
+    """Return the name of a column without its unit."""
+    return UNIT.sub("", label).strip()
+
+
+def by_column(labels: Mapping[str, str], states: Sequence[str], inputs: Sequence[str]) -> dict[str, str]:
+    """Return labels by their columns; those of older records had the names of arguments for keys."""
+    columns = {*channel_names(states), *inputs}
+    return {key if key in columns else ARGUMENTS.get(key, key): label for key, label in labels.items()}
+
+
+def with_units(dataset: Dataset, units: Mapping[str, str]) -> Dataset:
+    """Return the data with the units of time, states and inputs in their labels.
+
+    Args:
+        units: by the names of columns, the user's or those in the equation.
+
+    Raises:
+        ConfigError: if a unit cannot be read.
+        DataError: if there is no such column.
+    """
+    signals = (*dataset.states, *dataset.inputs)
+    columns = {name: name for name in ("t", *signals)}
+    columns |= {plain_label(dataset.labels[name]): name for name in signals if name in dataset.labels}
+    columns.pop("", None)
+    labels = dict(dataset.labels)
+    for name, text in units.items():
+        if name not in columns:
+            reason = f"units has {name!r}, which is no column; the columns are {', '.join(columns)}"
+            raise DataError(pointed(reason, f"{name} = {text}", 0))
+        parse_unit(text)
+        column = columns[name]
+        labels[column] = f"{plain_label(labels.get(column, '')) or column} [{text}]"
+    return replace(dataset, labels=labels)
+
+
+def column_units(dataset: Dataset) -> dict[str, Unit]:
+    """Return the units of t, states, their derivatives and inputs that labels tell and that can be read."""
+    found: dict[str, Unit] = {}
+    for column in ("t", *dataset.states, *dataset.inputs):
+        written = UNIT.search(dataset.labels.get(column, ""))
+        unit = parse_unit(written[1], strict=False) if written else None
+        if unit is not None:
+            found[column] = unit
+    for state in dataset.states:
+        if state in found and "t" in found:
+            for order in (1, 2):
+                found[state + "'" * order] = found[state] / found["t"] ** order
+    return found

@@ -12,15 +12,14 @@ import numpy as np
 from gode.arrays import Float
 from gode.choices import Preset
 from gode.data import Interpolation, Samples
-from gode.data.labels import unit_of
-from gode.discovery.called import shown
+from gode.data.dataset import unit_of
+from gode.discovery.framing import shown
 from gode.discovery.quality import Quality, Verdict
 from gode.discovery.remedies import Remedy, make_refits, rms_of, tried_remedies
 from gode.discovery.result import Discovery
 from gode.equation import parse_skeleton
 from gode.errors import EquationError
-from gode.fitting.prepare import Prepared
-from gode.fitting.views import is_plain
+from gode.fitting.prepare import Prepared, is_plain
 from gode.search.settings import Settings
 from gode.search.templates import SumTemplate, borrowed
 from gode.selection import Candidate

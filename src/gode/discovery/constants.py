@@ -12,7 +12,7 @@ import numpy as np
 from gode.arrays import Float
 from gode.equation import Equation, Found, Law, Skeleton, Term
 from gode.equation.dimensions import Inference, UnitConflict, columns_of_view, infer_units, relabelled
-from gode.equation.names import HOLE, UNNAMED
+from gode.equation.parse import HOLE, UNNAMED
 from gode.equation.printer import display_order, rounded, to_text
 from gode.equation.system import make_law
 from gode.equation.terms import has_pivot_one, linear_terms

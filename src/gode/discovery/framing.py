@@ -1,29 +1,158 @@
-"""The equation or frame that a user gave, in the names of the data."""
+"""What a user said of the law, in the names of the data: an equation or frame, and constants of each run.
+
+Inside, a single state and its inputs are u, F, v1, ...; several states have their names throughout.
+"""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from gode.data import Dataset
 from gode.data.columns import INPUT
-from gode.data.labels import column_units
-from gode.data.states import NAME
-from gode.discovery.called import called
-from gode.equation import Node
+from gode.data.dataset import column_units, plain_label
+from gode.data.states import NAME, TAKEN
+from gode.discovery.constants import is_unnamed
+from gode.equation import LawSkeleton, Node
 from gode.equation.dimensions import Inference, UnitConflict, columns_of_view
-from gode.equation.fixing import Bounds
-from gode.equation.frame import Frame
-from gode.equation.parse_frame import parse_frame, split_equations
-from gode.equation.system import seen_to_display
+from gode.equation.frame import Frame, parse_frame, split_equations
+from gode.equation.skeleton import Parameter, shown_name
+from gode.equation.system import seen_to_display, with_names
 from gode.equation.tree import STATE, renamed, walk
-from gode.errors import ConfigError, EquationError, pointed
-from gode.fitting.views import is_plain
+from gode.errors import ConfigError, DataError, EquationError, pointed
+from gode.fitting.population import ALL, CHOSEN, own_places
+from gode.fitting.prepare import is_plain
+from gode.identifiers import identifiers
+from gode.options.table import Bounds, Texts
+from gode.search.archive import Step
 from gode.search.assumptions import KEEPS_ZERO, REST, rest_place
-from gode.search.known import Known, Texts
+from gode.search.known import Known
+from gode.selection import Candidate
 from gode.units import Unit
+
+
+def called(dataset: Dataset) -> dict[str, str]:
+    """Return what a single state and its inputs are called, by u, F, v1, ..., where they have other names."""
+    if len(dataset.states) > 1:
+        return {}
+    out: dict[str, str] = {}
+    for column in (*dataset.states, *dataset.inputs):
+        name = _given(dataset, column)
+        taken = {*TAKEN, *out.values()} - ({INPUT} if column == INPUT else set())
+        out[column] = identifiers([name], taken)[0] if name else column
+    return {column: name for column, name in out.items() if name != column}
+
+
+def shown(dataset: Dataset, column: str) -> str:
+    """Return what a column, or a derivative of one, is called when it is shown."""
+    return shown_name(column, called(dataset))
+
+
+def column_of(dataset: Dataset, name: str) -> str:
+    """Return the column, or the derivative of one, that a user calls by its name, or as gode does."""
+    back = {other: column for column, other in called(dataset).items()}
+    return shown_name(name, back)
+
+
+def by_columns(dataset: Dataset, given: Mapping[str, object]) -> dict[str, object]:
+    """Return what a user gave for states or inputs, by their columns."""
+    return {column_of(dataset, str(name)): value for name, value in given.items()}
+
+
+def with_called(candidates: Sequence[Candidate], dataset: Dataset) -> Sequence[Candidate]:
+    """Return fitted laws that are shown in the names of the data."""
+    names = called(dataset)
+    made = [with_names(c.equation, names) for c in candidates]
+    if all(law is c.equation for law, c in zip(made, candidates, strict=True)):
+        return candidates
+    return [replace(c, equation=law) for law, c in zip(made, candidates, strict=True)]
+
+
+def named_steps(on_step: Callable[[Step], None], dataset: Dataset) -> Callable[[Step], None]:
+    """Return a callback that is told the laws of each step in the names of the data."""
+    if not called(dataset):
+        return on_step
+    known: dict[int, tuple[Candidate, Candidate]] = {}  # so that a law stays the same object
+
+    def named(candidate: Candidate) -> Candidate:
+        if id(candidate) not in known:
+            known[id(candidate)] = candidate, with_called([candidate], dataset)[0]
+        return known[id(candidate)][1]
+
+    def tell(step: Step) -> None:
+        leaders = [named(c) if c.equation.states == dataset.states else c for c in step.leaders]
+        on_step(replace(step, best=str(leaders[0].equation) if leaders else "", leaders=leaders))
+
+    return tell
+
+
+def _given(dataset: Dataset, column: str) -> str:
+    """Return the name that the user gave a column; empty where there is none, or it is a formula or many."""
+    label = plain_label(dataset.labels.get(column, ""))
+    if label in [run.inputs.get(column) for run in dataset.runs if isinstance(run.inputs.get(column), str)]:
+        return ""
+    parts = label.split(",")
+    wells = {part for name in dataset.names for part in name.split(", ")}
+    several = len(parts) > 1 and (label == ",".join(dataset.names) or {*parts} <= wells)
+    return "" if several or not any(c.isalpha() for c in label) else label
+
+
+def individuals_asked(individual: object, dataset: Dataset) -> tuple[str, ...]:
+    """Return the constants that each run is to have for itself: none, all, auto, or their names.
+
+    Raises:
+        ConfigError: if it is neither of these.
+        DataError: if there is only one run.
+    """
+    if individual is None or individual is False or individual == ():
+        return ()
+    if individual is True:
+        wanted: tuple[object, ...] = ALL
+    elif isinstance(individual, str):
+        wanted = (individual,)
+    else:
+        wanted = tuple(individual) if isinstance(individual, Iterable) else (individual,)
+    if not wanted or not all(isinstance(name, str) and name for name in wanted):
+        raise ConfigError(
+            f"individual must be True, 'auto' or names of constants such as ['K'], got {individual!r}"
+        )
+    if len(dataset.runs) < 2:
+        raise DataError(
+            "individual= gives each run constants of its own, but there is only one; pass lists of arrays, "
+            "one for each run, or name the column that tells runs apart (--runs)"
+        )
+    return tuple(str(name) for name in wanted)
+
+
+def check_names(individual: Sequence[str], parameters: Sequence[Parameter]) -> None:
+    """Raise ConfigError if a name is none of the constants of an equation or a frame."""
+    if not individual or tuple(individual) in (ALL, CHOSEN):
+        return
+    names = [parameter.name for parameter in parameters if not is_unnamed(parameter.name)]
+    for name in individual:
+        if name not in names:
+            known = f"its named constants are {', '.join(names)}" if names else "it has no named constants"
+            raise ConfigError(
+                f"individual= names {name!r}, which is no constant of the equation: {known}; "
+                "name some of them, or give individual=True"
+            )
+
+
+def check_enough(dataset: Dataset, skeleton: LawSkeleton, individual: Sequence[str]) -> None:
+    """Raise DataError if a run has too few values for constants of its own, and say which."""
+    if not individual:
+        return
+    check_names(individual, skeleton.parameters)
+    own, starts = len(own_places(skeleton, individual)), sum(skeleton.orders)
+    for i in range(len(dataset.runs)):
+        alone = dataset.of_runs([i]).n_observed
+        if alone < own + starts and individual != CHOSEN:
+            raise DataError(
+                f"{dataset.name_of(i)} has {alone} values, too few for {own} constants and {starts} initial "
+                f"value{'s' if starts > 1 else ''} of its own; drop it, or let fewer constants be individual"
+            )
 
 
 def read_frame(

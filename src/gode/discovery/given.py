@@ -6,23 +6,22 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
+from typing import Unpack
 
 import numpy as np
 
-from gode.arrays import Float, Series
+from gode.arrays import Float, Series, Signals
 from gode.choices import EffortName
 from gode.data import Dataset
 from gode.data.dataset import chosen_interpolation
-from gode.data.from_arrays import Force, Signals, make_dataset
+from gode.data.from_arrays import make_dataset
 from gode.data.smoothing import evenly
 from gode.data.states import shape_of
-from gode.discovery.called import called
 from gode.discovery.causes import with_causes
-from gode.discovery.framing import frame_of, read_frame
+from gode.discovery.framing import called, check_enough, frame_of, individuals_asked, read_frame
 from gode.discovery.identifiability import undetermined
-from gode.discovery.individual import Individual, check_enough, individuals_asked
 from gode.discovery.inputs import with_held_input
-from gode.discovery.ranking import remark_on_part, with_error_bars
+from gode.discovery.ranking import remark_on_errors, remark_on_part, with_error_bars
 from gode.discovery.result import Discovery
 from gode.equation import (
     Equation,
@@ -31,24 +30,22 @@ from gode.equation import (
     Skeleton,
     SystemSkeleton,
 )
-from gode.equation.fixing import Bounds
-from gode.equation.parse_frame import split_equations
-from gode.equation.parse_system import written_states
-from gode.equation.system import make_law, shown_as
+from gode.equation.frame import split_equations
+from gode.equation.system import make_law, shown_as, written_states
 from gode.errors import DataError, EquationError
 from gode.fitting import ConstantsConfig, fit_constants
-from gode.fitting.aliasing import is_resolved
-from gode.fitting.long_records import shorter
 from gode.fitting.multistart import Minimum, minima
 from gode.fitting.population import CHOSEN
-from gode.fitting.prepare import Prepared, assemble, prepare
+from gode.fitting.prepare import Prepared, along, assemble, prepare, view
+from gode.fitting.problem import is_resolved
 from gode.fitting.shooting import start_error
-from gode.fitting.target import Target
-from gode.fitting.views import along, view
-from gode.search.common import with_common
-from gode.search.coupling import best_combinations
-from gode.search.known import Known, Texts, make_known
+from gode.fitting.target import Target, shorter
+from gode.options.calls import completed, takes_options
+from gode.options.table import Bounds, FitOptions, Texts
+from gode.search.known import Known, make_known
+from gode.search.law import best_combinations
 from gode.search.settings import Settings
+from gode.search.simplify import with_common
 from gode.search.templates import law_of
 from gode.search.workers import Start, Workers, one_thread
 from gode.selection import Candidate, Pool, rank
@@ -66,24 +63,8 @@ AS_GOOD = 1.0  # Two minima whose squared residuals over the noise differ by les
 APART = 0.05  # Constants that differ by a smaller fraction are the same minimum.
 
 
-def fit(
-    equation: Texts,
-    t: Series,
-    u: Signals | None = None,
-    *,
-    names: Sequence[str] | None = None,
-    velocity: Signals | None = None,
-    acceleration: Signals | None = None,
-    force: Force | None = None,
-    initial: Signals | None = None,
-    hold: bool | None = None,
-    interpolation: str = "auto",
-    keep_outliers: bool = False,
-    fixed: Mapping[str, float] | None = None,
-    bounds: Bounds | None = None,
-    individual: Individual = False,
-    units: Mapping[str, str] | None = None,
-) -> Discovery:
+@takes_options(FitOptions)
+def fit(equation: Texts, t: Series, u: Signals | None = None, **options: Unpack[FitOptions]) -> Discovery:
     """Fit the constants of an equation to measurements, on the trajectory; see `discover` for the data.
 
     Each C is a constant of its own; any other name that is no state, input or function is a constant with
@@ -91,28 +72,36 @@ def fit(
     `names` they are called as there.
 
     Args:
-        fixed: values of named constants that are known.
-        bounds: the least and the largest value of named constants, None for no bound.
-        individual: True if each of several runs has constants of its own, "auto" to let the criterion decide,
-            or the names of those that differ.
-        units: of time, states and inputs; see `discover`.
+        **options: see `gode.options`.
 
     Example:
         >>> g = fit("C*u'' + C*u' + C*u = F", t, u, force=f)  # doctest: +SKIP
         >>> g = fit("u' = r*u*(1 - u/K)", t, u, fixed={"K": 500}, bounds={"r": (0, None)})  # doctest: +SKIP
         >>> g = fit(["x' = C*x - C*x*y", "y' = C*x*y - C*y"], t, xy)  # doctest: +SKIP
     """
-    joined = chosen_interpolation(hold, interpolation)
+    given = completed("fit", FitOptions, options)
+    joined = chosen_interpolation(given["hold"], given["interpolation"])
+    names, velocity, acceleration = given["names"], given["velocity"], given["acceleration"]
     if names is None and isinstance(u, Mapping) and velocity is None and acceleration is None:
         names = _with_hidden(equation, u)
     elif names is None and all(isinstance(x, np.ndarray | list | None) for x in (u, velocity, acceleration)):
         names = _written(equation, u if u is not None else velocity if velocity is not None else acceleration)
-    known = make_known(equation, fixed, bounds, units)
+    known = make_known(equation, given["fixed"], given["bounds"], given["units"])
     dataset = make_dataset(
-        t, u, velocity, acceleration, force, initial, names=names, interpolation=joined, units=units
+        t,
+        u,
+        velocity,
+        acceleration,
+        given["force"],
+        given["initial"],
+        doses=given["doses"],
+        names=names,
+        interpolation=joined,
+        units=given["units"],
+        sd=given["sd"],
     )
-    dataset = replace(dataset, keep_outliers=bool(keep_outliers))
-    return fit_known(dataset, known, individual=individuals_asked(individual, dataset))
+    dataset = replace(dataset, keep_outliers=given["keep_outliers"])
+    return fit_known(dataset, known, individual=individuals_asked(given["individual"], dataset))
 
 
 def _written(equation: Texts, values: object) -> tuple[str, ...] | None:
@@ -202,6 +191,7 @@ def _kept(known: Known, skeleton: LawSkeleton) -> Known:
 
 def _best_fit(dataset: Dataset, skeleton: LawSkeleton, settings: Settings) -> Discovery:
     """Return the best trajectory fit from many minima of the cheap problems."""
+    dataset = _empty_before_doses(dataset)
     check_enough(dataset, skeleton, settings.individual)
     own = bool(settings.individual)
     prepared = prepare(dataset, settings.order, settings.selection.floor, individual=own)
@@ -239,11 +229,27 @@ def _best_fit(dataset: Dataset, skeleton: LawSkeleton, settings: Settings) -> Di
         raise DataError(f"{skeleton} cannot be fitted to these data: its solution diverges")
     if dataset.hidden:
         prepared = _with_hidden_curves(best[0], prepared, settings)
-    told = remark_on_part(best[0], prepared)
+    told = [*remark_on_part(best[0], prepared), *remark_on_errors(best[0], prepared)]
     open_ones = undetermined(best[0], prepared, settings.shooting)
     told += [str(each) for each in open_ones] or _as_good(best[0], reached)
     bars = with_error_bars(best, prepared, settings)
     return with_causes(Discovery(bars, prepared, settings, 1, remarks=tuple(told)))
+
+
+def _empty_before_doses(dataset: Dataset) -> Dataset:
+    """Return the data with hidden states that start at zero in runs with doses, where nothing else is known.
+
+    Nothing is in a body before the first dose; what was in it could not be told from what was given.
+    """
+    if not (dataset.is_dosed and dataset.hidden):
+        return dataset
+    places = [2 * s + k for s in dataset.hidden for k in range(2)]
+    runs = []
+    for run in dataset.runs:
+        initial = run.initial.copy()
+        initial[places] = np.where(np.isnan(initial[places]), 0.0, initial[places])
+        runs.append(replace(run, initial=initial) if run.doses else run)
+    return replace(dataset, runs=tuple(runs))
 
 
 def _starts(skeleton: Skeleton, prepared: Prepared, settings: Settings) -> list[Equation]:

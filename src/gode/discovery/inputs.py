@@ -15,11 +15,10 @@ import numpy as np
 from gode.data import Dataset, Interpolation, Samples
 from gode.equation import Skeleton, parse_skeleton
 from gode.fitting import fit_constants
-from gode.fitting.long_records import condensed
 from gode.fitting.population import own_places
-from gode.fitting.prepare import Prepared, assemble
+from gode.fitting.prepare import Prepared, assemble, inputs_seen, view
 from gode.fitting.shooting import Shot, shoot
-from gode.fitting.views import inputs_seen, view
+from gode.fitting.target import condensed
 from gode.search.settings import Settings
 
 LAGS = "u'' = C + C*u' + C*u + {C*F}"

@@ -98,7 +98,7 @@ def potential_text(law: Law) -> str | None:
     force = force_of(law)
     if force is None:
         return None
-    from gode.equation.potential import potential  # SymPy takes 0.3 s to import
+    from gode.equation.symbolic import potential  # SymPy takes 0.3 s to import
 
     found = potential(force)
     return None if found is None else to_text(found, rounded(4), law.skeleton.names(0))

@@ -1,49 +1,36 @@
-"""Options: the choices of a user, before it is known which orders are tried; see `discover`."""
+"""Options: what a user chose, by the table of options, before it is known which orders are tried."""
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass, field, replace
-from numbers import Real
-from typing import Literal
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any, Literal
 
-from gode.choices import EffortName, Preset
+from gode.choices import Preset
 from gode.data import Dataset
-from gode.discovery.called import column_of
-from gode.discovery.framing import frame_of, in_columns
+from gode.discovery.framing import column_of, frame_of, in_columns
 from gode.equation import parse_skeleton
 from gode.equation.frame import order_of
 from gode.errors import ConfigError
-from gode.fitting.views import is_plain
+from gode.fitting.prepare import is_plain
+from gode.options.checks import AUTO, whole
 from gode.search.assumptions import checked_assumptions
-from gode.search.known import Known
-from gode.search.settings import AUTO, GRAMMARS, SYSTEMS, Settings, whole
+from gode.search.known import make_known
+from gode.search.settings import GRAMMARS, SYSTEMS, Choices, Settings
 
 LATE = 1.1  # times the limit, above which the remark says that more time was needed
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options:
+class Options(Choices):
     """The choices of one call of `discover`."""
 
     order: int | Literal["auto"] = 1
     grammar: str | None = None
-    preset: str = Preset.DEFAULT.value
-    effort: str = EffortName.NORMAL.value
-    start: str | None = None
-    without: tuple[str, ...] = ()
-    individual: tuple[str, ...] = ()
-    seed: int = 0
     max_seconds: float | None = None
-    known: Known = field(default_factory=Known)
 
     def __post_init__(self) -> None:
-        limit = self.max_seconds
-        number = isinstance(limit, Real) and not isinstance(limit, bool)
-        if limit is not None and not (number and 0 < limit < math.inf):
-            raise ConfigError(f"max_seconds must be a positive number of seconds, got {limit!r}")
-        if self.order != AUTO and whole(self.order) not in GRAMMARS:
-            raise ConfigError(f"order must be 1, 2 or '{AUTO}', got {self.order!r}")
+        super().__post_init__()
         if self.order == AUTO and self.preset == Preset.PAPER:
             raise ConfigError(f"order='{AUTO}' is not part of the paper's method; give order=1 or order=2")
 
@@ -104,17 +91,23 @@ class Options:
             from gode.paper import paper_grammar  # another method, which few ask for
 
             usual = paper_grammar(order, forced=bool(dataset.inputs))
+        chosen = {each.name: getattr(self, each.name) for each in fields(Choices)}
         return Settings(
+            **{**chosen, "start": start},
             order=order,
             grammar=self.grammar or usual,
             implicit=self.grammar is None and alone and not by_paper,
-            preset=self.preset,
-            effort=self.effort,
-            start=start,
-            without=self.without,
-            individual=self.individual,
-            seed=self.seed,
             interpolation=dataset.runs[0].interpolation.value,
             share=share,
-            known=self.known,
         )
+
+
+def chosen_options(given: Mapping[str, Any]) -> Options:
+    """Return what was chosen of a search by the names of the table of options, as `Options` keeps it.
+
+    Raises:
+        ConfigError: if a value is none that an option can have.
+    """
+    known = make_known(*(given[name] for name in ("frame", "fixed", "bounds", "units", "assume")))
+    names = {each.name for each in fields(Options)} - {"known", "individual"}
+    return Options(**{name: given[name] for name in names}, known=known)

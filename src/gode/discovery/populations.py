@@ -15,7 +15,7 @@ import numpy as np
 
 from gode.arrays import Float
 from gode.data import Dataset
-from gode.data.labels import plain_label, unit_of
+from gode.data.dataset import plain_label, unit_of
 from gode.fitting.invariant_zero import law_keeps_zero
 from gode.search.assumptions import KEEPS_ZERO
 from gode.search.settings import SYSTEMS, Settings

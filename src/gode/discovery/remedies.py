@@ -14,18 +14,17 @@ import numpy as np
 
 from gode.arrays import Float
 from gode.data import Interpolation, Run, Samples
-from gode.data.labels import unit_of
+from gode.data.dataset import unit_of
 from gode.data.smoothing import evenly
-from gode.discovery.called import shown
+from gode.discovery.framing import shown
 from gode.equation import Equation, Law, Skeleton, System, SystemSkeleton, parse_equation, parse_skeleton
 from gode.equation.system import input_seen, with_names
 from gode.equation.tree import TIME, variables
 from gode.errors import EquationError
 from gode.fitting import ConstantsConfig, fit_constants
-from gode.fitting.prepare import Prepared, input_values
+from gode.fitting.prepare import Prepared, input_values, is_plain, view
 from gode.fitting.shooting import Shot, shoot
 from gode.fitting.target import Target, state_places
-from gode.fitting.views import is_plain, view
 from gode.search.settings import Settings
 from gode.search.templates import law_of
 from gode.selection import Candidate
@@ -554,7 +553,7 @@ def _growth_rate(shot: Shot, target: Target, owners: Sequence[int]) -> float:
     log_growth = dict.fromkeys(owners, 0.0)
     spans = dict.fromkeys(owners, 0.0)
     for i, run, start in zip(owners, target.dataset.runs, shot.initial, strict=True):
-        path = solve(law, run.t, start, inputs=dict(run.signals), sensitivities=True)
+        path = solve(law, run.t, start, inputs=dict(run.signals), doses=run.doses, sensitivities=True)
         slopes = path.sensitivities[-len(rows) :][:, rows, -1].T * spreads / spreads[:, None]
         if path.failure is not None or not np.isfinite(slopes).all():
             continue

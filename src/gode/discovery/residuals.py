@@ -10,9 +10,9 @@ from gode.arrays import Float
 from gode.data import Dataset, Run
 from gode.data.columns import channel_names
 from gode.data.noise import NoiseKind, NoiseModel, noise_model
-from gode.discovery.called import shown
+from gode.discovery.framing import shown
 from gode.discovery.simulate import Scenario, simulate
-from gode.fitting.correlation import effective_sample_size
+from gode.fitting.covariance import effective_sample_size
 from gode.fitting.prepare import Prepared
 from gode.selection import Candidate
 

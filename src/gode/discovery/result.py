@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gode.arrays import Float
-from gode.data.labels import column_units
-from gode.discovery.called import by_columns, with_called
+from gode.data.dataset import column_units
+from gode.data.doses import make_doses
 from gode.discovery.constants import (
     Constant,
     constants_of,
@@ -28,13 +28,12 @@ from gode.discovery.constants import (
     shared_constants,
     shared_words,
 )
+from gode.discovery.framing import by_columns, with_called
+from gode.discovery.identifiability import profile, with_intervals
 from gode.discovery.invariants import potential_text
 from gode.discovery.natural_forms import natural_constants
-from gode.discovery.newcomer import predict_new
-from gode.discovery.prediction import Prediction, predict
-from gode.discovery.profile_likelihood import profile, with_intervals
+from gode.discovery.prediction import Prediction, predict, predict_new, with_weights
 from gode.discovery.quality import Assessment, Quality, assess, misfit_of, quality_of
-from gode.discovery.rivals import with_weights
 from gode.discovery.simulate import Forces, Scenario, Start, make_scenario, simulate
 from gode.equation import Equation, Law
 from gode.equation.skeleton import shown_name
@@ -381,6 +380,7 @@ class Discovery:
         force: Forces | None = None,
         *,
         run: int | str = 0,
+        doses: object = None,
     ) -> Solution:
         """Solve the equation found; by default over a run of the data, from its initial values.
 
@@ -391,11 +391,12 @@ class Discovery:
             force: the known input, if not that of the run: formula, callable, samples at `t`, or a pair; of
                 several inputs by their names.
             run: number or name; where runs have constants of their own, those of this one are taken.
+            doses: rows (state, time, amount), with a duration for infusions; by default those of the run.
 
         Raises:
             DataError: if new times need a force that is not given.
         """
-        scenario = self._scenario(t, initial, force, run)
+        scenario = self._scenario(t, initial, force, run, doses)
         found = simulate(self.candidates[0], self.prepared, scenario)
         return replace(found, states=self.equation.states)
 
@@ -406,6 +407,7 @@ class Discovery:
         force: Forces | None = None,
         *,
         run: int | str = 0,
+        doses: object = None,
         level: float = 0.95,
     ) -> Prediction:
         """Return the solution at `t`, also beyond the data, with a band of uncertainty; see `simulate`.
@@ -417,7 +419,7 @@ class Discovery:
             DataError: if new times need a force that is not given.
             ConfigError: if the level is no probability.
         """
-        scenario = self._scenario(t, initial, force, run)
+        scenario = self._scenario(t, initial, force, run, doses)
         found = predict(
             self.candidates[0], self._rivals, self.prepared, scenario, self.settings.shooting, level
         )
@@ -447,11 +449,19 @@ class Discovery:
         return replace(found, states=self.equation.states)
 
     def _scenario(
-        self, t: ArrayLike | None, initial: Start | None, force: Forces | None, run: int | str
+        self,
+        t: ArrayLike | None,
+        initial: Start | None,
+        force: Forces | None,
+        run: int | str,
+        doses: object = None,
     ) -> Scenario:
         orders = self.candidates[0].equation.skeleton.orders
         start, forces = self._by_columns(initial), self._by_columns(force)
-        return make_scenario(self.prepared, t, start, forces, run, orders)
+        found = make_scenario(self.prepared, t, start, forces, run, orders)
+        if doses is None:
+            return found
+        return replace(found, doses=make_doses(doses, self.equation.states, ""))
 
     def _by_columns(self, given: Given) -> Given:
         """Return what was given for states or inputs by their names, or by those that gode has for them."""
@@ -499,7 +509,7 @@ class Discovery:
         return linearise(self, u, force=force)
 
     def export(self, language: str, *, run: int | str | None = None) -> str:
-        """Return a program that simulates the equation, in python, c, julia, matlab or modelica.
+        """Return a program that simulates the equation: python, c, julia, matlab, modelica, r, rxode2, sbml.
 
         Args:
             run: number or name of the run to simulate; where runs have constants of their own, the mean of
@@ -508,6 +518,12 @@ class Discovery:
         from gode.report.code import code
 
         return code(self, language, run=run)
+
+    def save_petab(self, folder: str | PathLike[str], *, run: int | str | None = None) -> list[Path]:
+        """Write the law and the data as a PEtab problem, of one run or of all, and return its files."""
+        from gode.report.petab import save_petab
+
+        return save_petab(self, folder, run)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the discovery to a JSON file, which `gode.load` reads; an earlier one stays if that fails."""

@@ -6,11 +6,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from gode.equation.normal import normal_sum, pivot_body
 from gode.equation.parse import numbers_to_constants, parse_tree
 from gode.equation.printer import exact, rounded, to_latex, to_text
 from gode.equation.skeleton import Skeleton, checked, shortened, shown_name
-from gode.equation.sums import from_sum, to_sum
+from gode.equation.sums import from_sum, normal_sum, pivot_body, to_sum
 from gode.equation.terms import Term, explicit_terms, has_pivot_one, linear_terms, term_node
 from gode.equation.tree import (
     Node,

@@ -1,34 +1,44 @@
-"""Frame: equations of which a part is known, with named constants and unknown functions to be filled in.
+"""Frames: equations of which a part is known, with named constants and unknown functions.
 
 An unknown function is a hole in the tree. What is found for it is written in every place where it stands,
 with the arguments of that place; its constants are the same everywhere. The result is an ordinary skeleton.
 """
 
+import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
 from typing import NamedTuple
 
-from gode.equation.names import HOLE, UNNAMED
-from gode.equation.skeleton import Found, Parameter, Skeleton
-from gode.equation.system import Link, SystemSkeleton
+from gode.equation.parse import HOLE, UNNAMED, Names, parse_tree
+from gode.equation.skeleton import Found, Parameter, Skeleton, checked
+from gode.equation.system import Link, SystemSkeleton, columns_seen, read_trees, seen_to_display
 from gode.equation.tree import (
     ONE,
     STATE,
+    TIME,
     Node,
     add,
     const,
     constants_in,
     count_constants,
     derivative_order,
+    gathered,
     index,
     mul,
+    num,
     power,
+    renamed,
     renumber,
     replace_constants,
+    unlabelled,
+    var,
     walk,
 )
+from gode.errors import ConfigError, EquationError, pointed
+from gode.options.table import Bounds
 
 Filling = Mapping[str, Node]  # a tree for each unknown function, over its formal arguments
 
@@ -183,3 +193,260 @@ def order_of(tree: Node) -> int:
     """Return the order of an equation of a frame in its own view."""
     own = [str(n.value) for n in walk(tree) if n.op == "var" and str(n.value).rstrip("'") == STATE]
     return max(map(derivative_order, own), default=0)
+
+
+def with_values(frame: Frame, names: Names, fixed: Mapping[str, float], bounds: Bounds) -> Frame:
+    """Return the frame with some constants fixed and others bounded."""
+    known = [p.name for p in frame.parameters]
+    options: dict[str, Mapping[str, object]] = {"fixed": fixed, "bounds": bounds}
+    for option, given in options.items():
+        for name in given:
+            if name not in known:
+                shown = ", ".join(n for n in known if not UNNAMED.fullmatch(n)) or "unnamed"
+                reason = f"{option} has {name}, which the equation does not have; its constants are {shown}"
+                raise ConfigError(pointed(reason, f"{name} = {given[name]!r}", 0))
+    limits = {p.name: _limits(p.name, bounds.get(p.name, (None, None)), names) for p in frame.parameters}
+    values: dict[int, float] = {}
+    for i, p in enumerate(frame.parameters):
+        if p.name in fixed:
+            values[i] = _fixed_value(p.name, fixed[p.name], limits[p.name], names)
+    kept = [i for i in range(len(known)) if i not in values]
+    trees = [
+        replace_constants(tree, lambda i: num(values[i]) if i in values else const(kept.index(i)))
+        for tree in frame.trees
+    ]
+    parameters = tuple(Parameter(known[i], *limits[known[i]]) for i in kept)
+    return replace(frame, trees=tuple(gathered(tree) for tree in trees), parameters=parameters)
+
+
+def _limits(name: str, given: tuple[float | None, float | None], names: Names) -> tuple[float, float]:
+    text, start = names.places[name]
+    try:
+        low, high = given
+        pair = -math.inf if low is None else float(low), math.inf if high is None else float(high)
+    except (TypeError, ValueError):
+        raise ConfigError(
+            pointed(f"the bounds of {name} must be a pair such as (0, None), got {given!r}", text, start)
+        ) from None
+    if not pair[0] < pair[1]:
+        raise ConfigError(pointed(f"the bounds of {name} must increase, got {given!r}", text, start))
+    return pair
+
+
+def _fixed_value(name: str, given: float, limits: tuple[float, float], names: Names) -> float:
+    text, start = names.places[name]
+    try:
+        value = float(given)
+    except (TypeError, ValueError):
+        value = math.nan
+    if not abs(value) < math.inf:
+        raise ConfigError(
+            pointed(f"the fixed value of {name} must be a finite number, got {given!r}", text, start)
+        )
+    if not limits[0] <= value <= limits[1]:
+        raise ConfigError(
+            pointed(
+                f"{name} is fixed at {value:g}, outside of its bounds {limits[0]:g} to {limits[1]:g}",
+                text,
+                start,
+            )
+        )
+    return value
+
+
+def with_numbers(skeleton: Skeleton, values: Mapping[int, float]) -> tuple[Skeleton, list[int]] | None:
+    """Return an equation with numbers for some constants, and which of the constants are left.
+
+    None where a number makes another term, as (C - u)^3 is written -(u - C)^3.
+    """
+    if not values:
+        return skeleton, list(range(skeleton.n_constants))
+
+    def put(tree: Node) -> Node:
+        return replace_constants(tree, lambda i: num(values[i]) if i in values else const(i))
+
+    new = Skeleton(renumber(put(skeleton.normal)))
+    waiting = [term for term in skeleton.terms if term.constant not in values]
+    waiting += [term for term in skeleton.terms if term.constant in values]
+    left = [0] * new.n_constants
+    for term in new.terms:  # the normal form may have another order
+        old = next((o for o in waiting if unlabelled(put(o.body)) == unlabelled(term.body)), None)
+        if old is None:
+            return None
+        waiting.remove(old)
+        for i, j in zip(constants_in(term.body), constants_in(put(old.body)), strict=True):
+            left[i] = j
+        if term.constant is not None:
+            assert old.constant is not None
+            left[term.constant] = old.constant
+    return new, left
+
+
+def parse_frame(
+    texts: str | Sequence[str] | Mapping[str, str],
+    *,
+    states: Sequence[str] = (STATE,),
+    inputs: Sequence[str] = ("F",),
+    called: Mapping[str, str] | None = None,
+    single: bool = True,
+    functions: bool = True,
+    fixed: Mapping[str, float] | None = None,
+    bounds: Bounds | None = None,
+) -> Frame:
+    """Return the frame a person typed, such as ``x' = r*x - f(x, y); y' = e*f(x, y) - m*y``.
+
+    Names that are no state, input or function are constants; followed by arguments, unknown functions. A ? is
+    an unknown function of all columns.
+
+    Args:
+        called: what the texts call the states and inputs, where that is not their name.
+        single: whether there is one equation, in u and F.
+        functions: whether unknown functions are allowed.
+        fixed: values of constants that are known.
+        bounds: the least and the largest value of constants; None for no bound.
+
+    Raises:
+        EquationError, ConfigError: with a caret under the place.
+    """
+    if isinstance(texts, str):
+        texts = split_equations(texts)
+    names, called = Names(functions), called or {}
+    shown = [called.get(name, name) for name in states], [called.get(name, name) for name in inputs]
+    if single:
+        text = split_equations(texts)
+        if len(text) != 1:
+            whole = ";".join(text)
+            place = len(whole) if len(text) < 2 else len(text[0]) + 1
+            raise EquationError(pointed(f"one state needs one equation, got {len(text)}", whole, place))
+        tree = parse_tree(text[0], inputs=tuple(shown[1]), states=tuple(shown[0]), names=names)
+        own = {v: k for k, v in seen_to_display(0, shown[0], shown[1]).items()}
+        read = {STATE: (renamed(tree, own), text[0])}
+    else:
+        read = read_trees(texts, shown[0], shown[1], names)
+    trees = [
+        _opened(tree, i, len(states), len(inputs), len(read)) for i, (tree, _) in enumerate(read.values())
+    ]
+    unknown = _unknowns(trees)
+    made = Frame(
+        tuple(text for _, text in read.values()),
+        tuple(states),
+        tuple(inputs),
+        single,
+        tuple(trees),
+        tuple(Parameter(name) for name in names.constants),
+        tuple(unknown),
+    )
+    _check(made, names)
+    return with_values(made, names, fixed or {}, bounds or {})
+
+
+def split_equations(texts: str | Sequence[str] | Mapping[str, str]) -> list[str]:
+    """Return the equations in a text, where ; or a new line parts them, or of several texts."""
+    if isinstance(texts, str):
+        return [part for part in re.split(r"[;\n]", texts) if part.strip()]
+    return [str(text) for text in (texts.values() if isinstance(texts, Mapping) else texts)]
+
+
+def _opened(tree: Node, own: int, n_states: int, n_inputs: int, n_equations: int) -> Node:
+    """Return the tree with the arguments of each ?: all columns below the highest derivatives."""
+    names = columns_seen(own, n_states, n_inputs)
+    order = max((derivative_order(str(n.value)) for n in walk(tree) if n.op == "var"), default=1)
+    columns = [name for name in names if derivative_order(name) < order]
+    name = HOLE if n_equations == 1 else f"{HOLE}{own + 1}_"
+
+    def opened(node: Node) -> Node:
+        if node.op == HOLE and node.value == HOLE:
+            return Node(HOLE, name, tuple(map(var, columns)))
+        return node._replace(args=tuple(map(opened, node.args)))
+
+    return opened(tree)
+
+
+def _unknowns(trees: Sequence[Node]) -> list[Unknown]:
+    found: dict[str, Unknown] = {}
+    for own, tree in enumerate(trees):
+        for node in walk(tree):
+            name = str(node.value)
+            if node.op != HOLE or name in found:
+                continue
+            columns = tuple(str(arg.value) for arg in node.args)
+            plain = all(arg.op == "var" for arg in node.args) and len(set(columns)) == len(columns)
+            generic = tuple(STATE if i == 0 else f"v{i}" for i in range(len(columns)))
+            found[name] = Unknown(name, columns if plain else generic, own, plain)
+    return list(found.values())
+
+
+def _check(frame: Frame, names: Names) -> None:
+    """See to it that the frame can be filled, and that what fills it can be told from its constants."""
+    for tree, text in zip(frame.trees, frame.texts, strict=True):
+        holes = {
+            function.name: Found(function.name, function.formal, var(TIME)) for function in frame.functions
+        }
+        checked(Skeleton(fill(tree, holes), tuple(frame.parameters)), text)
+    for tree in frame.trees:
+        _check_arguments(tree, names)
+    for function in frame.functions:
+        own = {function.constant(i) for i in range(100)}
+        for name in own & set(names.constants):
+            text, start = names.places[name]
+            raise EquationError(
+                pointed(
+                    f"{name} is what a constant of {function.name} is called; choose another name",
+                    text,
+                    start,
+                )
+            )
+        scales = [i for tree in frame.trees for i, f in scaling(tree) if f == function.name]
+        places = [n for tree in frame.trees for n in walk(tree) if n.op == HOLE and n.value == function.name]
+        if len(scales) == len(places):
+            name = frame.parameters[scales[0]].name
+            text, start = names.places[name]
+            raise EquationError(
+                pointed(
+                    f"{name} only scales {function.name}, which has factors of its own; leave it out",
+                    text,
+                    start,
+                )
+            )
+
+
+def _check_arguments(tree: Node, names: Names) -> None:
+    """See to it that no unknown function depends on the highest derivative."""
+    holes = [node for node in walk(tree) if node.op == HOLE]
+    order = order_of(_without_holes(tree))
+    for hole in holes:
+        high = [n.value for arg in hole.args for n in walk(arg) if n.op == "var"]
+        worst = [str(name) for name in high if derivative_order(str(name)) >= order]
+        if worst and order:
+            text, start = names.places[str(hole.value)]
+            own = f"{hole.value} depends on a derivative of order {derivative_order(worst[0])}"
+            raise EquationError(
+                pointed(f"{own}, but the equation is of order {order}; leave it out", text, start)
+            )
+
+
+def _without_holes(node: Node) -> Node:
+    return node._replace(args=() if node.op == HOLE else tuple(map(_without_holes, node.args)))
+
+
+def read_named(
+    text: str,
+    parameters: Sequence[Parameter],
+    functions: Sequence[tuple[str, tuple[str, ...], str]],
+    inputs: tuple[str, ...],
+) -> Skeleton:
+    """Return the skeleton of a residual in its own view, with the names of its constants in their order.
+
+    Args:
+        functions: name, arguments and text of what was found for unknown functions.
+    """
+    names = Names(constants=[p.name for p in parameters])
+    states = (STATE, *(f"v{i}" for i in range(1, 100)))
+    tree = parse_tree(f"{text} = 0", inputs=inputs, states=states, names=names)
+    found = [
+        Found(name, arguments, parse_tree(own, inputs=inputs, states=states, names=names))
+        for name, arguments, own in functions
+    ]
+    if len(names.constants) != len(parameters):
+        raise EquationError(f"{names.constants[-1]!r} is unknown in {text!r}")
+    return checked(Skeleton(tree, tuple(parameters), tuple(found)), text)

@@ -9,9 +9,9 @@ from typing import NamedTuple
 import numpy as np
 
 from gode.arrays import Float
-from gode.equation.normal import highest_derivative, normal_tree
 from gode.equation.parse import parse_tree
 from gode.equation.printer import to_text
+from gode.equation.sums import highest_derivative, normal_tree
 from gode.equation.terms import Term, equation_text, explicit_terms, linear_terms, term_node, with_owners
 from gode.equation.tree import (
     STATE,

@@ -1,10 +1,11 @@
-"""Trees to SymPy and back. SymPy is for people: nothing in an inner loop comes here."""
+"""Trees to SymPy and back, and the potential V of u'' = -V'(u). No inner loop comes here."""
 
 from typing import Any
 
 import sympy
+from sympy.integrals.manualintegrate import manualintegrate
 
-from gode.equation.operators import FUNCTIONS
+from gode.equation.operators import FUNCTIONS, KINKED
 from gode.equation.tree import (
     STATE,
     TIME,
@@ -16,8 +17,10 @@ from gode.equation.tree import (
     mul,
     num,
     number,
+    operations,
     power,
     var,
+    walk,
 )
 from gode.errors import EquationError
 
@@ -111,3 +114,22 @@ def _derivative(expr: Any) -> Node:
     if str(inner) != f"{STATE}({TIME})" or order > 2 or any(str(by) != TIME for by, _ in steps):
         raise EquationError(f"{expr} is no first or second derivative of {STATE}(t)")
     return var(STATE + "'" * order)
+
+
+MOST_OPERATIONS = 8  # of a term whose integral is sought: more take long, and their integrals say little
+PLACE = sympy.Symbol("x", real=True)
+
+
+def potential(force: Node) -> Node | None:
+    """Return V with V' = -force, up to a constant; None if a term has no integral in closed form."""
+    total = sympy.Integer(0)
+    for term in force.args if force.op == "+" else (force,):
+        if operations(term) > MOST_OPERATIONS or any(node.op in KINKED for node in walk(term)):
+            return None
+        total -= manualintegrate(expression(term).subs(STATE_FUNCTION, PLACE), PLACE)
+    if total.has(sympy.Integral):
+        return None
+    try:
+        return sympy_to_tree(total.subs(PLACE, STATE_FUNCTION))
+    except EquationError:  # a function that gode does not have
+        return None

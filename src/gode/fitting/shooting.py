@@ -15,8 +15,7 @@ from gode.arrays import Float, Int
 from gode.equation import Law, LawSkeleton
 from gode.equation.system import make_law
 from gode.errors import Failure
-from gode.fitting.correlation import effective_sample_size
-from gode.fitting.covariance import covariances_at, quick_covariance
+from gode.fitting.covariance import covariances_at, effective_sample_size, quick_covariance
 from gode.fitting.evidence import Residuals, residuals_of
 from gode.fitting.population import Individuals
 from gode.fitting.target import Target

@@ -23,7 +23,7 @@ from typing import Any, Generic, Protocol, TypeVar
 from gode.errors import ConfigError, GodeError, shortened
 from gode.fleet.cluster import threads_behind
 from gode.fleet.processes import OverdueError, Processes, StartError, WorkerDiedError, WorkError
-from gode.search.settings import whole
+from gode.options.checks import whole
 from gode.search.workers import cores, may_start_others
 
 T = TypeVar("T")

@@ -15,9 +15,9 @@ import numpy as np
 from gode.discovery import discover
 from gode.errors import ConfigError, DataError
 from gode.fleet.engine import Engine, engine_of, work_through
-from gode.fleet.result import Result
-from gode.fleet.work import (
+from gode.fleet.result import (
     Arguments,
+    Result,
     Task,
     Unusable,
     begin,
@@ -30,7 +30,7 @@ from gode.fleet.work import (
 from gode.model import open_space
 from gode.tables.dataset import DataOptions, dataset_of
 from gode.tables.read import read_table, read_whole
-from gode.tables.table import Table, frame_table, is_frame
+from gode.tables.table import Table, as_frame, frame_table, is_frame
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -109,6 +109,7 @@ def tasks_of(
         ConfigError, DataError: if the records are none of the known kinds, or a common option is wrong.
     """
     options_of_record = dict(each or {})
+    records = as_frame(records)
     if isinstance(records, str | os.PathLike) or is_frame(records):
         columns, common = parted_options(options)
         names, found = _in_files(records, id, columns)

@@ -1,9 +1,10 @@
-"""Result: what was found in one record, in a few kilobytes: a row of a table, the record, and a picture."""
+"""Result: what was found in one record, in a few kilobytes; and what a worker does to find it."""
 
 import json
+import time
 import zlib
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property
 from html import escape
 from pathlib import Path
@@ -11,13 +12,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gode import __version__
 from gode.arrays import Float
 from gode.codec import Json
-from gode.discovery import Discovery, Finding
-from gode.errors import DataError, FileError
+from gode.data import Dataset
+from gode.discovery import Discovery, Finding, discover, fit
+from gode.discovery.api import discover_in
+from gode.discovery.given import fit_in, parse_law
+from gode.discovery.options import Options
+from gode.errors import DataError, FileError, GodeError, shortened
 from gode.files import replacing
+from gode.fleet.engine import Done
 from gode.report.record import discovery_of, record_of
-from gode.selection import Candidate
+from gode.selection import Candidate, independent_values, weighed
+from gode.solve.solution import compile_solvers
+from gode.tables.dataset import DataOptions, dataset_of
 
 MAX_FITS = 30  # At most so many laws are kept of a record, so that its row has a few kilobytes.
 MAX_GAP = 30.0  # Laws are kept if their -2 log probability is so near the best: odds of 1 to 3 million.
@@ -267,3 +276,144 @@ def _line(x: Float, y: Float, colour: str) -> str:
 
 def _text(x: float, y: float, words: str, anchor: str) -> str:
     return f'<text x="{x}" y="{y}" text-anchor="{anchor}">{words}</text>'
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """Measurements as arguments of `discover`."""
+
+    values: Mapping[str, object]
+
+
+@dataclass(frozen=True)
+class Unusable:
+    """What cannot be a record, and why."""
+
+    failure: str
+
+
+@dataclass(frozen=True)
+class File:
+    """The bytes of a file, compressed: the worker reads them, whether or not it sees the same disk."""
+
+    name: str
+    packed: bytes
+    columns: DataOptions
+
+    def dataset(self) -> Dataset:
+        """Return the measurements in the file."""
+        from gode.tables.read import parse_file
+
+        table = parse_file(zlib.decompress(self.packed), self.name, reading=self.columns.reading)
+        return dataset_of([table], self.columns)[0]
+
+
+def packed_file(name: str, content: bytes, columns: DataOptions) -> File:
+    """Return a file to send."""
+    return File(name, zlib.compress(content, 6), columns)
+
+
+@dataclass(frozen=True)
+class Task:
+    """A record: its name, its measurements, and the options of its discovery."""
+
+    id: str
+    data: Arguments | File | Dataset | Unusable
+    options: Mapping[str, object] = field(default_factory=dict)
+    picture: bool = False
+
+    def __str__(self) -> str:
+        return self.id
+
+
+@dataclass(frozen=True)
+class Refit:
+    """A record that was discovered, as its packed record, and further laws to fit to it."""
+
+    id: str
+    record: bytes
+    laws: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return self.id
+
+
+def begin() -> None:
+    """Load and compile what a discovery needs, before the first one."""
+    compile_solvers()
+    t = np.linspace(0.0, 1.0, 12)
+    fit("u' = C*u", t, np.exp(-t))
+
+
+def work(task: Task) -> Result:
+    """Return what is found in a record; what cannot be used is a row with a sentence."""
+    start = time.perf_counter()
+    try:
+        found = _discovered(task)
+        row, packed = found_row(task.id, found), pack(found)
+        picture = drawn(found) if task.picture else b""
+    except GodeError as error:
+        row, packed, picture = Row(id=task.id, failure=str(error)), b"", b""
+    except Exception as error:  # noqa: BLE001 - one record must not end the fleet
+        said = shortened(f"{type(error).__name__}: {error}", 300)
+        row, packed, picture = Row(id=task.id, failure=f"an unexpected error: {said}"), b"", b""
+    seconds = round(time.perf_counter() - start, 4)
+    return Result(replace(row, seconds=seconds, gode=__version__), packed, picture)
+
+
+def _discovered(task: Task) -> Discovery:
+    if isinstance(task.data, Unusable):
+        raise DataError(task.data.failure)
+    if isinstance(task.data, Arguments):
+        # As a user would call it, so that every argument of discover can be given for one record.
+        arguments: dict[str, Any] = {**task.options, **task.data.values}
+        return discover(**arguments)
+    dataset = task.data.dataset() if isinstance(task.data, File) else task.data
+    return discover_in(dataset, options_of(task.options, dataset))
+
+
+def options_of(given: Mapping[str, object], dataset: Dataset | None = None) -> Options:
+    """Return options by their names; without an order it is 2 where accelerations were measured, else 1.
+
+    Raises:
+        ConfigError: if a value is none that the option can have.
+    """
+    values: dict[str, Any] = dict(given)
+    if values.get("order") is None:
+        second = dataset is not None and any(name.endswith("''") for name in dataset.channels)
+        values["order"] = 2 if second else 1
+    return Options(**values)
+
+
+def option_names() -> set[str]:
+    """Return the names of the options of a discovery."""
+    return {f.name for f in fields(Options)}
+
+
+def result_of(done: Done[Task, Result]) -> Result:
+    """Return the result of a task, also if it has none."""
+    if done.result is None:
+        row = Row(id=done.task.id, failure=done.failure, seconds=round(done.seconds, 3), deaths=done.deaths)
+        return Result(row)
+    return replace(done.result, row=replace(done.result.row, deaths=done.deaths))
+
+
+def refit(task: Refit) -> tuple[Fit, ...]:
+    """Return further laws fitted to a record that was discovered, also those without a solution."""
+    found = discovery_of(json.loads(zlib.decompress(task.record)))
+    dataset, best = found.prepared.dataset, found.candidates[0]
+    out = []
+    for law in task.laws:
+        try:
+            texts = [text.strip() for text in law.split(";")]
+            other = fit_in(dataset, parse_law(texts[0] if len(texts) == 1 else texts, dataset))
+        except GodeError:  # it has no solution along these data
+            out.append(Fit.without_solution(law))
+            continue
+        candidate = other.candidates[0]
+        m = independent_values([*found.candidates, candidate])
+        ours, theirs = (
+            weighed(c, found.prepared.floor, found.settings.selection, m) for c in (candidate, best)
+        )
+        out.append(fit_of(ours, found, ours.criterion - theirs.criterion)._replace(law=law))
+    return tuple(out)

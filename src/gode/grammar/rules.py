@@ -15,10 +15,14 @@ from pathlib import Path
 
 from gode.errors import GrammarError, shortened
 from gode.files import read_text
-from gode.grammar.checks import checked_rules, closing_lengths_of
-from gode.grammar.coding import Coded, code
-from gode.grammar.earley import Parser
-from gode.grammar.notation import Rule, read_grammar_text, write_grammar_text
+from gode.grammar.earley import Coded, Parser, code
+from gode.grammar.notation import (
+    Rule,
+    checked_rules,
+    closing_lengths_of,
+    read_grammar_text,
+    write_grammar_text,
+)
 
 SUFFIX = ".grammar"
 MAX_BYTES = 10_000_000  # of a grammar file

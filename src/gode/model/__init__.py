@@ -1,7 +1,6 @@
 """A continuous map of the library."""
 
-from gode.model.latent import LatentSpace, load_model, model_names
-from gode.model.spaces import Listing, equation_space, open_space
+from gode.model.latent import LatentSpace, Listing, equation_space, load_model, model_names, open_space
 from gode.model.termbook import terms_for
 
 __all__ = [

@@ -14,10 +14,9 @@ from gode.errors import ConfigError, FileError, shortened
 from gode.files import make_folder
 from gode.grammar import Derivation, Grammar, generate, sample
 from gode.library import Library, admitted, draw_library, load_library, rewrite, save_library, skeleton_of
-from gode.model.behaviour import behaviour_of, make_probe
 from gode.model.choices import Corpus, is_held_out, make_corpus
 from gode.model.latent import LatentSpace, load_model, write_model
-from gode.model.quality import Quality, check, exact_share
+from gode.model.quality import Quality, behaviour_of, check, exact_share, make_probe
 from gode.model.termbook import make_book
 
 Show = Callable[[str, float, str], None]

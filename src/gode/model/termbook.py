@@ -13,9 +13,8 @@ from functools import cached_property, lru_cache
 from itertools import combinations, islice, permutations
 
 from gode.equation import Node, Skeleton, parse_tree
-from gode.equation.normal import pivot_body
 from gode.equation.operators import FUNCTIONS, KINKED
-from gode.equation.sums import Sum, from_sum, to_sum
+from gode.equation.sums import Sum, from_sum, pivot_body, to_sum
 from gode.equation.tree import (
     FREE,
     by_term,

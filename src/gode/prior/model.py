@@ -26,10 +26,18 @@ from gode.arrays import Float
 from gode.equation import Node, Skeleton
 from gode.equation.system import LawSkeleton, SystemSkeleton
 from gode.equation.tree import ONE, is_other, number, var, variables
-from gode.prior.composition import Composition, learn_composition
 from gode.prior.corpus import KnownLaw, known_laws, known_text
-from gode.prior.grammar_prior import term_probability
-from gode.prior.terms import Pieces, View, as_pair, labellings, pattern, ways_of_writing
+from gode.prior.terms import (
+    Composition,
+    Pieces,
+    View,
+    as_pair,
+    labellings,
+    learn_composition,
+    pattern,
+    ways_of_writing,
+)
+from gode.prior.writing import term_probability
 
 FILE = "learned.json"
 Key = TypeVar("Key")

@@ -7,16 +7,19 @@ and a power that is no whole number may be written as a constant.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import islice, permutations, product
 from math import factorial
 
+import numpy as np
+
+from gode.arrays import Float
 from gode.equation import Node, Skeleton
 from gode.equation.operators import FUNCTIONS
 from gode.equation.tree import FREE, MINUS_ONE, ONE, is_other, mul, num, number, power, var, variables
 from gode.errors import GrammarError
-from gode.grammar import Grammar, tokenize
-from gode.grammar.forest import Forest, forest, is_derived
-from gode.grammar.learning import Written
+from gode.grammar import Grammar, load_grammar, tokenize
+from gode.grammar.learning import Forest, Written, forest, is_derived
 from gode.prior.corpus import KnownLaw
 from gode.prior.terms import ways_of_writing
 
@@ -234,3 +237,39 @@ def freed(node: Node) -> Node:
     if node.op == "^" and args[1].op == "num" and number(args[1]) not in (-3, -2, -1, 2, 3):
         return Node("^", 0.0, (args[0], FREE))
     return node._replace(args=args)
+
+
+TERM = "term"  # The symbol that derives a term in each of these grammars.
+MOST_SPELLINGS_IN_GRAMMAR = 200  # The same bound where grammars of the package price a term.
+MOST_OTHERS = 3  # The grammar of systems knows three other states.
+
+
+@lru_cache(maxsize=50_000)
+def term_probability(form: Node, n_names: int, symmetries: int, kind: tuple[int, bool, bool]) -> float:
+    """Return the probability of a pattern of a term in equations of a kind; zero if no grammar writes it."""
+    order, has_others, forced = kind
+    if n_names > MOST_OTHERS or order not in (1, 2):
+        return 0.0
+    grammar, rules = _grammar(order, max(n_names, 1) if has_others else 0, forced)
+    total, met = 0.0, set()
+    for text in islice(spelled_term(freed(form)), MOST_SPELLINGS_IN_GRAMMAR):
+        try:
+            tokens = tokenize(grammar, text)
+        except GrammarError:  # a function that the grammar does not have
+            return total
+        if tokens not in met and (trees := forest(grammar, tokens, TERM)) is not None:
+            total += trees.probability(rules)
+        met.add(tokens)
+    return total * factorial(n_names) / symmetries
+
+
+@lru_cache(maxsize=32)
+def _grammar(order: int, others: int, forced: bool) -> tuple[Grammar, Float]:
+    """Return the grammar of a kind of equation, less what that does not see, and its probabilities."""
+    grammar = load_grammar("systems" if others else "first-order" if order == 1 else "second-order")
+    absent = [f"v{i + 1}" for i in range(others, MOST_OTHERS)] if others else []
+    unseen = {name + prime for name in absent for prime in ("", "'")} | (set() if forced else {"F"})
+    if others and order == 1:
+        unseen |= {"u'"} | {f"v{i + 1}'" for i in range(MOST_OTHERS)}
+    grammar = grammar.without(*sorted(unseen & set(grammar.terminals)))
+    return grammar, np.array(grammar.probabilities)

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from gode.discovery import Discovery
-from gode.discovery.called import called
+from gode.discovery.framing import called
 from gode.equation import Equation, Law, LawSkeleton, Skeleton, SystemSkeleton, Term, parse_skeleton
 from gode.equation.printer import to_text
 from gode.equation.system import state_seen, with_names
 from gode.equation.tree import STATE, TIME, depends_on, variables, walk
 from gode.fitting import fit_constants
+from gode.fitting.prepare import view
 from gode.fitting.shooting import Shot, shoot
-from gode.fitting.views import view
 from gode.report.equilibria import CONTINUUM, Equilibrium, extents, find_equilibria
 from gode.report.naming import Units
 from gode.search.zero_starts import fitted_target

@@ -1,11 +1,11 @@
-"""Export as a program: Python, C, Julia, MATLAB (and Octave), Modelica."""
+"""Export as a program: Python, C, Julia, MATLAB (and Octave), Modelica, R; as a model in SBML."""
 
 from collections.abc import Callable, Mapping
 
 from gode import __version__
 from gode.discovery import Discovery
 from gode.errors import ConfigError, EquationError
-from gode.report.languages import JULIA, MATLAB, MODELICA, PYTHON, C, Language
+from gode.report.languages import JULIA, MATLAB, MODELICA, PYTHON, RXODE2, SBML, C, Language, R
 from gode.report.program import ROWS, Program, make_program, piece
 
 LANGUAGES: Mapping[str, Language] = {
@@ -14,6 +14,9 @@ LANGUAGES: Mapping[str, Language] = {
     "julia": JULIA,
     "matlab": MATLAB,
     "modelica": MODELICA,
+    "r": R,
+    "rxode2": RXODE2,
+    "sbml": SBML,
 }
 OTHER_NAMES = {"py": "python", "jl": "julia", "octave": "matlab", "m": "matlab", "mo": "modelica"}
 
@@ -34,16 +37,24 @@ def code(discovery: Discovery, language: str, *, run: int | str | None = None) -
     if not isinstance(language, str) or language.lower() not in {**LANGUAGES, **OTHER_NAMES}:
         raise ConfigError(f"language must be one of {', '.join(LANGUAGES)}, got {language!r}")
     name = OTHER_NAMES.get(language.lower(), language.lower())
-    chosen, program = LANGUAGES[name], make_program(discovery, run)
-    if not program.explicit and not chosen.implicit:
+    return program_text(make_program(discovery, run), name, LANGUAGES[name])
+
+
+def program_text(program: Program, name: str, language: Language) -> str:
+    """Return a program, or its residual, by the templates that bear the name of the language.
+
+    Raises:
+        EquationError: for a residual in a language without a solver for it.
+    """
+    if not program.explicit and not language.implicit:
         able = ", ".join(each for each, other in LANGUAGES.items() if other.implicit)
         raise EquationError(
             f"{program.title} cannot be solved for its highest derivative, which {name} code needs; "
             f"export it to one of {able}"
         )
     kind = name if program.explicit or name == "modelica" else f"{name}-implicit"
-    shared = _shared(program, chosen)
-    return _tidy(piece(kind, {**shared, **chosen.fields(program, shared)}))
+    shared = _shared(program, language)
+    return _tidy(piece(kind, {**shared, **language.fields(program, shared)}))
 
 
 def suffix(language: str) -> str:

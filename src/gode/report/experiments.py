@@ -14,7 +14,7 @@ from gode.arrays import Bool, Float
 from gode.data import Samples
 from gode.data.dataset import Input, Run
 from gode.discovery import Discovery
-from gode.discovery.called import shown
+from gode.discovery.framing import shown
 from gode.discovery.prediction import covariance_in, propagated_error
 from gode.discovery.simulate import Scenario, simulate
 from gode.report.equilibria import extent, extents

@@ -7,10 +7,10 @@ from gode.data import Interpolation
 from gode.equation.operators import Function
 from gode.equation.printer import Dialect, write
 from gode.equation.tree import var, variables, walk
-from gode.report.identifiers import SCALAR
-from gode.report.joins import JOINED, JULIA_JOINED, MAKERS, MATLAB_PIECES, PYTHON_JOINED
+from gode.report import sbml
 from gode.report.program import (
     ROWS,
+    SCALAR,
     Known,
     Program,
     formulas,
@@ -20,6 +20,36 @@ from gode.report.program import (
     piece,
     table_fields,
 )
+
+JOINED = {
+    Interpolation.HOLD: "held until the next",
+    Interpolation.LINEAR: "joined by lines",
+    Interpolation.CUBIC: "joined by a cubic spline",
+}
+PYTHON_MAKE = {
+    Interpolation.HOLD: "PPoly([samples[:-1]], t)",
+    Interpolation.LINEAR: "lambda s: np.interp(s, t, samples)",
+    Interpolation.CUBIC: "CubicSpline(t, samples)",
+}
+PYTHON_JOINED = {
+    kind: f'\ndef joined(t, samples):\n    """Return samples as a function of time, {JOINED[kind]}."""\n'
+    f"    return {make}"
+    for kind, make in PYTHON_MAKE.items()
+}
+JULIA_JOINED = {
+    "hold": "s -> samples[clamp(searchsortedlast(t, s), 1, length(t) - 1)]",
+    "linear": """function (s)
+    i = clamp(searchsortedlast(t, s), 1, length(t) - 1)
+    return samples[i] + (samples[i + 1] - samples[i]) * (s - t[i]) / (t[i + 1] - t[i])
+end""",
+}
+MATLAB_PIECES = {
+    Interpolation.HOLD: "mkpp(t, samples(1:end - 1))",
+    Interpolation.LINEAR: "mkpp(t, [diff(samples) ./ diff(t), samples(1:end - 1)])",
+    Interpolation.CUBIC: "spline(t, samples)",
+}
+MAKERS = {Interpolation.HOLD: "PPoly", Interpolation.CUBIC: "CubicSpline"}  # of scipy
+
 
 Fields = dict[str, str]
 
@@ -240,6 +270,60 @@ def _modelica_input(known: Known, dialect: Dialect) -> tuple[str, str]:
     ), f"  plant.{name} = {name}_table(time);"
 
 
+def _r(program: Program, shared: Mapping[str, str]) -> Fields:
+    dialect = _with_inputs(_JULIA, program, "{}")
+    names = [function_name(known) for known in program.inputs]
+    starts = zip(program.names.values(), program.initial, strict=True)
+    unpack = [f"  {name} <- y[[{i + 1}]]" for i, name in enumerate(program.names.values())]
+    unpack += [f"  {name} <- given$inputs${name}(min(t, given$until))" for name in names]
+    return {
+        "parameters": parameter_lines(program.parameters, "{} <- {}  # +- {}", repr),
+        "given": ", with the inputs among its parameters" if names else "",
+        "named_initial": ", ".join(f"{name} = {value!r}" for name, value in starts),
+        "jumps": f"c{number_list(program.jumps, '()')}",
+        "inputs": "\n".join(_r_input(known, dialect) for known in program.inputs),
+        "known": ", ".join(f"{name} = {name}" for name in names),
+        "unpack": "\n".join(unpack),
+        "derivatives": ",\n".join(f"    {row}" for row in _derivatives(program, dialect)),
+    }
+
+
+def _r_input(known: Known, dialect: Dialect) -> str:
+    """Return an input of the data as a function of time in R."""
+    name = function_name(known)
+    if known.formula is not None:
+        return f"# The known input {known.name}.\n{name} <- function(t) {write(known.formula, dialect)}\n"
+    rows = ",\n".join(f"    {', '.join(map(repr, row))}" for row in known.pieces.tolist())
+    last = str(max(len(known.knots) - 1, 1))
+    return piece("r-table", {**table_fields(known, "()", "()"), "pieces": rows, "last": last})
+
+
+def _rxode2(program: Program, shared: Mapping[str, str]) -> Fields:
+    dialect = replace(_with_inputs(_JULIA, program, "{}"), call=_rxode2_call)
+    slopes = zip(program.names.values(), _derivatives(program, dialect), strict=True)
+    starts = zip(program.names.values(), program.initial, strict=True)
+    sampled = [known for known in program.inputs if known.formula is None]
+    given = [(function_name(known), known.formula) for known in program.inputs if known.formula is not None]
+    names = [function_name(known) for known in sampled]
+    held = all(known.kind is Interpolation.HOLD for known in sampled)
+    return {
+        "parameters": parameter_lines(program.parameters, "  {} <- {}  # +- {}", repr),
+        "formulas": "\n".join(f"  {name} <- {write(formula, dialect)}" for name, formula in given),
+        "derivatives": "\n".join(f"  d/dt({name}) <- {slope}" for name, slope in slopes),
+        "starts": "\n".join(f"  {name}(0) <- {value!r}" for name, value in starts),
+        "inputs": "\n".join(_r_input(known, dialect) for known in sampled),
+        "knots": "".join(f", environment({name})$knots" for name in names),
+        "covariates": "\n".join(f"events${name} <- sapply(events$time, {name})" for name in names),
+        "joined": "locf" if sampled and held else "linear",
+    }
+
+
+def _rxode2_call(function: Function, argument: str) -> str:
+    if function.name == "sign":
+        return f"(({argument} > 0) - ({argument} < 0))"
+    return f"{function.name}({argument})"
+
+
 def _sides(program: Program, dialect: Dialect, row: str, vanishing: str, slope: str) -> Fields:
     """Return the derivatives, or the residuals that vanish, one row for each element of the state vector."""
     if program.explicit:
@@ -298,3 +382,7 @@ C = Language(suffix=".c", dialect=_C, fields=_c, implicit=False)
 JULIA = Language(suffix=".jl", dialect=_JULIA, fields=_julia, implicit=True)
 MATLAB = Language(suffix=".m", dialect=_MATLAB, fields=_matlab, implicit=True)
 MODELICA = Language(suffix=".mo", dialect=_MODELICA, fields=_modelica, implicit=True)
+R = Language(suffix=".R", dialect=_JULIA, fields=_r, implicit=False)
+RXODE2 = Language(suffix=".R", dialect=_JULIA, fields=_rxode2, implicit=False)
+SBML = Language(suffix=".xml", dialect=_JULIA, fields=sbml.fields, implicit=False)
+SBML_WITH_STARTS = replace(SBML, fields=sbml.fields_with_starts)

@@ -13,7 +13,7 @@ from scipy.linalg import expm
 
 from gode.arrays import Float
 from gode.discovery import Discovery
-from gode.discovery.called import by_columns
+from gode.discovery.framing import by_columns
 from gode.discovery.quality import start_names
 from gode.equation import Law
 from gode.equation.operators import KINKED

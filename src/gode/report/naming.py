@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from gode.data import Dataset
-from gode.data.labels import plain_label, unit_of
-from gode.discovery.called import shown
+from gode.data.dataset import plain_label, unit_of
+from gode.discovery.framing import shown
 
 TINY = 1e-8  # relative size of a number that counts as zero
 CYCLES = {"s": "Hz", "sec": "Hz", "second": "Hz", "seconds": "Hz", "ms": "kHz", "us": "MHz", "µs": "MHz"}

@@ -14,7 +14,7 @@ from contourpy import contour_generator
 from gode.arrays import Float
 from gode.data.dataset import cycles
 from gode.discovery import Discovery, Finding
-from gode.discovery.called import shown
+from gode.discovery.framing import shown
 from gode.discovery.residuals import Channel, Series, channels
 from gode.discovery.simulate import Scenario, simulate
 from gode.equation.tree import TIME, depends_on

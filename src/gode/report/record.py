@@ -12,22 +12,19 @@ import numpy as np
 from gode import __version__
 from gode.arrays import Float
 from gode.choices import Preset
-from gode.codec import Json, decode, decode_array, encode, member
+from gode.codec import Json, check_value, decode, decode_array, encode, member
 from gode.data import Dataset, Run, Smooth, make_run
 from gode.data.columns import STATES, channel_names
-from gode.data.dataset import Input, chosen_interpolation
-from gode.data.labels import by_column
+from gode.data.dataset import Input, Limits, by_column, chosen_interpolation
+from gode.data.doses import Dose
 from gode.data.smoothing import resampled
 from gode.data.states import check_names
 from gode.discovery import Discovery
 from gode.equation import System
 from gode.errors import FileError, GodeError
 from gode.files import read_bytes, replacing
-from gode.fitting.long_records import condensed
-from gode.fitting.prepare import Prepared, assemble, input_values
-from gode.fitting.target import state_places
-from gode.fitting.views import is_plain
-from gode.ranges import check_value
+from gode.fitting.prepare import Prepared, assemble, input_values, is_plain
+from gode.fitting.target import condensed, state_places
 from gode.search.checkpoint import candidate_of
 from gode.search.settings import Settings
 from gode.selection import Candidate, front, ties
@@ -235,6 +232,9 @@ def _run_json(run: Run) -> Json:
         "initial": encode(run.initial),
         "inputs": inputs,
         "interpolation": run.interpolation.value,
+        **({"doses": encode(run.doses)} if run.doses else {}),
+        **({} if run.limits is None else {"limits": encode(run.limits)}),
+        **({} if run.sd is None else {"sd": encode(run.sd)}),
     }
 
 
@@ -252,13 +252,48 @@ def _run(data: object, states: tuple[str, ...], where: str) -> Run:
         for name, v in given.items()
     }
     u, velocity, acceleration = observed if d == 1 else (observed[k::3].T for k in range(3))
+    doses = decode(tuple[Dose, ...], data.get("doses", []), f"{where}.doses")  # type: ignore[attr-defined]
+    if any(dose.channel not in range(3 * d) for dose in doses):
+        raise FileError(f"{where}.doses go into a state that the record does not have")
     run = make_run(
-        t, u=u, velocity=velocity, acceleration=acceleration, inputs=inputs, label=where, states=states
-    )
+        t, u=u, velocity=velocity, acceleration=acceleration, inputs=inputs, label=where, states=states,
+        doses=doses,
+    )  # fmt: skip
     if run.n_points != len(t):
         raise FileError(f"{where} has rows where nothing was observed")
     how = chosen_interpolation(None, data.get("interpolation", "auto"))  # type: ignore[attr-defined]
-    return replace(run, initial=initial, interpolation=how)
+    limits, sd = _limits(data, 3 * d, where), _errors(data, observed, where)
+    return replace(run, initial=initial, interpolation=how, limits=limits, sd=sd)
+
+
+def _errors(data: object, observed: Float, where: str) -> Float | None:
+    """Return the given standard errors of a run; most records have none."""
+    if not isinstance(data, dict) or "sd" not in data:
+        return None
+    sd = decode_array(data["sd"], f"{where}.sd", observed.shape)
+    given = np.isfinite(sd).any(axis=1, keepdims=True) & np.isfinite(observed)
+    if np.any(given & ~(sd > 0)):
+        raise FileError(f"{where}.sd must be positive wherever there is a reading")
+    return sd
+
+
+def _limits(data: object, n_channels: int, where: str) -> Limits | None:
+    """Return the readings of a run that are known as limits only; older records have none."""
+    if not isinstance(data, dict) or "limits" not in data:
+        return None
+    found = decode(Limits, data["limits"], f"{where}.limits")
+    channel = found.channel.astype(np.int64)
+    if not len(found.t) == len(channel) == len(found.low) == len(found.high):
+        raise FileError(f"{where}.limits must have as many times as channels and limits on both sides")
+    if np.any((channel != found.channel) | (channel < 0) | (channel >= n_channels)):
+        raise FileError(f"{where}.limits.channel must be numbers from 0 to {n_channels - 1}")
+    if (
+        not np.all(np.isfinite(found.t))
+        or np.any(np.diff(found.t) < 0)
+        or not np.all(found.low <= found.high)
+    ):
+        raise FileError(f"{where}.limits must have times that do not fall, and low values below high ones")
+    return replace(found, channel=channel)
 
 
 def _smooth(data: object, runs: tuple[Run, Run], states: tuple[str, ...], where: str) -> Smooth:

@@ -3,21 +3,30 @@
 import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
+from typing import Any
 
 import numpy as np
 
 from gode.choices import Preset
 from gode.data import Dataset
+from gode.data.doses import Dose
 from gode.discovery import Discovery
-from gode.discovery.called import called, shown
+from gode.discovery.framing import called, shown
 from gode.fitting.population import ALL, CHOSEN
+from gode.options.checks import AUTO
+from gode.options.entry import Option, Takes, flags_of
+from gode.options.table import Measurements, Searching, Seed
 from gode.paper import paper_grammar
-from gode.search.settings import AUTO, Settings
+from gode.search.settings import Settings
 
 ARGUMENTS = (("u", "u"), ("u'", "velocity"), ("u''", "acceleration"))
 COLUMNS = {"t": "time", "run": "run"}  # columns of a file, and the options that name them
 SIGNAL = {"u": "u", "u'": "velocity", "u''": "acceleration", "F": "force"}  # the same of a single signal
-OPTIONS = ("order", "grammar", "preset", "effort", "start", "without", "seed")
+MOST_DOSES = 24  # More doses than this are named, not listed.
+FIT = flags_of(Measurements)
+DISCOVER = flags_of(Measurements, Searching, Seed)
+FIRST = ("order", "grammar", "implicit")  # settings that are listed before the others
+ALWAYS = ("order", "effort", "seed")  # options that are told where they are the defaults, too
 
 
 def python_call(discovery: Discovery) -> str:
@@ -32,25 +41,16 @@ def python_call(discovery: Discovery) -> str:
     own = called(dataset)
     states = [own.get(state, state) for state in dataset.states]
     given += [f"names={states!r}"] if states != ["u"] else []
+    given += ["sd=sd"] if any(run.sd is not None for run in dataset.runs) else []
     if dataset.inputs:
         given.append(f"force={_force_argument(discovery)}")
-    if discovery.settings.interpolation != "auto":
-        given.append(f"interpolation={discovery.settings.interpolation!r}")
-    given += ["keep_outliers=True"] if dataset.keep_outliers else []
-    known = _known_initial(discovery)
-    given += [f"initial={(known if several else known[0])!r}"] if known else []
+    given += [f"doses={_doses_argument(discovery)}"] if dataset.is_dosed else []
+    given += [f"{name}={value!r}" for name, value in _options(discovery).items()]
+    head = "d = gode.discover(t"
     if not discovery.settings.grammar:
         texts = _equations(discovery)
         head = f"d = gode.fit({texts if system else texts[0]!r}, t"
-        given += [f"individual={_individual(discovery)!r}"] if discovery.settings.individual else []
-        given += [f"{name}={value!r}" for name, value in _values(discovery).items()]
-        return f"import gode\n\n{comment}{', '.join([head, *given])})"
-    options = [f"{name}={value!r}" for name, value in _options(discovery).items()]
-    options += (
-        [f"frame={'; '.join(discovery.settings.known.frame)!r}"] if discovery.settings.known.frame else []
-    )
-    options += [f"{name}={value!r}" for name, value in _values(discovery).items()]
-    return f"import gode\n\n{comment}{', '.join(['d = gode.discover(t', *given, *options])})"
+    return f"import gode\n\n{comment}{', '.join([head, *given])})"
 
 
 def command(discovery: Discovery) -> str:
@@ -60,51 +60,53 @@ def command(discovery: Discovery) -> str:
         words = ["gode", "fit", "; ".join(_equations(discovery)), "data.csv"]
     for role, column in _columns(discovery).items():
         words += [f"--{role}", column]
+    if any(run.sd is not None for run in discovery.prepared.dataset.runs):
+        words += ["--sd", discovery.prepared.dataset.labels.get("sd", "sd")]
     for edit in discovery.prepared.dataset.edits:
         words += ["--edit", edit]
-    words += ["--keep-outliers"] if discovery.prepared.dataset.keep_outliers else []
-    if discovery.settings.interpolation != "auto":
-        words += ["--interpolation", discovery.settings.interpolation]
-    for values in _known_initial(discovery):
-        words += ["--initial", ",".join(f"{x:.15g}" for x in np.ravel(values))]
-    if discovery.settings.individual:
-        words += ["--individual", ",".join(discovery.settings.individual)]
-    for name, value in _options(discovery).items() if discovery.settings.grammar else ():
-        if name == "individual":
-            continue
-        for each in value if isinstance(value, list) else [value]:
-            words += [f"--{name}", str(each)]
-    known = discovery.settings.known
-    words += ["--frame", "; ".join(known.frame)] if known.frame and discovery.settings.grammar else []
-    words += [word for name, value in known.fixed for word in ("--fix", f"{name}={value:.15g}")]
-    words += [word for name in known.assume for word in ("--assume", name)]
-    words += [word for name, unit in known.units for word in ("--units", f"{name}={unit}")]
-    words += [word for bound in known.bounds for word in ("--bounds", _bound_text(*bound))]
+    words += [word for text in _dosed(discovery) for word in ("--dose", text)]
+    for name, value in _options(discovery).items():
+        words += _words(DISCOVER[name], _initial_words(discovery) if name == "initial" else value)
     return " ".join(shlex.quote(word) for word in words)
+
+
+def _dosed(discovery: Discovery) -> list[str]:
+    """Return the states that were dosed, each with the name of a column of amounts."""
+    dataset = discovery.prepared.dataset
+    channels = dict.fromkeys(dose.channel for run in dataset.runs for dose in run.doses)
+    names = [
+        shown(dataset, dataset.states[channel // 3] + "'" * (channel % 3)) for channel in sorted(channels)
+    ]
+    return [f"amt:{name}" for name in names]
+
+
+def _doses_argument(discovery: Discovery) -> str:
+    """Return the doses as an argument: rows, or the name of a list where there are many."""
+    dataset = discovery.prepared.dataset
+    if sum(len(run.doses) for run in dataset.runs) > MOST_DOSES:
+        return "doses"
+    rows = [[_dose_row(dataset, dose) for dose in run.doses] for run in dataset.runs]
+    return repr(rows if len(rows) > 1 else rows[0])
+
+
+def _dose_row(dataset: Dataset, dose: Dose) -> tuple[str | float | bool, ...]:
+    name = shown(dataset, dataset.states[dose.channel // 3] + "'" * (dose.channel % 3))
+    row = name, dose.t, dose.amount, dose.duration, dose.first
+    return row if dose.first else row[:4] if dose.duration else row[:3]
+
+
+def _words(option: Option, value: object) -> list[str]:
+    """Return an option with its value as words of a command, as often as it takes."""
+    if option.takes is Takes.NOTHING:
+        return [option.flag]
+    texts = option.text(value) if option.text else value if isinstance(value, list) else [value]
+    return [word for text in texts for word in (option.flag, str(text))]
 
 
 def _equations(discovery: Discovery) -> list[str]:
     """Return the equations that were fitted, as they were given."""
     given = [text.strip() for text in discovery.settings.known.frame]
     return given or str(discovery.candidates[0].equation.skeleton).splitlines()
-
-
-def _values(discovery: Discovery) -> dict[str, object]:
-    """Return the values and bounds of constants that were given."""
-    known = discovery.settings.known
-    bounds = {name: tuple(x if np.isfinite(x) else None for x in pair) for name, *pair in known.bounds}
-    given = {
-        "fixed": dict(known.fixed),
-        "bounds": bounds,
-        "units": dict(known.units),
-        "assume": list(known.assume),
-    }
-    return {name: value for name, value in given.items() if value}
-
-
-def _bound_text(name: str, low: float, high: float) -> str:
-    low_text, high_text = (f"{x:.15g}" if np.isfinite(x) else "" for x in (low, high))
-    return f"{name}={low_text}:{high_text}"
 
 
 def _columns(discovery: Discovery) -> dict[str, str]:
@@ -149,7 +151,8 @@ def settings_rows(discovery: Discovery) -> list[tuple[str, str]]:
     """Return the settings that differ from the defaults, with their values; the record holds all."""
     own = discovery.settings
     usual = dict(_flat("", asdict(Settings(order=own.order, grammar=""))))
-    return [row for row in _flat("", asdict(own)) if row[0] == "order" or row[1] != usual[row[0]]]
+    rows = sorted(_flat("", asdict(own)), key=lambda row: row[0] not in FIRST)
+    return [row for row in rows if row[0] == "order" or row[1] != usual[row[0]]]
 
 
 def _flat(prefix: str, values: Mapping[str, object]) -> Iterator[tuple[str, str]]:
@@ -189,6 +192,11 @@ def _formula(discovery: Discovery, name: str) -> str | None:
     return texts.pop() if len(texts) == 1 else None
 
 
+def _initial_words(discovery: Discovery) -> list[str]:
+    """Return the known initial values of each run as words."""
+    return [",".join(f"{x:.15g}" for x in np.ravel(values)) for values in _known_initial(discovery)]
+
+
 def _known_initial(discovery: Discovery) -> list[list[float] | list[list[float]]]:
     """Return the known initial values of each run, of several states by state; nothing if none are known."""
     order = discovery.settings.order
@@ -206,23 +214,39 @@ def _individual(discovery: Discovery) -> bool | str | list[str]:
 
 
 def _options(discovery: Discovery) -> dict[str, object]:
-    """Return the options of `discover` that differ from its defaults."""
-    settings = discovery.settings
-    given = asdict(settings)
-    values = {name: given[name] for name in OPTIONS if given[name] not in (None, (), "default")}
-    usual = paper_grammar(settings.order, forced=bool(discovery.prepared.dataset.inputs))
+    """Return the other options of the call that differ from their defaults, by name, as they are in Python.
+
+    They are found by their names among the settings, what was known, and the data, which a record keeps.
+    """
+    settings, dataset = discovery.settings, discovery.prepared.dataset
+    initial = _known_initial(discovery)
+    values: dict[str, Any] = {**vars(dataset), **vars(settings.known), **vars(settings)}
+    values |= {
+        "initial": initial if len(dataset.runs) > 1 else initial[0] if initial else None,
+        "grammar": _grammar(discovery),
+        "order": AUTO if settings.share < 1 else settings.order,
+        "individual": _individual(discovery) if settings.individual else False,
+        "frame": "; ".join(settings.known.frame) or None,
+        "fixed": dict(settings.known.fixed),
+        "units": dict(settings.known.units),
+        "bounds": {
+            name: tuple(x if np.isfinite(x) else None for x in pair) for name, *pair in settings.known.bounds
+        },
+    }
+    found = {}
+    for name, option in (DISCOVER if settings.grammar else FIT).items():
+        value = list(values[name]) if isinstance(values.get(name), tuple) else values.get(name)
+        is_usual = value in (option.default, [], {}, None)
+        if name in values and not (is_usual and name not in ALWAYS):
+            found[name] = value
     if settings.known.frame:
-        del values["order"]
-    if (
-        settings.implicit
-        or settings.known.frame
-        or (settings.preset == Preset.PAPER and settings.grammar == usual)
-    ):
-        del values["grammar"]
-    if settings.share < 1:
-        values["order"] = AUTO
-    if settings.individual:
-        values["individual"] = _individual(discovery)
-    if "without" in values:
-        values["without"] = list(values["without"])
-    return values
+        found.pop("order", None)  # it is that of the frame
+    return found
+
+
+def _grammar(discovery: Discovery) -> str | None:
+    """Return the grammar that was asked for; None where it follows from the other options."""
+    settings = discovery.settings
+    usual = paper_grammar(settings.order, forced=bool(discovery.prepared.dataset.inputs))
+    by_paper = settings.preset == Preset.PAPER and settings.grammar == usual
+    return None if settings.implicit or settings.known.frame or by_paper else settings.grammar

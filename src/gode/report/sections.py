@@ -10,12 +10,12 @@ import numpy as np
 from gode.choices import Preset
 from gode.data import Dataset
 from gode.data.columns import channel_names
-from gode.data.labels import plain_label
+from gode.data.dataset import plain_label
 from gode.data.noise import NoiseKind
 from gode.discovery import Constant, Discovery, Finding
-from gode.discovery.called import called, column_of, shown
 from gode.discovery.causes import UNMEASURED
 from gode.discovery.constants import UNDETERMINED
+from gode.discovery.framing import called, column_of, shown
 from gode.discovery.inputs import input_words
 from gode.discovery.invariants import conserved_words, force_of, potential_values
 from gode.discovery.quality import POOR_MISFIT, Verdict, start_names

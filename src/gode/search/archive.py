@@ -11,9 +11,8 @@ from enum import StrEnum
 from math import nan
 
 from gode.equation import Law
-from gode.fitting.long_records import shorter
 from gode.fitting.prepare import Prepared
-from gode.fitting.target import Target
+from gode.fitting.target import Target, shorter
 from gode.search.cheap import LARGEST_SUM, ObjectiveConfig
 from gode.search.interrupts import Interrupts
 from gode.search.settings import Effort, SearchConfig, Settings

@@ -40,8 +40,7 @@ from gode.equation.tree import (
 )
 from gode.fitting import ConstantsConfig, Form, Regression, fit_constants
 from gode.fitting.constants import fit_each
-from gode.fitting.starts import term_at_starts
-from gode.fitting.varpro import transform
+from gode.fitting.varpro import term_at_starts, transform
 from gode.search.assumptions import keeps
 from gode.search.templates import Bodies, SumTemplate, Template, Vocabulary
 from gode.selection import SelectionConfig

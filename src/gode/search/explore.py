@@ -15,7 +15,7 @@ from gode.errors import GrammarError, ModelError
 from gode.fitting import Form, fit_constants
 from gode.fitting.prepare import Prepared
 from gode.model import LatentSpace, Listing, load_model, open_space
-from gode.model.spaces import equation_space
+from gode.model.latent import equation_space
 from gode.search.archive import Archive, Stage
 from gode.search.assumptions import KEEPS_ZERO
 from gode.search.cheap import Objective, ObjectiveConfig, best_sums

@@ -4,12 +4,10 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from gode.equation.fixing import Bounds
-from gode.equation.parse_frame import split_equations
+from gode.equation.frame import split_equations
 from gode.errors import ConfigError
+from gode.options.table import Bounds, Texts
 from gode.search.assumptions import checked_assumptions
-
-Texts = str | Sequence[str] | Mapping[str, str]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,34 +2,187 @@
 
 The solution of a law is a better smoother than one that knows nothing of the other states, so that a system
 is searched a second time along the solution of the best law of the first pass.
+
+Each equation was sought with the other states as known signals. Its best candidates are combined, and the
+best laws are changed in one equation at a time: another candidate, a term less, more or in place of another.
 """
 
+import heapq
 from collections.abc import Callable, Iterator, MutableMapping, Sequence
 from dataclasses import replace
 from types import TracebackType
 
 import numpy as np
 
-from gode.data.labels import column_units
+from gode.data.dataset import column_units
+from gode.equation import Equation, Law, Skeleton
 from gode.equation.dimensions import columns_of_view
 from gode.equation.frame import Frame
 from gode.equation.system import seen_to_display
-from gode.fitting.prepare import Prepared, assemble, retraced
-from gode.fitting.views import along, is_plain, view
+from gode.equation.tree import renumber
+from gode.fitting import fit_constants
+from gode.fitting.prepare import Prepared, along, assemble, is_plain, retraced, view
 from gode.model import LatentSpace, Listing
-from gode.search.archive import Archive, Stage, Step
-from gode.search.assumptions import REST, satisfies, told
-from gode.search.common import share_over_runs
-from gode.search.costs import cost_of
-from gode.search.coupling import best_combinations, couple, initial_of, laws_of, share_constants
+from gode.search.archive import Archive, Initial, Key, Stage, Step
+from gode.search.assumptions import REST, keeps, satisfies, told
+from gode.search.cheap import sought
 from gode.search.decided import is_at_noise, is_decided
 from gode.search.explore import Region, explore, explore_sums, make_regions, plainest, score_sums
 from gode.search.interrupts import Interrupts
-from gode.search.refine import Search, glance, refine, step_away
+from gode.search.refine import (
+    Search,
+    better_rows,
+    better_start,
+    glance,
+    good_neighbours,
+    refine,
+    step_away,
+)
 from gode.search.settings import Settings
+from gode.search.simplify import share_over_runs, shared
 from gode.search.templates import FrameTemplate, SumTemplate, Template
 from gode.search.workers import Start, Workers
 from gode.selection import Candidate
+
+
+def couple(
+    searches: Sequence[Search], archive: Archive, rounds: int, seeds: Sequence[Candidate] = ()
+) -> None:
+    """Fit combinations of the best equations of each state, then change the best laws until none is better.
+
+    Args:
+        rounds: how often the best law is changed, at most.
+        seeds: laws to fit as well, from where their fits ended.
+    """
+    look = archive.settings.search
+    tops = [search.archive.leaders() for search in searches]
+    if all(tops):
+        found = [
+            law
+            for chosen in best_combinations([[c.criterion for c in top] for top in tops], look.combinations)
+            for law in laws_of(archive, [tops[s][i].single for s, i in enumerate(chosen)], searches)
+        ]
+        for seed in seeds:
+            archive.solve([seed.equation], Stage.COUPLING, initial_of(seed))
+        archive.solve(found, Stage.COUPLING)
+        archive.improve([law for law in found[: look.grown] if _is_far(law, archive)], Stage.COUPLING)
+    changed: set[Key] = set()
+    for _ in range(rounds):
+        waiting = [c for c in archive.leaders()[:2] if c.equation.skeleton.key not in changed]
+        if not waiting:
+            break
+        leader = waiting[0]
+        changed.add(leader.equation.skeleton.key)
+        archive.solve(list(variants(leader, searches, archive)), Stage.COUPLING, initial_of(leader))
+    share_constants(archive)
+
+
+def _is_far(law: Law, archive: Archive) -> bool:
+    fitted = archive.candidates.get(law.skeleton.key)
+    return fitted is None or fitted.rms > archive.settings.shooting.far
+
+
+def initial_of(candidate: Candidate) -> Initial:
+    """Return the initial values of a fit, from which another may start."""
+    return tuple(tuple(run) for run in candidate.initial.tolist())
+
+
+def share_constants(archive: Archive) -> None:
+    """Fit the best laws once more with constants that may be one held equal."""
+    leaders = archive.leaders()
+    near = [c for c in leaders if c.criterion < leaders[0].criterion + archive.settings.search.nearby]
+    for candidate in near:
+        law = shared(candidate, archive.prepared.floor)
+        if law is not None:
+            archive.solve([law], Stage.SHARING, initial_of(candidate))
+
+
+def laws_of(archive: Archive, equations: Sequence[Equation], searches: Sequence[Search]) -> Iterator[Law]:
+    """Yield the laws that equations for all states suggest."""
+    objectives = [search.regions[0].objective for search in searches]
+
+    def fit(state: int, skeleton: Skeleton) -> Equation | None:
+        objective = objectives[state]
+        return fit_constants(skeleton, objective.problems[0], config=objective.fit).equation
+
+    yield from objectives[0].template.laws(archive.prepared.dataset, equations, fit)
+
+
+def best_combinations(criteria: Sequence[Sequence[float]], n: int) -> Iterator[tuple[int, ...]]:
+    """Yield the `n` combinations of one of each list with the least sums, each list in increasing order."""
+    first = (0,) * len(criteria)
+    heap, seen = [(sum(row[0] for row in criteria), first)], {first}
+    while heap and n > 0:
+        total, chosen = heapq.heappop(heap)
+        yield chosen
+        n -= 1
+        for s, i in enumerate(chosen):
+            more = (*chosen[:s], i + 1, *chosen[s + 1 :])
+            if i + 1 < len(criteria[s]) and more not in seen:
+                seen.add(more)
+                heapq.heappush(heap, (total - criteria[s][i] + criteria[s][i + 1], more))
+
+
+def variants(leader: Candidate, searches: Sequence[Search], archive: Archive) -> Iterator[Law]:
+    """Yield the law with one of its equations changed."""
+    settings, dataset = archive.settings, archive.prepared.dataset
+    for search in searches:
+        region = search.regions[0]
+        part = region.template.part(leader.equation)
+        if part is None:
+            continue
+        others = [c.single for c in search.archive.leaders()[: settings.search.exchanged]]
+        close = good_neighbours(part.skeleton, region, archive, settings.budget.per_round)
+        near = [better_start(skeleton, part, region.objective, search.archive) for skeleton in close]
+        for equation in [*near, *others]:
+            if equation.skeleton != part.skeleton:
+                yield region.template.changed(leader.equation, equation, dataset)
+
+
+def cost_of(
+    name: str,
+    best: Candidate,
+    searches: Sequence[Search],
+    archive: Archive,
+    regions: Callable[[int], list[Region]],
+) -> float:
+    """Return by how much the criterion falls without an assumption: of laws near the best that break it.
+
+    Args:
+        regions: where to look for the equation of one state if nothing of it is assumed.
+    """
+    if name.startswith(REST):
+        starts = [Start(searches[0].regions[0].template.without_rest(best.equation))]
+    elif len(searches) == 1:
+        starts = [
+            start for start in _near(best, regions(0)[0], archive) if _breaks(start.equation, name, searches)
+        ]
+    else:
+        freed = [Search(regions(own), search.archive) for own, search in enumerate(searches)]
+        starts = [Start(law) for law in variants(best, freed, archive) if _breaks(law, name, searches)]
+    here = [start._replace(whole=archive.whole, initial=initial_of(best)) for start in starts]
+    tried = [archive.workers.fit(start) for start in here]
+    return best.criterion - min([best.criterion, *(c.criterion for c in tried if c is not None)])
+
+
+def _near(best: Candidate, region: Region, archive: Archive) -> Iterator[Start]:
+    """Yield the equations near the best one, each run with its own constants where it has some."""
+    for skeleton in good_neighbours(best.single.skeleton, region, archive, archive.settings.budget.per_round):
+        if best.own is None:
+            yield Start(better_start(skeleton, best.single, region.objective, archive))
+        else:
+            rows = better_rows(skeleton, best, region.objective, archive)
+            yield Start(Equation(skeleton, tuple(np.median(rows, axis=0).tolist())), each=rows)
+
+
+def _breaks(law: Law, name: str, searches: Sequence[Search]) -> bool:
+    """Tell whether a term of a law does not keep an assumption."""
+    return not all(
+        keeps(renumber(body), (name,), part.order)
+        for part, search in zip(law.skeleton.parts, searches, strict=True)
+        for body in sought(search.regions[0].template, part)
+    )
+
 
 RESCUED = (1, 5, 50)  # best of every size by the cheap score: solved in turn after an interruption
 COMBINED = 3  # combinations of the equations of states that are tried then

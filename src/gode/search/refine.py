@@ -13,9 +13,8 @@ from gode.fitting.constants import fit_each
 from gode.fitting.shooting import start_error
 from gode.search.archive import Archive, Key, Stage
 from gode.search.cheap import Objective, Rows, Scored
-from gode.search.expansion import expanded
 from gode.search.explore import Region
-from gode.search.rounding import rounded
+from gode.search.simplify import expanded, rounded
 from gode.search.templates import borrowed, deletions, neighbours
 from gode.selection import Candidate
 

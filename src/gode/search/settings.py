@@ -1,9 +1,6 @@
 """What the user may choose about a discovery, and what each effort means."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from operator import index
-from typing import Final, TypeVar
 
 from gode.choices import EffortName, Preset
 from gode.data import Interpolation
@@ -13,10 +10,12 @@ from gode.equation.tree import symbols
 from gode.errors import ConfigError
 from gode.fitting import ConstantsConfig
 from gode.fitting.trajectory import ShootConfig
+from gode.options.calls import checked
+from gode.options.checks import ORDERS, whole
+from gode.options.entry import options_of
+from gode.options.table import DiscoverOptions
 from gode.search.known import Known
 from gode.selection import SelectionConfig
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,7 +66,6 @@ PARTS = {  # single parts of the search, each with about as many cheap fits as "
     "moves": Effort(library=1000, rounds=6, per_round=10),
 }
 ALL = Effort(vocabulary=0, per_size=24)  # of a grammar whose skeletons are all tried, and nothing else
-AUTO: Final = "auto"  # the order that explains the data better
 GRAMMARS = {1: "first-order", 2: "second-order"}
 IMPLICIT = "implicit"
 SYSTEMS = "systems"  # of one equation of a system
@@ -104,22 +102,33 @@ class LatentConfig:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings:
-    """All choices of one discovery; enough to repeat it."""
+class Choices:
+    """What the user chose of a search, by the names of the table of options; see `gode.options`."""
 
-    order: int
-    grammar: str
-    implicit: bool = False  # whether to look for implicit equations too
     preset: str = Preset.DEFAULT.value
     effort: str = EffortName.NORMAL.value
     start: str | None = None
     without: tuple[str, ...] = ()
     seed: int = 0
+    individual: tuple[str, ...] = ()  # constants that each run has for itself: all, auto, or their names
+    known: Known = field(default_factory=Known)
+
+    def __post_init__(self) -> None:
+        for name, option in options_of(DiscoverOptions).items():
+            if name in vars(self):
+                checked(option, vars(self)[name])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings(Choices):
+    """All choices of one discovery; enough to repeat it."""
+
+    order: int
+    grammar: str
+    implicit: bool = False  # whether to look for implicit equations too
     interpolation: str = Interpolation.AUTO.value  # of the samples of an input
     share: float = 1.0  # of the effort: less where other orders were tried, too
-    individual: tuple[str, ...] = ()  # constants that each run has for itself: all, auto, or their names
     listed: int = 0  # skeletons, where all that the grammar writes were tried
-    known: Known = field(default_factory=Known)
     search: SearchConfig = field(default_factory=SearchConfig)
     latent: LatentConfig = field(default_factory=LatentConfig)
     constants: ConstantsConfig = field(default_factory=lambda: ConstantsConfig(max_constants=8))
@@ -127,14 +136,11 @@ class Settings:
     selection: SelectionConfig = field(default_factory=SelectionConfig)
 
     def __post_init__(self) -> None:
-        if whole(self.order) not in (1, 2):
+        if whole(self.order) not in ORDERS:
             raise ConfigError(f"order must be 1 or 2, got {self.order!r}")
-        if not isinstance(self.preset, str) or self.preset not in list(Preset):
-            raise ConfigError(f"preset must be one of {', '.join(Preset)}, got {self.preset!r}")
+        super().__post_init__()
         if not isinstance(self.effort, str) or self.effort not in EFFORTS | PARTS:
             raise ConfigError(f"effort must be one of {', '.join(EFFORTS)}, got {self.effort!r}")
-        if whole(self.seed) < 0:
-            raise ConfigError(f"seed must be a whole number from 0 on, got {self.seed!r}")
         needed = [word for word in self.without if word in NEEDED and self.preset != Preset.PAPER]
         if needed:
             raise ConfigError(
@@ -149,31 +155,6 @@ class Settings:
         if self.listed:
             return replace(ALL, library=self.listed)
         return (EFFORTS | PARTS)[self.effort]
-
-
-def whole(value: object) -> int:
-    """Return a whole number as it is, and -1, which no option may be, for anything else."""
-    return value if isinstance(value, int) and not isinstance(value, bool) else -1
-
-
-def plain(value: T) -> T:
-    """Return a whole number of NumPy as one of Python, which a record can hold; anything else as it is."""
-    try:
-        return value if isinstance(value, bool) else index(value)  # type: ignore[arg-type, return-value]
-    except TypeError:  # refused where the option is checked
-        return value
-
-
-def words(value: object) -> tuple[str, ...]:
-    """Return one symbol or several as a tuple.
-
-    Raises:
-        ConfigError: if they are not text.
-    """
-    given = [value] if isinstance(value, str) else list(value) if isinstance(value, Iterable) else [value]
-    if not all(isinstance(word, str) for word in given):
-        raise ConfigError(f"without must be symbols as text, such as ['log', 't'], got {value!r}")
-    return tuple(given)
 
 
 def check_start(settings: Settings, inputs: tuple[str, ...]) -> None:

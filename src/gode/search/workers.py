@@ -22,13 +22,14 @@ from gode.arrays import Bool, Float
 from gode.data import Dataset
 from gode.equation import Law
 from gode.errors import ConfigError
-from gode.fitting.aliasing import is_resolved
 from gode.fitting.population import own_places
 from gode.fitting.prepare import Prepared
+from gode.fitting.problem import is_resolved
 from gode.fitting.shooting import shoot
 from gode.fitting.target import Target
 from gode.fitting.trajectory import ShootConfig
-from gode.search.settings import Settings, whole
+from gode.options.checks import whole
+from gode.search.settings import Settings
 from gode.search.zero_starts import is_positive, may_be_zero, with_zeros
 from gode.selection import Candidate, judge
 

@@ -1,20 +1,257 @@
-"""Explicit equations and systems by Dormand and Prince's method of order 5(4), with dense output (compiled).
+"""Explicit equations and systems by Dormand and Prince's method of order 5(4), dense output (compiled).
 
 The state may carry sensitivities: its derivatives with respect to the constants and initial values,
 advanced by the same formulas, so that they are the exact derivatives of the computed solution. At a
 reversal under dry friction they leave out the change of its time.
+
+Only a single equation of second order sticks: in a system, which velocities rest together is a question of
+its own, and the solver steps over the reversals.
 """
 
 import math
 
 import numpy as np
 
-from gode.compiling import cached_njit
-from gode.equation.point import gradient_at_point, operands, value_at_point, weights_of
-from gode.solve.dormand import FIRST_SHARE, A, C, E, first_step, interpolate, is_beyond, is_fast
-from gode.solve.highest import highest_along
-from gode.solve.reading import add_squares, is_seen, read_signals
-from gode.solve.sticking import is_dry, rest, sticks
+from gode.compiling import cached_njit, inner_njit
+from gode.equation.interpreter import gradient_at_point, operands, value_at_point, weights_of
+from gode.equation.operators import CODES
+from gode.solve.giving import give, next_jump
+
+
+@inner_njit
+def read_signals(signals, t, x):
+    """Write the value of each input at time `t` into the last entries of the point `x`."""
+    n = len(signals.starts) - 1
+    for i in range(n):
+        low, high = signals.starts[i], signals.starts[i + 1] - 1
+        first = low
+        while high - low > 1:
+            middle = (low + high) // 2
+            if signals.knots[middle] <= t:
+                low = middle
+            else:
+                high = middle
+        d = t - signals.knots[max(low, first)]
+        c = signals.coefficients[low]
+        x[len(x) - n + i] = ((c[0] * d + c[1]) * d + c[2]) * d + c[3]
+
+
+@inner_njit
+def add_squares(observed, weights, out, first, last, channels, sse):
+    """Return `sse` plus the squared errors of samples first..last-1 in some channels."""
+    for i in range(first, last):
+        for d in channels:
+            if weights[i, d] > 0.0:
+                sse += ((observed[i, d] - out[d, i]) * weights[i, d]) ** 2
+    return sse
+
+
+@inner_njit
+def is_seen(weights, channel):
+    """Tell whether a channel was observed."""
+    total = 0.0
+    for i in range(len(weights)):
+        total += weights[i, channel]
+    return total > 0.0
+
+
+A = np.array(
+    [
+        [0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
+        [1 / 5, 0.0, 0.0, 0.0, 0.0, 0.0],
+        [3 / 40, 9 / 40, 0.0, 0.0, 0.0, 0.0],
+        [44 / 45, -56 / 15, 32 / 9, 0.0, 0.0, 0.0],
+        [19372 / 6561, -25360 / 2187, 64448 / 6561, -212 / 729, 0.0, 0.0],
+        [9017 / 3168, -355 / 33, 46732 / 5247, 49 / 176, -5103 / 18656, 0.0],
+        [35 / 384, 0.0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84],
+    ]
+)
+C = np.array([0.0, 1 / 5, 3 / 10, 4 / 5, 8 / 9, 1.0, 1.0])
+E = np.array([71 / 57600, 0.0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40])
+DENSE = np.array(
+    [
+        [1.0, -8048581381 / 2820520608, 8663915743 / 2820520608, -12715105075 / 11282082432],
+        [0.0, 0.0, 0.0, 0.0],
+        [0.0, 131558114200 / 32700410799, -68118460800 / 10900136933, 87487479700 / 32700410799],
+        [0.0, -1754552775 / 470086768, 14199869525 / 1410260304, -10690763975 / 1880347072],
+        [0.0, 127303824393 / 49829197408, -318862633887 / 49829197408, 701980252875 / 199316789632],
+        [0.0, -282668133 / 205662961, 2019193451 / 616988883, -1453857185 / 822651844],
+        [0.0, 40617522 / 29380423, -110615467 / 29380423, 69997945 / 29380423],
+    ]
+)
+FIRST_SHARE = 1e-2  # as a share of the span: first step, and scale of the error of a state that is zero
+
+
+@inner_njit
+def interpolate(y, k, h, theta, i, share, channel, out, sens):
+    """Write the state and its sensitivities at the share `theta` of a step as time number `i`."""
+    for s in range(7):
+        power = DENSE[s, 2] + theta * DENSE[s, 3]
+        share[s] = h * theta * (DENSE[s, 0] + theta * (DENSE[s, 1] + theta * power))
+    for j in range(y.shape[0]):
+        for p in range(y.shape[1]):
+            total = y[j, p]
+            for s in range(7):
+                total += share[s] * k[s, j, p]
+            if p == 0:
+                out[channel[j], i] = total
+            else:
+                sens[p - 1, channel[j], i] = total
+
+
+@inner_njit
+def first_step(y, k, span):
+    """Return a step over which the state changes by about one percent."""
+    h = FIRST_SHARE * span
+    for j in range(y.shape[0]):
+        if abs(k[0, j, 0]) > 0.0 and abs(y[j, 0]) > 0.0:
+            h = min(h, 0.01 * abs(y[j, 0]) / abs(k[0, j, 0]))
+    return max(h, 1e-8 * span)
+
+
+@inner_njit
+def is_fast(places, k, largest, span):
+    """Tell whether the highest derivative of a state is too large for its size."""
+    found = False
+    for e in range(len(places) - 1):
+        top = places[e + 1] - 1
+        found = found or abs(k[0, top, 0]) * span > 1e6 * largest[top]
+    return found
+
+
+@inner_njit
+def is_beyond(places, y, stage, bound):
+    """Tell whether a state is beyond its bound.
+
+    A stiff system throws small states far off, however small the step: there it has to have come near.
+    """
+    found = False
+    for e in range(len(bound)):
+        near = len(bound) == 1 or abs(y[places[e], 0]) >= 0.5 * bound[e]
+        found = found or (near and abs(stage[places[e], 0]) >= bound[e])
+    return found
+
+
+@inner_njit
+def highest_along(tape, layout, equation, left, active, weight, c, signals, t, n, param, x, out, sens):
+    """Write right-hand sides and sensitivities at the first `n` times; return whether all are finite."""
+    orders, channel = layout.orders, layout.channel
+    code, arg, literal, starts = tape.code, tape.arg, tape.literal, tape.starts
+    multiplier, linear = tape.multiplier, tape.linear
+    values, adjoint = np.empty(len(code)), np.empty(len(code))
+    gradient, slope = np.zeros((len(orders), len(c) + len(x))), np.zeros(len(orders))
+    doses, given = signals.doses, 0
+    rate, rate_slope = np.zeros(len(orders)), np.zeros((len(orders), len(param)))
+    unused = np.zeros((len(channel), 1 + len(param)))
+    finite = True
+    for i in range(n):
+        while next_jump(doses, given, t[i]) < t[i]:  # a reading comes before a dose at the same time
+            give(doses, given, c, param, unused, rate, rate_slope)
+            given += 1
+        x[0] = t[i]
+        for j in range(len(channel)):
+            x[1 + channel[j]] = out[channel[j], i]
+        if len(signals.starts) > 1:
+            read_signals(signals, t[i], x)
+        value_at_point(code, arg, literal, starts, left, c, weight, equation, x, values, slope)
+        for e in range(len(orders)):
+            top = 3 * e + orders[e]
+            out[top, i] = slope[e] + rate[e]
+            finite = finite and math.isfinite(out[top, i])
+        if len(param) == 0:
+            continue
+        gradient_at_point(
+            code,
+            arg,
+            starts,
+            multiplier,
+            linear,
+            left,
+            active,
+            weight,
+            equation,
+            values,
+            len(c),
+            adjoint,
+            gradient,
+        )
+        for e in range(len(orders)):
+            top = 3 * e + orders[e]
+            for p in range(len(param)):
+                change = 0.0 if param[p] < 0 else gradient[e, param[p]]
+                for j in range(len(channel)):
+                    change += gradient[e, len(c) + 1 + channel[j]] * sens[p, channel[j], i]
+                sens[p, top, i] = change + rate_slope[e, p]
+    return finite
+
+
+SIGN = CODES["sign"]
+TINY = 1e-14  # velocity that counts as zero, as a share of the largest
+LOOKS = 1000  # times in the span at which the end of sticking is looked for
+HALVINGS = 40  # bisections to find that time
+
+
+@inner_njit
+def is_dry(tape):
+    """Tell whether there is a sign function: friction that does not vanish with the velocity."""
+    found = False
+    for op in tape.code:  # np.any makes an array first, and takes its time to compile
+        found = found or op == SIGN
+    return found
+
+
+@inner_njit
+def rhs_at(tape, equation, slope, left, weight, c, signals, t, u, du, x, values):
+    """Return the right-hand side at a time, a place and a velocity."""
+    x[0], x[1], x[2] = t, u, du
+    if len(signals.starts) > 1:
+        read_signals(signals, t, x)
+    value_at_point(
+        tape.code, tape.arg, tape.literal, tape.starts, left, c, weight, equation, x, values, slope
+    )
+    return slope[0]
+
+
+@inner_njit
+def sticks(tape, equation, slope, left, weight, c, signals, t, u, fastest, x, values):
+    """Tell whether a body at rest stays so at time `t`."""
+    slow = TINY * fastest + 1e-300
+    ahead = rhs_at(tape, equation, slope, left, weight, c, signals, t, u, slow, x, values)
+    behind = rhs_at(tape, equation, slope, left, weight, c, signals, t, u, -slow, x, values)
+    return ahead < 0.0 and behind > 0.0
+
+
+@inner_njit
+def rest(
+    tape, equation, slope, left, weight, c, signals, t, now, done, y, fastest, x, values, out, sens, resting
+):
+    """Keep the velocity at zero while the body sticks; return its end and how many of `t` are past."""
+    for p in range(y.shape[1]):
+        y[1, p] = 0.0
+    while done < len(t):
+        until = min(t[done], now + (t[-1] - t[0]) / LOOKS)
+        if until <= now:  # below the spacing of floating-point numbers at large times
+            until = t[done]
+        if not sticks(tape, equation, slope, left, weight, c, signals, until, y[0, 0], fastest, x, values):
+            for _ in range(HALVINGS):
+                middle = 0.5 * (now + until)
+                if sticks(
+                    tape, equation, slope, left, weight, c, signals, middle, y[0, 0], fastest, x, values
+                ):
+                    now = middle
+                else:
+                    until = middle
+            push = rhs_at(tape, equation, slope, left, weight, c, signals, until, y[0, 0], 0.0, x, values)
+            y[1, 0] = math.copysign(TINY * fastest + 1e-300, push)
+            return until, done
+        now = until
+        if now == t[done]:
+            out[0, done], out[1, done], resting[done] = y[0, 0], 0.0, True
+            for p in range(sens.shape[0]):
+                sens[p, 0, done], sens[p, 1, done] = y[0, p + 1], 0.0
+            done += 1
+    return now, done
+
 
 DONE, DIVERGED, BUDGET, SINGULAR, NO_ROOT, WORSE = range(6)  # WORSE: the error exceeds the limit given
 
@@ -51,13 +288,19 @@ def solve_explicit(
     y, stage = np.zeros((size_y, n_param + 1)), np.zeros((size_y, n_param + 1))
     k = np.zeros((7, size_y, n_param + 1))
     largest, share = np.zeros(size_y), np.empty(7)
+    doses, given, lagging = signals.doses, 0, -1
+    rate, rate_slope, before = np.zeros(n_states), np.zeros((n_states, n_param)), np.zeros(size_y)
     for j in range(size_y):
         y[j, 0] = initial[j]
-        out[channel[j], 0] = initial[j]
     for p in range(n_param):
         if param[p] < 0:
             y[-param[p] - 1, p + 1] = 1.0
-        for j in range(size_y):
+    while next_jump(doses, given, t[0]) < t[0]:  # a dose that was given before the first reading
+        give(doses, given, c, param, y, rate, rate_slope)
+        given += 1
+    for j in range(size_y):
+        out[channel[j], 0] = y[j, 0]
+        for p in range(n_param):
             sens[p, channel[j], 0] = y[j, p + 1]
     equation = np.zeros(len(weight), np.int64)
     for e in range(n_states):
@@ -74,7 +317,7 @@ def solve_explicit(
     steps = 0
     status = DONE
     resting = np.zeros(len(t), np.bool_)
-    dry = n_states == 1 and size_y == 2 and is_dry(tape)
+    dry = n_states == 1 and size_y == 2 and len(doses.t) == 0 and is_dry(tape)
     turning = dry and y[1, 0] == 0.0
     jump = 0  # the next time at which an input jumps or bends: steps end there
     while done < len(t):
@@ -111,7 +354,14 @@ def solve_explicit(
             break
         while jump < len(signals.jumps) and signals.jumps[jump] <= now:
             jump += 1
+        while given < len(doses.t) and doses.t[given] <= now:
+            give(doses, given, c, param, y, rate, rate_slope)
+            if now > t[0] and doses.lag[given] >= 0:
+                lagging = doses.lag[given]
+            largest[doses.entry[given]] = max(largest[doses.entry[given]], abs(y[doses.entry[given], 0]))
+            given += 1
         end = min(signals.jumps[jump], t[-1]) if jump < len(signals.jumps) else t[-1]
+        end = next_jump(doses, given, end)
         wanted = h
         h = min(h, (end - now) * (1 + 1e-12))
         finite, crossing = True, False
@@ -134,7 +384,7 @@ def solve_explicit(
             value_at_point(code, arg, literal, starts, left, c, weight, equation, x, values, slope)
             for e in range(n_states):
                 low, top = places[e], places[e + 1] - 1
-                k[s, top, 0] = slope[e]
+                k[s, top, 0] = slope[e] + rate[e]
                 if top > low:
                     k[s, low, 0] = stage[top, 0]
                 finite = finite and math.isfinite(slope[e]) and abs(stage[low, 0]) < bound[e]
@@ -144,6 +394,12 @@ def solve_explicit(
                 break
             if n_param == 0:
                 continue
+            if s == 0 and lagging >= 0:  # the time of the dose is fitted
+                for p in range(n_param):
+                    for j in range(size_y if param[p] == lagging else 0):
+                        y[j, p + 1] += before[j] - k[0, j, 0]
+                        stage[j, p + 1] = y[j, p + 1]
+                lagging = -1
             gradient_at_point(
                 code,
                 arg,
@@ -169,7 +425,7 @@ def solve_explicit(
                         k[s, low, p + 1] = stage[top, p + 1]
                     if param[p] >= 0:
                         change += gradient[e, param[p]]
-                    k[s, top, p + 1] = change
+                    k[s, top, p + 1] = change + rate_slope[e, p]
         if not finite:
             if first == 0 and s == 0:
                 status, steps, done = SINGULAR, steps - 1, done if now > t[0] else 0
@@ -207,6 +463,8 @@ def solve_explicit(
         now += h
         if end < t[-1] and now >= end - 1e-9 * h:  # a jump: the slope is another one from here on
             now, first = end, 0
+            for j in range(size_y):
+                before[j] = k[6, j, 0]
         turning = dry and crossing
         for j in range(size_y):
             largest[j] = max(largest[j], abs(stage[j, 0]))

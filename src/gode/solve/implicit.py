@@ -10,18 +10,135 @@ import math
 import numpy as np
 
 from gode.compiling import cached_njit, inner_njit
-from gode.equation.point import weights_of
-from gode.solve.explicit import BUDGET, DIVERGED, DONE, NO_ROOT, SINGULAR, SMALLEST_STEP, WORSE
+from gode.equation.interpreter import weights_of
+from gode.solve.explicit import (
+    BUDGET,
+    DIVERGED,
+    DONE,
+    NO_ROOT,
+    SINGULAR,
+    SMALLEST_STEP,
+    WORSE,
+    add_squares,
+    read_signals,
+)
+from gode.solve.giving import give, next_jump
 from gode.solve.radau import (
     C,
     advance_sensitivities,
+    eliminate,
     error_of_step,
     extrapolate,
+    in_parameter,
+    make_scratch,
+    residuals,
     solve_stages,
+    substitute,
 )
-from gode.solve.reading import add_squares
-from gode.solve.residuals import make_scratch
-from gode.solve.starting import first_derivatives, highest_matrix, slope_at_start
+
+
+@inner_njit
+def highest_matrix(layout, void, scratch):
+    """Factor the derivatives of the equations in the highest derivatives; return whether that worked.
+
+    An equation that is `void`, as t*u'' + u' = 0 at the start, leaves the derivative of its state as it is.
+    """
+    orders = layout.orders
+    matrix = scratch.matrix
+    d = len(orders)
+    for e in range(d):
+        for f in range(d):
+            matrix[e, f] = scratch.grads[e, layout.places[f] + f + orders[f], 0]
+        if void[e]:
+            matrix[e, e] = 1.0
+    return eliminate(matrix, d, scratch.pivot)
+
+
+@inner_njit(inline="always")  # called once
+def first_derivatives(tape, layout, weight, c, t, y, guess, signals, w, void, scratch):
+    """Write the highest derivatives at the start into `w`, by Newton from some guesses; return a status.
+
+    The status is DONE for a simple root, SINGULAR where the equations do not determine w or have a double
+    root, NO_ROOT if none is found. Far from the guess, a value that vanishes together with its slope is an
+    underflow, as exp(w) at -10000, and no root.
+    """
+    orders = layout.orders
+    d, x, point = len(orders), scratch.x, scratch.point
+    b = np.empty(d)
+    singular = False
+    for trial in range(8):
+        for e in range(d):
+            far = (-1.0) ** trial * 10.0 ** (trial - 3) * (1.0 + abs(guess[e]))
+            w[e] = guess[e] if trial == 0 else far
+        for iteration in range(50):
+            read_signals(signals, t, point)
+            for i in range(3):
+                x[0, i] = t
+                for k in range(len(y)):
+                    x[1 + layout.channel[k], i] = y[k]
+                for e in range(d):
+                    x[1 + 3 * e + orders[e], i] = w[e] - scratch.rate[e]
+                for r in range(1 + 3 * d, x.shape[0]):
+                    x[r, i] = point[r]
+            if not residuals(tape, layout, weight, c, scratch):
+                break
+            zero, near = True, True
+            for e in range(d):
+                b[e] = -scratch.total[e, 0]
+                zero = zero and b[e] == 0.0
+                if trial + iteration == 0 and b[e] == 0.0:
+                    void[e] = is_void(layout, e, scratch)
+                    singular = singular or void[e]
+            regular = highest_matrix(layout, void, scratch)
+            if zero and (regular or trial + iteration == 0):
+                return SINGULAR if singular or not regular else DONE
+            if not (regular and substitute(scratch.matrix, d, scratch.pivot, b)):
+                break
+            for e in range(d):
+                w[e] += b[e]
+                near = near and abs(b[e]) <= 1e-12 * (abs(w[e]) + 1e-300)
+            if near:
+                return SINGULAR if singular else DONE
+    for e in range(d):
+        w[e] = guess[e]
+    return NO_ROOT
+
+
+@inner_njit(inline="always")  # called once
+def is_void(layout, e, scratch):
+    """Tell whether equation `e` holds no highest derivative at a point."""
+    orders = layout.orders
+    void = True
+    for f in range(len(orders)):
+        void = void and scratch.grads[e, layout.places[f] + f + orders[f], 0] == 0.0
+    return void
+
+
+@inner_njit(inline="always")  # called once
+def slope_at_start(tape, layout, y_sens, param, w_sens, scratch):
+    """Write the derivatives of the highest derivatives at the start into `w_sens`."""
+    multiplier, linear, values = tape.multiplier, tape.linear, scratch.work.values
+    const_dir, constants, terms = scratch.const_dir, layout.constants, layout.terms
+    grads = scratch.grads
+    orders, places = layout.orders, layout.places
+    d = len(orders)
+    b = np.empty(d)
+    for p in range(len(param)):
+        for e in range(d):
+            s = 0.0
+            for f in range(d):
+                for k in range(orders[f]):
+                    s += grads[e, places[f] + f + k, 0] * y_sens[p, places[f] + k]
+            b[e] = -(
+                s
+                + in_parameter(
+                    multiplier, linear, values, grads, const_dir, constants, terms, param[p], e, d - d
+                )
+            )
+        substitute(scratch.matrix, d, scratch.pivot, b)
+        for e in range(d):
+            w_sens[p, e] = b[e]
+
 
 PILOT = 0.5  # largest relative distance of a trial step from the guide that counts as the same branch
 
@@ -74,7 +191,7 @@ def solve_implicit(
     x, channels = scratch.x, np.empty(3 * d, np.int64)
     for k in range(3 * d):
         channels[k] = k
-    y, largest = np.empty(len(channel)), np.empty(len(channel))
+    y, largest, y_before = np.empty(len(channel)), np.empty(len(channel)), np.zeros(len(channel))
     for k in range(len(y)):
         y[k] = initial[k]
     y_sens, w_sens = np.zeros((n_param, len(channel))), np.zeros((n_param, d))
@@ -85,6 +202,11 @@ def solve_implicit(
     hint, w0, void = np.zeros(d), np.empty(d), np.zeros(d, np.bool_)
     for e in range(d if guided else 0):
         hint[e] = guide[e, 0]
+    doses, given, lagging, restarted = signals.doses, 0, -1, False
+    rate_slope, slope, slope_before = np.zeros((d, n_param)), np.zeros(len(y)), np.zeros(len(y))
+    while next_jump(doses, given, t[0]) < t[0]:  # a dose that was given before the first reading
+        give_to(doses, given, c, param, y, y_sens, scratch.rate, rate_slope)
+        given += 1
     root = first_derivatives(tape, layout, weight, c, t[0], y, hint, signals, w0, void, scratch)
     rooted = root == DONE
     if root == NO_ROOT and not guided:
@@ -136,14 +258,35 @@ def solve_implicit(
             return BUDGET, steps, sse
         if h < SMALLEST_STEP * span:
             return failure, steps, sse
-        last = now + h >= t[done] - 1e-9 * h
-        step = t[done] - now if last else h
+        while given < len(doses.t) and doses.t[given] <= now:
+            if now > t[0] and doses.lag[given] >= 0:
+                lagging = doses.lag[given]
+            give_to(doses, given, c, param, y, y_sens, scratch.rate, rate_slope)
+            given += 1
+            restarted = True
+        if restarted:
+            slopes_of(layout, y_before, w0, slope_before)
+            for e in range(d):
+                hint[e] = w0[e]
+            root = first_derivatives(tape, layout, weight, c, now, y, hint, signals, w0, void, scratch)
+            slopes_of(layout, y, w0, slope)
+            for p in range(n_param):
+                for k in range(len(y) if lagging >= 0 and param[p] == lagging else 0):
+                    y_sens[p, k] += slope_before[k] - slope[k]
+            rooted, fresh, lagging = root == DONE, True, -1
+            for k in range(len(y)):
+                largest[k] = max(largest[k], abs(y[k]))
+        target = next_jump(doses, given, t[done])
+        last = now + h >= target - 1e-9 * h
+        step = target - now if last else h
         solved = NO_ROOT
         for attempt in range(2):
             for e in range(d):
                 for i in range(3):
                     if attempt == 0 and not fresh:
                         w[e, i] = extrapolate(previous, e, 1.0 + C[i] * step / h_previous)
+                    elif attempt == 0 and restarted:
+                        w[e, i] = w0[e]
                     elif attempt == 0 and piloted:
                         w[e, i] = extrapolate(previous, e, C[i] * step / h_previous)
                     elif guided:
@@ -169,10 +312,13 @@ def solve_implicit(
             failure = DIVERGED
             h = step * min(factor, 0.9) if math.isfinite(error) else 0.2 * step
             continue
-        if n_param > 0 and not advance_sensitivities(tape, layout, step, y_sens, param, w_sens, scratch):
+        if n_param > 0 and not advance_sensitivities(
+            tape, layout, step, y_sens, param, w_sens, scratch, rate_slope
+        ):
             return SINGULAR, steps, sse
         for k in range(len(y)):
             y[k] = x[1 + channel[k], 2]
+            y_before[k] = y[k]
             largest[k] = max(largest[k], abs(y[k]))
         for e in range(d):
             w0[e] = w[e, 2]
@@ -181,12 +327,13 @@ def solve_implicit(
             for i in range(3):
                 previous[e, i] = w[e, i]
         h_previous = step
-        fresh = False
-        now = t[done] if last else now + step
+        fresh, restarted = False, False
+        now = target if last else now + step
         if not last:
             h = step * factor
-        else:
-            h = max(h, step * factor) if factor > 1.0 else step * factor
+            continue
+        h = max(h, step * factor) if factor > 1.0 else step * factor
+        if target == t[done]:
             write(layout, y, w0, y_sens, w_sens, done, out, sens)
             done += 1
             if len(weights) > 0:
@@ -195,6 +342,27 @@ def solve_implicit(
                 if sse >= limit:
                     return WORSE, steps, sse
     return DONE, steps, sse
+
+
+@inner_njit
+def give_to(doses, i, c, param, y, y_sens, rate, rate_slope):
+    """Add dose number `i` to the state, to its sensitivities (params, n) and to the rates (d,)."""
+    added = np.zeros((len(y), 1 + len(param)))
+    give(doses, i, c, param, added, rate, rate_slope)
+    for k in range(len(y)):
+        y[k] += added[k, 0]
+        for p in range(len(param)):
+            y_sens[p, k] += added[k, p + 1]
+
+
+@inner_njit
+def slopes_of(layout, y, w, slope):
+    """Write the derivative of each entry of the state vector into `slope`, given the highest ones `w`."""
+    for e in range(len(w)):
+        low, top = layout.places[e], layout.places[e + 1] - 1
+        slope[top] = w[e]
+        if top > low:
+            slope[low] = y[top]
 
 
 @inner_njit

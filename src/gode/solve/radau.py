@@ -1,18 +1,142 @@
-"""One step of the three-stage Radau IIA method of order 5 (compiled).
+"""The three-stage Radau IIA method of order 5: residuals at its stages, elimination, one step (compiled).
 
 The unknowns are the highest derivatives w (d, 3) of the d states at the three stages; Newton's method finds
 them from the residuals G(t, u, u', u'', ...) themselves, so the equations need not be solved for w.
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
+from gode.arrays import Float, Int
 from gode.compiling import inner_njit
-from gode.solve.elimination import eliminate, substitute
-from gode.solve.explicit import DONE, FLOOR, NO_ROOT, SINGULAR, WORSE
-from gode.solve.reading import read_signals
-from gode.solve.residuals import in_parameter, residuals
+from gode.equation.interpreter import Work, run_tape, workspace
+from gode.solve.explicit import DONE, FLOOR, NO_ROOT, SINGULAR, WORSE, read_signals
+
+
+@inner_njit
+def eliminate(m, n, pivot):
+    """Factor the first `n` rows and columns of `m` in place; return whether that worked.
+
+    `pivot` becomes the row that was swapped with each.
+    """
+    for i in range(n):
+        best = i
+        for r in range(i + 1, n):
+            if abs(m[r, i]) > abs(m[best, i]):
+                best = r
+        if not abs(m[best, i]) > 0.0 or not math.isfinite(m[best, i]):
+            return False
+        pivot[i] = best
+        if best != i:
+            for q in range(n):
+                m[i, q], m[best, q] = m[best, q], m[i, q]
+        for r in range(i + 1, n):
+            m[r, i] /= m[i, i]
+            for q in range(i + 1, n):
+                m[r, q] -= m[r, i] * m[i, q]
+    return True
+
+
+@inner_njit
+def substitute(m, n, pivot, b):
+    """Solve for the right-hand side `b` in place, with what `eliminate` made; return whether it is finite."""
+    for i in range(n):
+        b[i], b[pivot[i]] = b[pivot[i]], b[i]
+    for i in range(n):
+        for r in range(i + 1, n):
+            b[r] -= m[r, i] * b[i]
+    total = 0.0
+    for i in range(n - 1, -1, -1):
+        for q in range(i + 1, n):
+            b[i] -= m[i, q] * b[q]
+        b[i] /= m[i, i]
+        total += b[i]
+    return math.isfinite(total)
+
+
+class Scratch(NamedTuple):
+    """What the implicit method writes to, for d states and the three stages of a step."""
+
+    x: Float  # (columns, 3)
+    point: Float  # (columns,)
+    work: Work  # of the interpreter, for one equation after the other
+    total: Float  # (d, 3) the residuals
+    grads: Float  # (d, directions, 3) their derivatives
+    const_dir: Int  # the direction that each constant is, or -1
+    col_dir: Int  # the direction that each column is: first each state and its derivatives up to the highest
+    matrix: Float  # (3 d, 3 d)
+    pivot: Int  # (3 d,)
+    error: Float  # of each entry of the state vector
+    rate: Float  # (d,) what infusions add to the highest derivatives
+
+
+@inner_njit(inline="always")  # called once
+def make_scratch(tape, layout, n_columns, slopes):
+    """Return scratch for a system; with directions for its constants if `slopes` are asked for.
+
+    Each constant stands in one equation, and the constants of different equations share directions.
+    """
+    orders, terms = layout.orders, layout.terms
+    d, n_states = len(orders), len(layout.channel)
+    const_dir, col_dir = np.full(tape.n_constants, -1, np.int64), np.full(n_columns, -1, np.int64)
+    n_dir, first = n_states + d, 0
+    for e in range(d):
+        for k in range(orders[e] + 1):
+            col_dir[1 + 3 * e + k] = layout.places[e] + e + k
+        count = n_states + d
+        while slopes and first < len(tape.nonlinear) and tape.owner[first] < terms[e + 1]:
+            const_dir[tape.nonlinear[first]] = count
+            count += 1
+            first += 1
+        n_dir = max(n_dir, count)
+    return Scratch(
+        np.zeros((n_columns, 3)),
+        np.zeros(n_columns),
+        workspace(len(tape.multiplier), tape.depth, n_dir, 3 * (d // d)),  # not a literal: compiled once
+        np.empty((d, 3)),
+        np.empty((d, n_dir, 3)),
+        const_dir,
+        col_dir,
+        np.empty((3 * d, 3 * d)),
+        np.empty(3 * d, np.int64),
+        np.empty(n_states),
+        np.zeros(d),
+    )
+
+
+@inner_njit
+def residuals(tape, layout, weight, c, scratch):
+    """Evaluate all equations at scratch.x; return whether every term is finite."""
+    terms, work, grads = layout.terms, scratch.work, scratch.grads
+    for e in range(len(terms) - 1):
+        work.span[0], work.span[1] = terms[e], terms[e + 1]
+        if not run_tape(tape, c, scratch.x, scratch.const_dir, scratch.col_dir, weight, work):
+            return False
+        for k in range(grads.shape[1]):
+            for i in range(3):
+                grads[e, k, i] = work.grads[k, i]
+        for i in range(3):
+            total = 0.0
+            for j in range(terms[e], terms[e + 1]):
+                total += weight[j] * work.values[j, i]
+            scratch.total[e, i] = total
+    return True
+
+
+@inner_njit
+def in_parameter(multiplier, linear, values, grads, const_dir, constants, terms, param, e, i):
+    """Return the derivative of equation `e` at stage `i` in one of its constants; zero in other numbers."""
+    s = 0.0
+    if constants[e] <= param < constants[e + 1]:
+        if const_dir[param] >= 0:
+            s += grads[e, const_dir[param], i]
+        for j in range(terms[e], terms[e + 1]):
+            if linear[j] == param:
+                s += multiplier[j] * values[j, i]
+    return s
+
 
 S6 = math.sqrt(6.0)
 C = np.array([(4 - S6) / 10, (4 + S6) / 10, 1.0])
@@ -38,8 +162,8 @@ def extrapolate(w, e, theta):
 
 
 @inner_njit(inline="always")  # called once
-def stage_points(layout, now, h, y, w, signals, x, point):
-    """Write the columns at the three stages into `x`."""
+def stage_points(layout, now, h, y, w, signals, x, point, rate):
+    """Write the columns at the three stages into `x`; the equations do not see what infusions add."""
     orders = layout.orders
     for i in range(3):
         x[0, i] = now + C[i] * h
@@ -47,11 +171,11 @@ def stage_points(layout, now, h, y, w, signals, x, point):
             low, column = layout.places[e], 1 + 3 * e
             once = h * (A[i, 0] * w[e, 0] + A[i, 1] * w[e, 1] + A[i, 2] * w[e, 2])
             if orders[e] == 1:
-                x[column, i], x[column + 1, i] = y[low] + once, w[e, i]
+                x[column, i], x[column + 1, i] = y[low] + once, w[e, i] - rate[e]
             else:
                 twice = h * h * (AA[i, 0] * w[e, 0] + AA[i, 1] * w[e, 1] + AA[i, 2] * w[e, 2])
                 x[column, i] = y[low] + h * C[i] * y[low + 1] + twice
-                x[column + 1, i], x[column + 2, i] = y[low + 1] + once, w[e, i]
+                x[column + 1, i], x[column + 2, i] = y[low + 1] + once, w[e, i] - rate[e]
         read_signals(signals, x[0, i], point)
         for r in range(1 + 3 * len(orders), x.shape[0]):
             x[r, i] = point[r]
@@ -91,7 +215,7 @@ def solve_stages(tape, layout, weight, c, now, h, y, w, signals, largest, scratc
         before[e] = np.inf
     found = False
     for iteration in range(MAX_NEWTON + 1):
-        stage_points(layout, now, h, y, w, signals, scratch.x, scratch.point)
+        stage_points(layout, now, h, y, w, signals, scratch.x, scratch.point, scratch.rate)
         if not residuals(tape, layout, weight, c, scratch):
             return WORSE if found else NO_ROOT
         if found:
@@ -195,7 +319,7 @@ def filter_all(layout, h, scratch):
 
 
 @inner_njit(inline="always")  # called once
-def advance_sensitivities(tape, layout, h, y_sens, param, w_sens, scratch):
+def advance_sensitivities(tape, layout, h, y_sens, param, w_sens, scratch, rate_slope):
     """Advance the derivatives of the state by one step, by differentiating the stage equations."""
     multiplier, linear, values = tape.multiplier, tape.linear, scratch.work.values
     const_dir, constants, terms = scratch.const_dir, layout.constants, layout.terms
@@ -214,6 +338,7 @@ def advance_sensitivities(tape, layout, h, y_sens, param, w_sens, scratch):
                 )
                 for f in range(d):
                     own, low = places[f] + f, places[f]
+                    s -= grads[e, own + orders[f], i] * rate_slope[f, p]
                     if orders[f] == 1:
                         s += grads[e, own, i] * y_sens[p, low]
                     else:

@@ -1,29 +1,214 @@
-"""The answer of a run: its page, what sliders and comparisons ask for, and the files to take away."""
+"""The answer of a run: its page, sliders and comparisons, and how well the part held back is met."""
 
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path
 
 import numpy as np
 
+from gode.arrays import Float
+from gode.data import Dataset
 from gode.discovery import Discovery, Finding
+from gode.discovery.constants import INSIDE
+from gode.discovery.quality import Verdict
+from gode.discovery.residuals import Channel
 from gode.discovery.simulate import Scenario, simulate
+from gode.equation.system import make_law
 from gode.errors import FileError, GodeError
 from gode.report.experiments import Experiment, separate
+from gode.report.linear import response_plots
 from gode.report.mathml import law_mathml
 from gode.report.naming import axis_label
 from gode.report.page import discovery_page
 from gode.report.plots import NAME, Plots, fine
 from gode.report.record import load
 from gode.report.repeat import python_call
-from gode.report.spec import Kind, Plot, Trace
+from gode.report.sections import Sections
+from gode.report.spec import BLUE, GREEN, ORANGE, Kind, Plot, Trace
 from gode.selection import Candidate
-from gode.studio.held import held_back
+from gode.studio.form import command_text, in_words
 from gode.studio.lines import python_text
 from gode.studio.reading import read
 from gode.studio.runs import RECORD, Job
 from gode.studio.takeaway import Files
-from gode.studio.trying import moved
-from gode.studio.verdicts import answer_page
+from gode.tables.edits import without_test
+from gode.templates import render
+
+STEPS = 200  # of a slider
+REACH = 1.96  # standard errors that a slider goes to either side
+ROUNDS = 3  # of solving for the free constants; slopes hardly change within error bars
+
+
+@dataclass(frozen=True)
+class Slider:
+    """A slider for one constant."""
+
+    words: str
+    value: float
+    low: float
+    high: float
+
+    @property
+    def step(self) -> float:
+        """The distance between two values that can be chosen."""
+        return (self.high - self.low) / STEPS
+
+
+def sliders(candidate: Candidate) -> list[Slider]:
+    """Return a slider for each constant of an equation, through its error bar."""
+    out = []
+    for constant in Finding(candidate).constants:
+        value = constant.value
+        error = constant.error
+        half = REACH * error if np.isfinite(error) and error > 0 else 0.1 * (abs(value) or 1.0)
+        out.append(Slider(_number_words(constant.name, constant.place), value, value - half, value + half))
+    return out
+
+
+def _number_words(name: str, place: str) -> str:
+    """Return what a constant is called: its name, or what it multiplies."""
+    body, comma, where = place.partition(", in ")
+    if name:
+        return name
+    if body == "1":
+        return f"The constant term{comma}{where}"
+    return f"The constant {place}" if place.startswith(INSIDE) else f"Constant of {place}"
+
+
+def moved(candidate: Candidate, values: Float) -> Candidate:
+    """Return an equation whose numbers, as they are written, have these values.
+
+    The free constants behind them are found by Newton's method, with the slopes at the fitted values.
+    """
+    c = np.array(candidate.equation.constants)
+    start = _written(candidate, c)
+    steps = 1e-6 * np.where(c != 0, np.abs(c), 1.0)
+    slopes = np.column_stack(
+        [
+            (_written(candidate, c + step * row) - start) / step
+            for step, row in zip(steps, np.eye(len(c)), strict=True)
+        ]
+    )
+    for _ in range(ROUNDS):
+        c = c + np.linalg.lstsq(slopes, values - _written(candidate, c), rcond=None)[0]
+    return replace(candidate, equation=make_law(candidate.equation.skeleton, c), own=None)
+
+
+def _written(candidate: Candidate, c: Float) -> Float:
+    """Return the numbers of the equation as it is written with these free constants."""
+    changed = replace(candidate, equation=make_law(candidate.equation.skeleton, c))
+    return np.array([constant.value for constant in Finding(changed).constants])
+
+
+FAR = 2.0  # times the noise, from which the test counts as failed
+
+
+def held_back(found: Discovery, job: Job, folder: Path) -> tuple[str, list[Plot]] | None:
+    """Return how the equation fares on what was held back, in words and plots; None if nothing was."""
+    kept = without_test(job.edits)
+    if len(kept) == len(job.edits):
+        return None
+    words = _without_edits(job.words)
+    for edit in kept:
+        words += ["--edit", edit]
+    try:
+        dataset, *_ = read(folder, replace(job, edits=tuple(kept)), words)
+    except GodeError as error:
+        return f"The part that was held back cannot be read: {error}", []
+    tests = [_tested(found, dataset, channel) for channel in found.quality.channels]
+    rest = np.concatenate([values for _, values in tests])
+    names = [channel.shown for channel in found.quality.channels]
+    misfit = float(np.sqrt(np.mean(rest**2))) if len(rest) else np.nan
+    return _words(misfit, len(rest), names), [plot for plot, _ in tests]
+
+
+def _tested(found: Discovery, dataset: Dataset, channel: Channel) -> tuple[Plot, Float]:
+    """Return a plot of one channel, and by how many times the noise the forecast is off."""
+    state = channel.name.rstrip("'")
+    place = 3 * dataset.states.index(state) + channel.name.count("'")
+    alone = len(dataset.runs) == 1
+    prepared = replace(found.prepared, dataset=dataset)
+    drawn = []
+    rests = []
+    for i, run in enumerate(dataset.runs):
+        solved = simulate(found.candidates[0], prepared, Scenario(run.t, run=i)).values[place]
+        late = run.t > found.prepared.dataset.runs[i].t[-1]
+        seen = late & np.isfinite(run.observed[place])
+        rests.append((run.observed[place] - solved)[seen] / (channel.noise or 1.0))
+        names = ("seen", "held back", "equation") if i == 0 else ("", "", "")
+        of_run = None if alone else i
+        values = run.observed[place]
+        drawn += [
+            Trace(Kind.POINTS, names[0], run.t[~late], values[~late], colour=BLUE, run=of_run),
+            Trace(Kind.POINTS, names[1], run.t[late], values[late], colour=GREEN, run=of_run),
+            Trace(Kind.LINE, names[2], run.t, solved, colour=ORANGE, run=of_run),
+        ]
+    x, y = (axis_label(dataset, name) for name in ("t", channel.name))
+    plot = Plot(title=f"Held back: {channel.shown}", x=x, y=y, traces=drawn, n_runs=len(dataset.runs))
+    return plot, np.concatenate(rests)
+
+
+def _words(misfit: float, n: int, names: list[str]) -> str:
+    if not np.isfinite(misfit):
+        return "The equation has no solution along what was held back: it fails this test."
+    verdict = "passes" if misfit <= FAR else "fails"
+    return (
+        f"On {n} values of {', '.join(names)} that the search never saw, the forecast is off by {misfit:.2g} "
+        f"times the noise: it {verdict} this test."
+    )
+
+
+def _without_edits(words: tuple[str, ...]) -> list[str]:
+    out: list[str] = []
+    skip = False
+    for word in words:
+        if skip:
+            skip = False
+        elif word == "--edit":
+            skip = True
+        else:
+            out.append(word)
+    return out
+
+
+def answer_page(plots: Plots, files: Files) -> str:
+    """Return the answer as HTML, to stand within a page."""
+    found = plots.discovery
+    job = files.job
+    return render(
+        "gode/studio/templates/verdict.html",
+        s=Sections(found, plots),
+        here=f"/runs/{job.id}",
+        held=held_back(found, job, files.folder),
+        sliders=sliders(plots.shown[0]),
+        equations=[(i, plots.name(i)) for i in range(len(plots.shown))],
+        response=response_plots(found),
+        files=files.listed(),
+        command=command_text(job.sources, job.words),
+        python=files.python,
+        tries=advice(found, job),
+        in_words=in_words,
+    )
+
+
+def advice(found: Discovery, job: Job) -> list[str]:
+    """Return what to try where the result is no good one: choices that were not made."""
+    if found.quality.verdict is Verdict.GOOD:
+        return []
+    words = {*job.words}
+    runs, inputs = len(found.prepared.dataset.runs), found.prepared.dataset.inputs
+    tries = [] if {"auto", "--frame"} & words else ["Try both orders."]
+    tries += (
+        [] if inputs else ["If something drives the system, give it as a known input: a column or a formula."]
+    )
+    if runs > 1 and not found.settings.individual:
+        tries.append("If the runs are not quite alike, give each constants of its own.")
+    if len(found.prepared.dataset.states) == 1:
+        tries.append("If another signal was measured that takes part, add it as a state.")
+    tries += [] if "thorough" in words else ["Search with more effort."]
+    tries.append("Crop what does not belong to the experiment, and drop points that went wrong.")
+    return tries
+
 
 GRID = 4000  # most times at which a curve is solved while a slider moves
 

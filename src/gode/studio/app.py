@@ -23,11 +23,10 @@ from gode.errors import FileError, GodeError
 from gode.files import read_head
 from gode.studio import pages
 from gode.studio.calculator import Calculator
-from gode.studio.fields import edit_of
 from gode.studio.form import command_text, in_words
 from gode.studio.guard import MAX_FORM, SANDBOX, Guard, refused
-from gode.studio.queueing import Queue
-from gode.studio.runs import MAX_DATA, RECORD, Job, Runs, State
+from gode.studio.pages import edit_of
+from gode.studio.runs import MAX_DATA, MAX_NAME, RECORD, Job, Queue, Runs, State
 
 UPLOAD = "/runs"
 MAX_UPLOAD = MAX_DATA  # bytes of all files together
@@ -93,7 +92,8 @@ class Studio:
     async def form(self, request: Request) -> Response:
         """The choices, kept; what they mean as a command."""
         job = await self._kept(request)
-        return Response(await self.reader.ask("check", run=job.id), media_type="application/json")
+        checked = json.loads(await self.reader.ask("check", run=job.id))
+        return JSONResponse({**checked, "version": self.runs.version(job)})
 
     async def part(self, request: Request) -> Response:
         """Another sheet or variable of the file is read: roles are guessed anew, edits are gone."""
@@ -151,6 +151,13 @@ class Studio:
         self.runs.save(replace(self._job(request), note=text.strip()[:MAX_NOTE]))
         return RedirectResponse(f"/runs/{request.path_params['run']}", 303)
 
+    async def rename(self, request: Request) -> Response:
+        """Another name for a run."""
+        job = self._job(request)
+        title = (await _values(request)).get("title", [""])[0].strip()[:MAX_NAME] or job.title
+        self.runs.save(replace(job, title=title))
+        return RedirectResponse(f"/runs/{job.id}", 303)
+
     async def delete(self, request: Request) -> Response:
         """A run and its folder are deleted."""
         job = self._job(request)
@@ -162,6 +169,8 @@ class Studio:
     async def state(self, request: Request) -> Response:
         """How far a search is."""
         job = self._job(request)
+        if job.state is State.DRAFT:
+            return JSONResponse({"state": job.state.value, "version": self.runs.version(job)})
         values = await run_in_threadpool(self.runs.progress, job)
         others = [other for other in self.runs.all() if other.id != job.id]
         ahead = sum(
@@ -239,7 +248,7 @@ def make_app(root: Path, *, token: str, port: int) -> Starlette:
         await asyncio.gather(studio.reader.end(), studio.solver.end())
 
     run = "/runs/{run}"
-    posts = ("form", "part", "start", "stop", "resume", "again", "note", "delete")
+    posts = ("form", "part", "start", "stop", "resume", "again", "note", "rename", "delete")
     routes = [
         Route("/", studio.home),
         Route(UPLOAD, studio.upload, methods=["POST"]),

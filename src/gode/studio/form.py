@@ -1,6 +1,6 @@
 """What was chosen on the page, as words of the command `gode discover`.
 
-`FIELDS` is the one place where a new option of the command gets its place on the page.
+The choices are those of the table of options that have a place on the page; see `gode.options.table`.
 """
 
 import re
@@ -8,13 +8,17 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from gode.cli.options import DISCOVER
+from gode.options.entry import Group, Place
+
 ROLES = {
     "time": "time",
-    "state": "state: a measured signal",
-    "velocity": "velocity of the state",
-    "acceleration": "acceleration of the state",
-    "input": "known input",
-    "run": "run: tells runs apart",
+    "state": "state",
+    "velocity": "its velocity",
+    "acceleration": "its acceleration",
+    "error": "its standard error",
+    "input": "input",
+    "run": "run",
     "ignored": "not used",
 }
 NONE = "none"
@@ -24,16 +28,31 @@ Form = Mapping[str, Sequence[str]]
 
 @dataclass(frozen=True)
 class Field:
-    """A choice on the page: its label, its option, and how its text becomes words of the command."""
+    """A choice on the page: its place there, its option, and how its text becomes words of the command."""
 
     key: str
-    label: str
     option: str
-    help: str = ""
-    kind: str = (
-        "text"  # text, lines (one value a line), words (apart by commas or spaces), choice, checks, flag
-    )
-    choices: tuple[tuple[str, str], ...] = ()  # value and label, the first is the default; or suggestions
+    place: Place
+
+    @property
+    def label(self) -> str:
+        """What the page calls it."""
+        return self.place.label
+
+    @property
+    def help(self) -> str:
+        """The sentence below it."""
+        return self.place.help
+
+    @property
+    def kind(self) -> str:
+        """The kind of its input."""
+        return self.place.input.value
+
+    @property
+    def choices(self) -> tuple[tuple[str, str], ...]:
+        """Values and labels to choose from, the first is the default; or suggestions."""
+        return self.place.choices
 
     def words(self, form: Form) -> list[str]:
         """Return the words of the command for this choice; none where nothing was chosen."""
@@ -52,89 +71,29 @@ class Field:
         return [word for value in values for word in (self.option, value)]
 
 
-LAW = (
-    Field(
-        "order", "Order of the equation", "--order",
-        "2 means that it rules the acceleration, as in mechanics.", "choice",
-        (("", "1; 2 for accelerations"), ("1", "1"), ("2", "2"), ("auto", "try both")),
-    ),
-    Field("without", "Functions that cannot occur", "--without", "Such as log exp sin t.", "words"),
-    Field("start", "A guess of the equation", "--start", "Such as u'' = C*u + C*u'."),
-    Field("assume", "The law keeps", "--assume", kind="checks"),  # the engine's own table of assumptions
-)  # fmt: skip
-FRAME = (
-    Field(
-        "frame", "The equation as far as it is known", "--frame",
-        "Letters are constants to fit, f(...) is an unknown function, ? anything: "
-        "u'' = -9.81*sin(u) - f(u'). Several states have an equation each, with semicolons between.",
-    ),
-    Field("fix", "Constants whose values are known", "--fix", "One a line: K = 500", "lines"),
-    Field(
-        "bounds", "Bounds and signs of constants", "--bounds",
-        "One a line, least and largest with a colon, either may be missing: r = 0:", "lines",
-    ),
-)  # fmt: skip
-DATA = (
-    Field(
-        "initial", "Known initial values", "--initial",
-        "u(t0), or u(t0),u'(t0) for order 2; once for all runs, or a line for each.", "lines",
-    ),
-    Field(
-        "units", "Units", "--units",
-        "One a line: t = h. Laws that would add metres to seconds are left out.", "lines",
-    ),
-    Field(
-        "formula", "An input given by a formula in t", "",
-        "Such as sin(2*t); one that was measured is a column.",
-    ),
-    Field(
-        "interpolation", "Between samples of an input", "--interpolation", "", "choice",
-        (("auto", "as the data suggest"), ("hold", "held until the next"), ("linear", "straight lines"),
-         ("cubic", "smooth curve")),
-    ),
-    Field(
-        "keep_outliers", "Readings far from all others", "--keep-outliers", "", "flag",
-        (("", "left out, and told"), ("keep", "fitted, too")),
-    ),
-    Field(
-        "individual", "Constants that each run has for itself", "--individual",
-        "all, auto for those that need it, or names such as K; empty if runs are alike.",
-        choices=(("all", "all constants"), ("auto", "those that need it")),
-    ),
-)  # fmt: skip
-WRITTEN = (
-    Field("header", "Line of the column names", "--header", "From 1; 0 if there is none."),
-    Field("skip", "Lines to leave out at the start", "--skip"),
-    Field(
-        "decimal", "Decimal sign", "--decimal", "", "choice",
-        (("", "as the numbers suggest"), (".", "point"), (",", "comma")),
-    ),
-    Field(
-        "missing", "Words in cells without a reading", "--missing",
-        "Besides NA, n.d., <0.05, OVRFLW; text for any text.", "words",
-    ),
-)  # fmt: skip
-SEARCH = (
-    Field(
-        "effort", "Effort", "--effort", "", "choice",
-        (("normal", "normal: minutes"), ("quick", "quick: half a minute"), ("thorough", "thorough: long")),
-    ),
-    Field(
-        "max_seconds", "End after this many seconds", "--max-seconds",
-        "With the best so far; empty for no limit.",
-    ),
-    Field("seed", "Seed", "--seed", "Same seed, same answer."),
-)  # fmt: skip
-FIELDS = (*LAW, *FRAME, *DATA, *WRITTEN, *SEARCH)
+def _key(flag: str) -> str:
+    """Return the name of an input, as --max-seconds is max_seconds."""
+    return flag.removeprefix("--").replace("-", "_")
+
+
+FORMULA = Place(
+    Group.DATA, "An input given by a formula in t", "Such as sin(2*t); one that was measured is a column."
+)
+FIELDS = (
+    *(Field(_key(each.flag), each.flag, each.place) for each in DISCOVER.values() if each.place is not None),
+    Field("formula", "", FORMULA),  # becomes a part of --force
+)
+EFFORT = next(field for field in FIELDS if field.key == "effort")  # stands beside the button that searches
 ARGUMENT = re.compile(r", or \w+=\w+(?=\))| \(in Python, \w+=\w+\)")  # that says the same in Python
 OPTION = re.compile(r"--[a-z][a-z-]*")
 WORDS = {  # what the page calls the options of the command
     "--time": "the role “time”",
     "--u": "the role “state”",
     "--states": "the role “state”",
-    "--velocity": "the role “velocity of the state”",
-    "--acceleration": "the role “acceleration of the state”",
-    "--force": "the role “known input”",
+    "--velocity": "the role “its velocity”",
+    "--acceleration": "the role “its acceleration”",
+    "--sd": "the role “its standard error”",
+    "--force": "the role “input”",
     "--run": "the role “run”",
     "--runs": "the role “run”",
     "--edit": "“Edit the data”",
@@ -181,13 +140,19 @@ def data_words(form: Form, names: Sequence[str], edits: Sequence[str]) -> list[s
     elif inputs:
         n_columns = len(roles["input"])
         words += ["--force", _joined([*_named(inputs[:n_columns], "F"), *inputs[n_columns:]])]
+    words += ["--sd", _joined(roles["error"])] if roles["error"] else []
     words += ["--run", roles["run"][0]] if roles["run"] else []
     return words + [word for edit in edits for word in ("--edit", edit)]
 
 
 def reading_words(form: Form) -> list[str]:
     """Return the options that say how the files are written."""
-    return [word for field in WRITTEN for word in field.words(form)]
+    return [word for field in fields_of(Group.WRITTEN) for word in field.words(form)]
+
+
+def fields_of(group: Group) -> list[Field]:
+    """Return the choices of a group."""
+    return [field for field in FIELDS if field.place.group is group]
 
 
 def _signal_words(roles: Mapping[str, Sequence[str]], *, wells: bool) -> list[str]:

@@ -3,29 +3,16 @@
 from collections.abc import Mapping, Sequence
 
 from gode.cli.asked import asked_options
-from gode.cli.known import bounds_of, fixed_values, units_of
 from gode.data import Dataset
+from gode.options.entry import Option, flags_of
+from gode.options.files import FromFiles
+from gode.options.table import Measurements, Searching, Seed
 from gode.tables.columns import parts_of
 from gode.tables.dataset import DataOptions, parse_values
 
 WIDTH = 88  # characters of a line
-ALL, CHOSEN = "all", "auto"  # of --individual
-READ = (
-    "time",
-    "u",
-    "states",
-    "velocity",
-    "acceleration",
-    "force",
-    "run",
-    "edit",
-    "header",
-    "skip",
-    "decimal",
-    "missing",
-)  # what `read_arguments` takes
-PLAIN = ("grammar", "preset", "effort", "start", "frame", "seed", "max_seconds")
-USUAL = {"preset": "default", "effort": "normal", "seed": 0}
+FILES = flags_of(FromFiles)  # what `read_arguments` takes
+FOUND = flags_of(Measurements, Searching, Seed)  # what `discover` takes besides
 
 
 def python_text(files: Sequence[str], words: Sequence[str], dataset: Dataset, order: int | str) -> str:
@@ -55,47 +42,29 @@ def _call(head: str, arguments: Sequence[str]) -> str:
 
 def _reading(data: DataOptions, dataset: Dataset) -> list[str]:
     """Return the arguments about the files; states are called as in the data, which a frame may name."""
-    given = {name: getattr(data, name) for name in READ}
+    given = {name: getattr(data, name) for name in FILES}
     if data.states is not None and len(dataset.states) > 1:
         columns = [part.word for part in parts_of(data.states)]
         named = zip(dataset.states, columns, strict=False)
         given["states"] = ",".join(_quoted(c if c == name else f"{name}={c}") for name, c in named)
         if data.force is not None and dataset.inputs == ("F",):
             given["force"] = f"F={parts_of(data.force)[0].word}"
-    given["edit"], given["missing"] = list(data.edit), list(data.missing)
-    return [
-        f"{name}={value!r}" for name, value in given.items() if value or (name == "header" and value == 0)
-    ]
+    return _arguments(FILES, given)
 
 
 def _options(data: DataOptions, choices: Mapping[str, object], n_runs: int) -> list[str]:
-    """Return the other arguments: what differs from the default."""
-    given: dict[str, object] = {name: choices[name] for name in PLAIN if choices[name] != USUAL.get(name)}
+    """Return the other arguments."""
     rows = [parse_values(text, "--initial") for text in data.initial]
-    given["initial"] = rows * (n_runs // len(rows)) if rows and n_runs > 1 else rows[:1] and rows[0]
-    given["hold"] = data.hold
-    given["keep_outliers"] = data.keep_outliers or None
-    given["interpolation"] = data.interpolation if data.interpolation != "auto" else None
-    given |= {
-        "without": _texts(choices["without"]),
-        "fixed": fixed_values(tuple(_texts(choices["fix"]))),
-        "bounds": bounds_of(tuple(_texts(choices["bounds"]))),
-        "units": units_of(tuple(_texts(choices["units"]))),
-        "assume": _texts(choices["assume"]),
-        "individual": _individual(choices["individual"]),
-    }
-    return [f"{name}={value!r}" for name, value in given.items() if value not in (None, [], {}, ())]
+    initial = rows * (n_runs // len(rows)) if rows and n_runs > 1 else rows[:1] and rows[0]
+    given = {**vars(data), **choices, "initial": initial or None, "units": data.column_units, "order": 1}
+    return _arguments(FOUND, {name: given[name] for name in FOUND if name in given})
 
 
-def _individual(option: object) -> object:
-    if option is None or option == CHOSEN:
-        return option
-    return True if option == ALL else str(option).split(",")
-
-
-def _texts(values: object) -> list[str]:
-    assert isinstance(values, tuple), "an option that may be repeated"
-    return [str(value) for value in values]
+def _arguments(table: Mapping[str, Option], given: Mapping[str, object]) -> list[str]:
+    """Return the arguments that differ from their defaults, as they are written in Python."""
+    values = {name: list(value) if isinstance(value, tuple) else value for name, value in given.items()}
+    usual = {name: [] if table[name].default == () else table[name].default for name in given}
+    return [f"{name}={value!r}" for name, value in values.items() if value != usual[name] and value != {}]
 
 
 def _quoted(text: str) -> str:

@@ -13,6 +13,7 @@ from gode.cli.discover import discover_command
 from gode.data import Dataset
 from gode.discovery.options import Options
 from gode.errors import DataError, FileError, GodeError
+from gode.files import read_head
 from gode.report.naming import axis_label
 from gode.report.spec import Kind, Plot, Trace
 from gode.search.assumptions import MEANINGS
@@ -20,25 +21,141 @@ from gode.studio.form import (
     command_text,
     command_words,
     data_words,
+    first,
     in_words,
     problem_of,
     reading_words,
 )
-from gode.studio.guessing import guess, how_read, sheets
 from gode.studio.lines import python_text
 from gode.studio.runs import DATA, Job
-from gode.tables.clocking import find_clocking
-from gode.tables.clues import is_input, is_known
+from gode.tables.binary import sheet_names, sheet_text
+from gode.tables.cells import number
+from gode.tables.clues import find_clocking, is_input, is_known
 from gode.tables.columns import parts_of
 from gode.tables.dataset import dataset_of
-from gode.tables.read import read_table
-from gode.tables.roles import NONE
-from gode.tables.runs import LINE, Readings
+from gode.tables.read import read_table, read_whole
+from gode.tables.roles import NONE, Roles, survey
+from gode.tables.runs import LIMITS, LINE, OTHER, Readings
 from gode.tables.table import Table
-from gode.tables.text import GUESSED, Reading
+from gode.tables.text import GUESSED, Reading, decode_text
+
+HEAD = 60_000  # bytes of a file that are looked at again
+ZIP = b"PK"
+WIDE = (b"\xff\xfe", b"\xfe\xff")  # begin texts of two bytes a character, which hold zero bytes
+BEFORE, AFTER = 8, 5  # so many lines above the header and from the first numbers on are shown
+LONGEST = 200  # characters of a line that are shown
+SEPARATORS = {"tabs": "\t", "semicolons": ";", "bars": "|", "commas": ","}
+
+
+def how_read(table: Table, path: Path) -> list[str]:
+    """Return how the text of a file was read, each with the reason; nothing for files that are no text."""
+    head = read_head(path, HEAD)
+    if head.startswith(ZIP) or (b"\0" in head and not head.startswith(WIDE)):
+        return []
+    lines = decode_text(head, path.name).splitlines()
+    first = int(table.lines[0])
+    raw = lines[first - 1] if first <= len(lines) else ""
+    return [*_splitting(table, raw, first), *_naming(table, first), *_timing(table)]
+
+
+def raw_lines(table: Table, path: Path, sheet: str) -> tuple[list[tuple[int, str]], int]:
+    """Return the first lines of a text or a sheet with their numbers, and which of them holds the names.
+
+    That is 0 if the file has no header; a file that is no text has no lines.
+    """
+    head = read_head(path, HEAD)
+    if head.startswith(ZIP):
+        text = sheet_text(read_whole(str(path)), path.name, sheet)[1]
+    elif b"\0" in head and not head.startswith(WIDE):
+        return [], 0
+    else:
+        text = decode_text(head, path.name)
+    lines = text.splitlines()
+    first = min(int(table.lines[0]), len(lines) + 1)
+    named = [sum(name in line for name in table.names) for line in lines[: first - 1]]
+    header = max(range(len(named)), key=lambda i: (named[i], i), default=-1) + 1
+    header = header if header and named[header - 1] else 0
+    start = max(header - BEFORE, 1)
+    shown = lines[start - 1 : max(first, header) + AFTER - 1][: BEFORE + 2 * AFTER]
+    return [(start + i, line.expandtabs(4)[:LONGEST]) for i, line in enumerate(shown)], header
+
+
+def _splitting(table: Table, raw: str, line: int) -> list[str]:
+    """Return sentences on separators and decimal signs, with what shows them."""
+    said = next((note.removeprefix("separated by ") for note in table.notes if "separated" in note), "commas")
+    n = raw.count(SEPARATORS.get(said, " "))
+    out = (
+        [f"Columns are separated by {said}: line {line} has {n} for {len(table.names)} columns."] if n else []
+    )
+    if said == "spaces":
+        out = ["Columns are separated by spaces."]
+    if table.decimal == ",":
+        cells = [cell.strip() for cell in raw.split(SEPARATORS.get(said))]
+        shown = next((c for c in cells if "," in c and number(c, ",") is not None), "")
+        out.append("Numbers have decimal commas" + (f", as in {shown}." if shown else "."))
+    out += [f"{note[0].upper()}{note[1:]}." for note in table.notes if "thousands" in note or "below" in note]
+    return out
+
+
+def _naming(table: Table, first: int) -> list[str]:
+    """Return sentences on the names and units of columns."""
+    if all(name == f"column {i + 1}" for i, name in enumerate(table.names)):
+        return [f"There is no header: the numbers begin in line {first}, so the columns are counted."]
+    units = [f"{n} in {u}" for n, u in zip(table.names, table.units, strict=True) if u]
+    told = [f"Units stand in the header: {', '.join(units[:6])}."] if units else []
+    return [f"Names come from the header, and the numbers begin in line {first}.", *told]
+
+
+def _timing(table: Table) -> list[str]:
+    """Return a sentence on columns of times of day and dates."""
+    timed = [name for name in table.names if table.is_timed(name)]
+    words = "is counted from its start in the unit that suits its length; “Edit the data” converts it."
+    return [f"{timed[0]} holds times and {words}"] if timed else []
+
+
+def sheets(path: Path) -> list[str]:
+    """Return the sheets of a workbook; nothing for another file."""
+    return sheet_names(read_whole(str(path))) if read_head(path, len(ZIP)) == ZIP else []
+
+
+def guess(table: Table) -> tuple[list[str], bool, list[str], list[str]]:
+    """Return a role for each column, whether columns are runs, the reason for each, and what to check."""
+    try:
+        clocking, signals = survey(table, Roles())
+    except GodeError as error:
+        kinds = [_kind(table, name) for name in table.names]
+        return ["ignored"] * len(table.names), False, kinds, [*table.asks, str(error)]
+    found = {clocking.time: "time", **dict.fromkeys(signals.states, "state")}
+    found |= {name: "velocity" for name in [signals.velocity] if name}
+    found |= {name: "acceleration" for name in [signals.acceleration] if name}
+    found |= dict.fromkeys(signals.inputs, "input")
+    found |= {name: "run" for name in [clocking.run] if name}
+    why = {**signals.why, clocking.time: f"{clocking.why_time}{_form(table, clocking.time)}"}
+    why |= {clocking.run: clocking.why_run} if clocking.run else {}
+    reasons = [why.get(name) or _kind(table, name) for name in table.names]
+    asks = [ask.partition(" (--")[0] for ask in (*table.asks, *signals.asks)]
+    return [found.get(name, "ignored") for name in table.names], signals.apart, reasons, asks
+
+
+def _kind(table: Table, name: str) -> str:
+    kind = "numbers" if table.is_numeric(name) else "times" if table.is_timed(name) else "text"
+    return f"{kind}; nothing says what it is"
+
+
+def _form(table: Table, name: str) -> str:
+    """Return how times of day and dates are read."""
+    if not table.is_timed(name):
+        return ""
+    try:
+        return f"; read as {table.times(name).form}"
+    except GodeError:  # told where the data are read
+        return ""
+
 
 SHOWN_ROWS = 5
 MAX_SERIES = 24  # runs that are drawn
+MAX_UNUSED = 3  # of them are drawn
+FAINT = 0.25  # is their opacity
 MAX_POINTS = 200_000  # of all series together; more are drawn as extremes
 
 
@@ -59,7 +176,10 @@ def look(folder: Path, job: Job) -> dict[str, object]:
         [_cell(table, row, i) for i in range(len(table.names))]
         for row in range(min(SHOWN_ROWS, table.n_rows))
     ]
+    lines, header = raw_lines(table, path, first(job.form, "part"))
     return {
+        "lines": lines,
+        "header": header,
         "names": list(table.names),
         "units": list(table.units),
         "numeric": [table.is_numeric(name) or table.is_timed(name) for name in table.names],
@@ -69,7 +189,8 @@ def look(folder: Path, job: Job) -> dict[str, object]:
         "rows": rows,
         "n_rows": table.n_rows,
         "notes": list(table.notes),
-        "how": [*how_read(table, path), *(f"Check this: {ask}." for ask in asks)],
+        "how": how_read(table, path),
+        "check": [f"Check this: {in_words(ask)}." for ask in asks],
         "sheets": sheets(path),
         "assumptions": [[name, words] for name, words in MEANINGS.items()],
     }
@@ -133,23 +254,29 @@ def drawing(folder: Path, job: Job) -> dict[str, object]:
     words = closed(table, data_words(job.form, table.names, job.edits))  # whatever is wrong with the search
     dataset, readings = dataset_of(_tables(folder, job), asked_options(words)[0])
     columns = _columns(dataset)
-    keys = [key for key in readings.runs[0] if key not in ("t", LINE) and not key.startswith("other: ")]
+    used = [key for key in readings.runs[0] if key not in ("t", LINE) and not key.startswith((OTHER, LIMITS))]
+    unused = [key for key in readings.runs[0] if key.startswith(OTHER)][:MAX_UNUSED]
+    keys = used + unused
     names = readings.names or ("",)
     plots = []
     most = MAX_POINTS // max(len(keys) * min(len(names), MAX_SERIES), 1)
     for key in keys:
-        label = readings.labels.get(key, key)
+        label = readings.labels.get(key, key).removeprefix(OTHER)
         is_input = key in readings.inputs
+        is_used = key in used
         kind = Kind.LINE if is_input else Kind.POINTS
         series = []
         for name, run in list(zip(names, readings.runs, strict=True))[:MAX_SERIES]:
-            trace = Trace(kind, name or label, run["t"], run[key], most=most)
+            trace = Trace(
+                kind, name or label, run["t"], run[key], most=most, alpha=None if is_used else FAINT
+            )
             if len(run["t"]) <= most:
                 trace = replace(trace, lines=run[LINE], column=columns.get(key, name or label))
             series.append(trace)
-        title = f"{'input ' if is_input else ''}{label}"[:80]
+        title = f"{'input ' if is_input else '' if is_used else 'not used: '}{label}"[:80]
         time = axis_label(dataset, "t")
-        plots.append(Plot(title=title, x=time, y=label[:60], traces=series, channel=key, height=240))
+        height = (260 if len(used) == 1 else 200) if is_used else 120
+        plots.append(Plot(title=title, x=time, y=label[:60], traces=series, channel=key, height=height))
     return {
         "plots": [plot.as_json() for plot in plots],
         "n_runs": len(readings.runs),

@@ -108,6 +108,17 @@ def read_excel(data: bytes, source: str, sheet: str, reading: Reading = GUESSED)
     Raises:
         DataError: if there is none, or the file is no workbook.
     """
+    name, text = sheet_text(data, source, sheet)
+    table = text_table(text, source, SHEET_CHOICES, reading)
+    return replace(table, notes=(f"sheet {name!r}", *table.notes[1:]))  # without the note on the delimiter
+
+
+def sheet_text(data: bytes, source: str, sheet: str) -> tuple[str, str]:
+    """Return the name of a sheet and its cells as text with tabs; by default the first that holds numbers.
+
+    Raises:
+        DataError: if there is none, or the file is no workbook.
+    """
     with unpacking(source, "Excel", "openpyxl"), ZipFile(io.BytesIO(data)) as archive:
         if WORKBOOK not in archive.namelist():
             raise DataError(f"{source} is a ZIP archive and no Excel workbook; unpack it first")
@@ -116,8 +127,7 @@ def read_excel(data: bytes, source: str, sheet: str, reading: Reading = GUESSED)
         name, rows = next(((n, r) for n, r in sheets if sheet or _n_values(r) >= ENOUGH), ("", []))
     if not name:
         raise DataError(f"{source} has no sheet with numbers; save the columns of time and signal in one")
-    table = text_table(_text(rows), source, SHEET_CHOICES, reading)
-    return replace(table, notes=(f"sheet {name!r}", *table.notes[1:]))  # without the note on the delimiter
+    return name, _text(rows)
 
 
 def sheet_names(data: bytes) -> list[str]:

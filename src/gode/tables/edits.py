@@ -105,7 +105,8 @@ def _drop(table: Table, found: re.Match[str]) -> Table:
         missing = sorted({*lines} - {*table.lines[rows].tolist()})[0]
         raise DataError(f"{table.source} has no row of numbers in line {missing}; {found[0][:60]!r} drops it")
     columns = table.names if found["columns"] is None else _columns(table, found["columns"])
-    return table.with_columns({name: _emptied(table.column(name), rows) for name in columns})
+    limits = {name: _emptied(table.limits(name), rows) for name in columns}
+    return table.with_columns({name: _emptied(table.column(name), rows) for name in columns}, limits)
 
 
 def _emptied(column: Column, rows: Int) -> Column:
@@ -172,7 +173,10 @@ CHANGES: tuple[tuple[re.Pattern[str], Callable[[Table, re.Match[str]], Table]], 
 
 def _changed(table: Table, columns: Sequence[str], change: Callable[[Float], Float]) -> Table:
     with np.errstate(over="ignore", invalid="ignore"):
-        return table.with_columns({name: change(table.numbers(name)) for name in columns})
+        limits = {
+            name: np.sort([change(side) for side in table.limits(name).T], axis=0).T for name in columns
+        }
+        return table.with_columns({name: change(table.numbers(name)) for name in columns}, limits)
 
 
 def _columns(table: Table, text: str) -> list[str]:

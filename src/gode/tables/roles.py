@@ -10,7 +10,6 @@ from gode.arrays import Float, Int
 from gode.data.columns import INPUT
 from gode.errors import DataError
 from gode.tables.cells import join_list
-from gode.tables.clocking import Clocking, find_clocking, run_rows, values_of
 from gode.tables.clues import (
     ENOUGH,
     GUESSES,
@@ -18,7 +17,9 @@ from gode.tables.clues import (
     ROUGHER,
     SHORT,
     SLOPES,
+    Clocking,
     counts_rows,
+    find_clocking,
     hovers,
     in_steps,
     is_aside,
@@ -31,8 +32,10 @@ from gode.tables.clues import (
     named,
     plain,
     roughness,
+    run_rows,
     slope_names,
     stems,
+    values_of,
 )
 from gode.tables.table import Table, listed
 

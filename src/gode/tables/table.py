@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 import numpy as np
 
 from gode.arrays import Float, Int
-from gode.data.convert import as_seconds
+from gode.data.states import as_seconds, by_name
 from gode.errors import DataError, shortened
-from gode.tables.cells import MISSING, is_time, meaning, number
+from gode.tables.cells import MISSING, is_time, limits, meaning, number
 from gode.tables.times import Times, read_times
 
 if TYPE_CHECKING:
@@ -48,6 +48,8 @@ class Table:
     )  # factor and unit of columns of times
     asks: tuple[str, ...] = ()  # what is not sure about how it was read, with the option that says otherwise
     missing: frozenset[str] = frozenset()  # words, in lower case, for cells without a reading; or "text"
+    changed_limits: Mapping[str, Float] = field(default_factory=dict)  # of columns that were changed
+    errors: "Table | None" = None  # the columns of standard errors, which have no other role
 
     @property
     def n_rows(self) -> int:
@@ -110,6 +112,21 @@ class Table:
         """Tell whether a word says that there is no reading: <0.05, n.d., OVRFLW, or as it was asked for."""
         return word.lower() in self.missing or bool(meaning(word))
 
+    def limits(self, name: str) -> Float:
+        """Return between which values (n, 2) the readings lie of cells such as <0.05; NaN for other cells."""
+        if name in self.changed_limits:
+            return self.changed_limits[name]
+        column = self.column(name)
+        out = np.full((self.n_rows, 2), np.nan)
+        if column.dtype.kind not in NUMBERS and not self.is_timed(name):
+            for row, word in enumerate(self.words(name)):
+                out[row] = self._limits(word) or np.nan
+        return out
+
+    def is_limit(self, word: str) -> bool:
+        """Tell whether a word such as <0.05 is a limit of a reading, and was not asked to be left out."""
+        return self._limits(word) is not None
+
     def left_out(self, name: str) -> dict[str, int]:
         """Return the words in a column of numbers that are no reading, and how many cells hold each."""
         column = self.column(name)
@@ -170,10 +187,30 @@ class Table:
         """Return a column as text, such as the names of runs."""
         return _words(self.column(name))
 
-    def with_columns(self, changed: Mapping[str, Column]) -> "Table":
-        """Return the table with other values in some columns."""
+    def with_columns(self, changed: Mapping[str, Column], limits: Mapping[str, Float]) -> "Table":
+        """Return the table with other values in some columns, and other limits of their readings."""
         pairs = zip(self.names, self.columns, strict=True)
-        return replace(self, columns=tuple(changed.get(name, column) for name, column in pairs))
+        columns = tuple(changed.get(name, column) for name, column in pairs)
+        return replace(self, columns=columns, changed_limits={**self.changed_limits, **limits})
+
+    def with_errors(self, words: Sequence[str]) -> "Table":
+        """Return the table with some of its columns as standard errors, apart from the others.
+
+        Raises:
+            DataError: if one of them does not exist.
+        """
+        found = [self.find(word) for word in words]
+        kept = [name for name in self.names if name not in found]
+        return replace(self._only(kept), errors=self._only(found))
+
+    def _only(self, names: Sequence[str]) -> "Table":
+        places = [self.names.index(name) for name in names]
+        return replace(
+            self,
+            names=tuple(names),
+            units=tuple(self.units[i] for i in places),
+            columns=tuple(self.columns[i] for i in places),
+        )
 
     def column(self, name: str) -> Column:
         """Return a column as it was read."""
@@ -184,6 +221,9 @@ class Table:
 
     def _number(self, word: str) -> float | None:
         return number(word, self.decimal, grouped=self.grouped)
+
+    def _limits(self, word: str) -> tuple[float, float] | None:
+        return None if word.lower() in self.missing else limits(word, self.decimal, grouped=self.grouped)
 
     def _converted(self, column: Column, name: str) -> Float:
         out = np.empty(len(column))
@@ -212,6 +252,18 @@ def frame_table(frame: "pd.DataFrame", source: str = "the DataFrame") -> Table:
         raise DataError(f"{source} has two columns of the same name; rename one")
     columns = columns_of(frame)
     return Table(source, tuple(names), ("",) * len(names), columns, np.arange(len(frame)))
+
+
+def as_frame(value: object) -> object:
+    """Return a table of Polars, Arrow or alike as a DataFrame of pandas, any other value as it is."""
+    if is_frame(value) or not hasattr(value, "__arrow_c_stream__"):
+        return value
+    columns = by_name(value, "the table")
+    if columns is None:  # one column
+        return value
+    import pandas as pd
+
+    return pd.DataFrame({name: np.asarray(column) for name, column in columns.items()})
 
 
 def is_frame(value: object) -> "TypeGuard[pd.DataFrame]":

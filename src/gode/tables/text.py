@@ -10,8 +10,22 @@ import numpy as np
 
 from gode.arrays import Int
 from gode.errors import DataError
-from gode.tables.cells import MISSING, SPACES, Signs, is_filled, is_value, number, settle_signs, split
-from gode.tables.heading import below_table, find_heading, header_cells, heading_at, is_time_word, is_unit
+from gode.tables.cells import (
+    MISSING,
+    SPACES,
+    Signs,
+    below_table,
+    find_heading,
+    header_cells,
+    heading_at,
+    is_filled,
+    is_time_word,
+    is_unit,
+    is_value,
+    number,
+    settle_signs,
+    split,
+)
 from gode.tables.table import Column, Table
 
 COMMENTS = ("#", "%", "//")

@@ -19,7 +19,7 @@ from gode.equation import (
     Term,
 )
 from gode.equation.frame import Filling, Frame, Unknown, put_in
-from gode.equation.names import HOLE
+from gode.equation.parse import HOLE
 from gode.equation.skeleton import Parameter
 from gode.equation.sums import from_sum, to_sum
 from gode.equation.system import make_law

@@ -20,8 +20,7 @@ from gode.equation import (
     parse_skeleton,
     parse_tree,
 )
-from gode.equation.fixing import with_numbers
-from gode.equation.frame import tied
+from gode.equation.frame import tied, with_numbers
 from gode.equation.sums import to_sum
 from gode.equation.tree import (
     STATE,

@@ -1,16 +1,17 @@
-// The studio's own script: dropping files, choices kept as they are made, the search as it goes, sliders.
+// The studio's own script: files that are dropped, choices kept as they are made, the search as it goes, the answer.
 "use strict";
 (() => {
   const byId = (id) => document.getElementById(id);
-  const post = (url, body) => fetch(url, { method: "POST", body, credentials: "same-origin" });
   const MOST = 200e6;
 
-  const GONE = "The studio does not answer. If it was closed, start it again with gode studio and open the link that it prints: nothing is lost.";
+  const GONE = "The studio does not answer. If it was closed, start it again with gode studio: this page then goes on by itself, and nothing is lost.";
   const ANEW = "The studio was started again: load this page again, and it asks for the new link that gode studio printed. Nothing is lost.";
+
+  const send = (url, body) => fetch(url, { method: body ? "POST" : "GET", body, credentials: "same-origin" });
 
   async function asked(url, body) {  // what a script of the page asks for; what went wrong is a sentence, too
     try {
-      const answer = body ? await post(url, body) : await fetch(url, { credentials: "same-origin" });
+      const answer = await send(url, body);
       if (answer.status === 403) return { problem: ANEW, closed: true };
       const kind = answer.headers.get("content-type") || "";
       return kind.startsWith("application/json") ? await answer.json() : { problem: "This failed in an unexpected way; load the page again." };
@@ -31,40 +32,107 @@
     place.replaceChildren(said);
   }
 
-  // --- the page to begin -------------------------------------------------------------------------
-  const drop = byId("drop");
-  if (drop) {
-    const file = byId("file"), said = document.createElement("div");
-    drop.prepend(said);
-    const tooLarge = () => {
-      const large = [...file.files].some((each) => each.size > MOST);
-      if (large) complain(said, "At most 200 MB are read; send a smaller file: every tenth row, or only the columns needed.");
-      return large;
-    };
-    for (const name of ["dragenter", "dragover"])
-      drop.addEventListener(name, (e) => { e.preventDefault(); drop.classList.add("over"); });
-    for (const name of ["dragleave", "drop"]) drop.addEventListener(name, () => drop.classList.remove("over"));
-    drop.addEventListener("drop", (e) => {
+  // Another page takes the place of this one, which keeps its scroll, what is unfolded, and where the keyboard is.
+  async function swap(url, body) {
+    let answer;
+    try { answer = await send(url, body); } catch { location.reload(); return; }
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html"), next = page.getElementById("main");
+    if (!next) { location.reload(); return; }
+    const title = (each) => each.querySelector("summary").textContent.replace(/[(:].*/, "").trim();
+    const open = new Set([...document.querySelectorAll("details[open]")].map(title));
+    const at = document.activeElement, focus = at && (at.id ? `#${at.id}` : at.name ? `[name="${CSS.escape(at.name)}"]${at.type === "radio" ? ":checked" : ""}` : "");
+    const [y, lines] = [scrollY, document.querySelector(".lines")?.scrollTop];
+    byId("main").replaceWith(next);
+    document.title = page.title;
+    document.body.className = page.body.className;
+    if (answer.url !== location.href && !answer.url.includes("/edits")) history.replaceState(null, "", answer.url);
+    for (const each of document.querySelectorAll("details")) if (open.has(title(each))) each.open = true;
+    begin();
+    if (lines) document.querySelector(".lines")?.scrollTo(0, lines);
+    scrollTo(0, y);
+    if (focus) document.querySelector(focus)?.focus({ preventScroll: true });
+  }
+
+  // --- files: dropped or pasted anywhere, or chosen --------------------------------------------------
+  function refuse(sentence) { complain(byId("said") || byId("problem") || byId("main"), sentence); }
+
+  function read(files, text) {
+    if ([...files].some((each) => each.size > MOST)) {
+      refuse("At most 200 MB are read; send a smaller file: every tenth row, or only the columns needed.");
+      return;
+    }
+    const body = new FormData();
+    for (const each of files) body.append("file", each);
+    if (text) body.set("text", text);
+    document.body.classList.add("busy");
+    send("/runs", body).then((answer) => {
+      if (answer.ok) location.assign(answer.url);
+      else answer.text().then((page) => {
+        document.body.classList.remove("busy");
+        refuse(new DOMParser().parseFromString(page, "text/html").querySelector("main p")?.textContent || GONE);
+      });
+    }, () => refuse(GONE));
+  }
+
+  for (const name of ["dragenter", "dragover"])
+    document.addEventListener(name, (e) => {
+      if (![...e.dataTransfer?.types || []].includes("Files")) return;
       e.preventDefault();
-      if (!e.dataTransfer.files.length) return;
-      file.files = e.dataTransfer.files;
-      if (!tooLarge()) drop.submit();
+      document.body.classList.add("over");
     });
-    document.addEventListener("paste", (e) => {
-      if (e.target.closest && e.target.closest("input, textarea")) return;
-      const text = e.clipboardData.getData("text/plain");
-      if (e.clipboardData.files.length) file.files = e.clipboardData.files;
-      else if (text.trim().includes("\n")) byId("text").value = text;
-      else { complain(said, "What was pasted is no table: copy several rows, with their header."); return; }
-      e.preventDefault();
-      if (!tooLarge()) drop.submit();
-    });
-    file.addEventListener("change", tooLarge);
+  document.addEventListener("dragleave", (e) => { if (!e.relatedTarget) document.body.classList.remove("over"); });
+  document.addEventListener("drop", (e) => {
+    document.body.classList.remove("over");
+    if (!e.dataTransfer.files.length) return;
+    e.preventDefault();
+    read(e.dataTransfer.files);
+  });
+  document.addEventListener("paste", (e) => {
+    if (!byId("drop") || e.target.closest?.("input, textarea")) return;
+    const text = e.clipboardData.getData("text/plain"), files = e.clipboardData.files;
+    e.preventDefault();
+    if (files.length) read(files);
+    else if (text.trim().includes("\n")) read([], text);
+    else refuse("What was pasted is no table: copy several rows, with their header.");
+  });
+
+  function beginHome() {
+    const drop = byId("drop");
+    if (!drop) return;
+    const file = byId("file");
+    file.addEventListener("change", () => read(file.files));
     drop.addEventListener("submit", (e) => {
-      const given = file.files.length || byId("text").value.trim() || (e.submitter && e.submitter.name === "example");
-      if (!given) complain(said, "Choose a file first, or paste a table.");
-      if (!given || tooLarge()) e.preventDefault();
+      if (byId("text").value.trim() || file.files.length || e.submitter?.name === "example") return;
+      e.preventDefault();
+      refuse("Choose a file first, or paste a table.");
     });
+    const list = byId("runs");
+    const look = async () => {  // the list goes with the searches, and with what another tab does
+      if (!list.isConnected) return;
+      const busy = list.contains(document.activeElement) || list.querySelector(":checked") || document.hidden;
+      if (!busy) try {
+        const page = new DOMParser().parseFromString(await (await send("/")).text(), "text/html"), next = page.getElementById("runs");
+        if (next && next.innerHTML !== list.innerHTML && !list.querySelector(":checked")) list.replaceChildren(...next.childNodes);
+      } catch { /* it is asked again */ }
+      setTimeout(look, 3000);
+    };
+    setTimeout(look, 3000);
+  }
+
+  function beginName() {
+    const title = byId("title");
+    if (!title) return;
+    const keep = () => {
+      const text = title.value.trim();
+      if (!text || text === title.dataset.before) { title.value = title.dataset.before; return; }
+      title.dataset.before = text;
+      document.title = `${text} · gode studio`;
+      const body = new FormData();
+      body.set("title", text);
+      send(title.form.action, body).catch(() => refuse(GONE));
+    };
+    title.addEventListener("change", keep);
+    title.form.addEventListener("submit", (e) => { e.preventDefault(); title.blur(); });
   }
 
   // --- plots that are fetched --------------------------------------------------------------------
@@ -84,22 +152,33 @@
   }
 
   // --- the choices before a search ---------------------------------------------------------------
-  const setup = byId("setup");
-  if (setup) {
+  const ranges = (lines) => {
+    const out = [];
+    for (let i = 0; i < lines.length; i++) {
+      let j = i;
+      while (lines[j + 1] === lines[j] + 1) j++;
+      out.push(i === j ? lines[i] : `${lines[i]}-${lines[j]}`);
+      i = j;
+    }
+    return out.join(",");
+  };
+
+  function beginSetup() {
+    const setup = byId("setup");
+    if (!setup) return;
     const plots = byId("plots");
+    const drop = (series, at) => {
+      const lines = at.map((i) => series.lines[i]).sort((a, b) => a - b);
+      if (!lines.length) return;
+      byId("edit").value = `drop ${series.column.includes(",") ? `"${series.column}"` : series.column} lines ${ranges(lines)}`;
+      swap(setup.action.replace(/\/start$/, "/edits"), new FormData(setup));
+    };
     const draw = async () => {
       for (const plot of await drawAll(plots, { select: "Drop points" })) {
         if (plot.place.dataset.listens) continue;
         plot.place.dataset.listens = "yes";
-        const dropped = (series, at) => {
-          const lines = at.map((i) => series.lines[i]).sort((a, b) => a - b);
-          if (!lines.length) return;
-          byId("edit").value = `drop ${series.column.includes(",") ? `"${series.column}"` : series.column} lines ${ranges(lines)}`;
-          setup.action = setup.action.replace(/\/start$/, "/edits");
-          setup.submit();
-        };
         plot.place.addEventListener("plot-point", (e) => {
-          if (plot.selecting && e.detail.series.lines) dropped(e.detail.series, [e.detail.index]);
+          if (plot.selecting && e.detail.series.lines) drop(e.detail.series, [e.detail.index]);
         });
         plot.place.addEventListener("plot-box", (e) => {
           const b = e.detail;
@@ -107,26 +186,17 @@
             if (!s.lines || !s.shown) continue;
             const at = [];
             s.x.forEach((x, i) => { if (x >= b.x0 && x <= b.x1 && s.y[i] >= b.y0 && s.y[i] <= b.y1) at.push(i); });
-            if (at.length) { dropped(s, at); return; }
+            if (at.length) { drop(s, at); return; }
           }
         });
       }
     };
-    const ranges = (lines) => {
-      const out = [];
-      for (let i = 0; i < lines.length; i++) {
-        let j = i;
-        while (lines[j + 1] === lines[j] + 1) j++;
-        out.push(i === j ? lines[i] : `${lines[i]}-${lines[j]}`);
-        i = j;
-      }
-      return out.join(",");
-    };
-    let turn = 0, timer = 0;
+    let turn = 0, timer = 0, version = "";
     const keep = async () => {
       const mine = ++turn;
       const values = await asked(setup.dataset.save, new FormData(setup));
       if (mine !== turn) return;
+      if (values.version) version = values.version;
       if (values.problem) complain(byId("problem"), values.problem); else byId("problem").replaceChildren();
       if (values.command) byId("copy-command").textContent = values.command;
       byId("copy-python").textContent = values.python || "";
@@ -134,10 +204,11 @@
       for (const sentence of values.told || []) list.append(made("li", sentence));
       byId("told").replaceChildren(list);
     };
-    const rereads = (name) => byId(name === "part" ? "part-go" : /^(header|skip|decimal|missing)$/.test(name) ? "reread" : "");
-    const isTool = (name) => !name || /^(edit|crop|drop|subtract|multiply|hold)\b/.test(name);
+    const rereads = (name) => /^(part|header|skip|decimal|missing)$/.test(name);
+    const isTool = (name) => !name || /^(title|edit|crop|drop|subtract|multiply|hold)\b/.test(name);
+    const reread = () => swap(setup.action.replace(/\/start$/, "/part"), new FormData(setup));
     setup.addEventListener("input", (e) => {
-      if (isTool(e.target.name)) return;
+      if (isTool(e.target.name) || rereads(e.target.name)) return;
       clearTimeout(timer);
       if (e.target.matches("select, [type=checkbox]")) return;  // their change comes at once
       timer = setTimeout(keep, 400);
@@ -145,23 +216,60 @@
     setup.addEventListener("change", async (e) => {
       if (isTool(e.target.name)) return;
       clearTimeout(timer);
-      const again = rereads(e.target.name);
-      if (again) { again.click(); return; }
+      if (rereads(e.target.name)) { reread(); return; }
+      if (e.target.matches(".chip")) e.target.dataset.role = e.target.value;
       await keep();
-      if (/^(role\.|wells$)/.test(e.target.name)) await draw();
+      if (/^(role\.|wells$|formula$)/.test(e.target.name)) await draw();
+    });
+    setup.addEventListener("submit", (e) => {
+      if (!e.submitter || e.submitter.id === "go") return;  // what edits or reads again stays on the page
+      e.preventDefault();
+      swap(e.submitter.formAction, new FormData(setup));
     });
     setup.addEventListener("keydown", (e) => {  // Enter in a field of a tool uses that tool; elsewhere it keeps the choice
       if (e.key !== "Enter" || e.target.tagName !== "INPUT") return;
-      const tool = e.target.closest(".tool"), button = rereads(e.target.name) || (tool && tool.querySelector("button"));
+      const tool = e.target.closest(".tool"), button = tool && tool.querySelector("button");
       e.preventDefault();
-      if (button) button.click();
+      if (rereads(e.target.name)) reread();
+      else if (button) button.click();
     });
+    let dragged = null;  // a row dragged onto another takes its role, and gives its own
+    for (const row of setup.querySelectorAll("tr[draggable]")) {
+      const chip = row.querySelector(".chip");
+      row.addEventListener("dragstart", () => { dragged = chip; });
+      row.addEventListener("dragover", (e) => { if (dragged) e.preventDefault(); });
+      row.addEventListener("drop", (e) => {
+        if (!dragged || dragged === chip) return;
+        e.preventDefault();
+        [chip.value, dragged.value] = [dragged.value, chip.value];
+        dragged.dataset.role = dragged.value;
+        dragged = null;
+        chip.dispatchEvent(new Event("change", { bubbles: true }));
+      });
+    }
+    const names = setup.querySelector(".lines .names");
+    if (names) names.parentNode.scrollTop = names.offsetTop - names.parentNode.offsetTop - 40;
+    const look = async () => {  // what another tab changed is shown here, too
+      if (!setup.isConnected) return;
+      if (!document.hidden) {
+        const mine = turn, state = await asked(setup.dataset.state);
+        if (state.closed) refuse(ANEW);
+        else if (state.state && state.state !== "draft") { location.reload(); return; }
+        else if (state.version && mine === turn && setup.isConnected) {
+          if (version && state.version !== version && !setup.contains(document.activeElement)) { swap(location.href); return; }
+          if (!version) version = state.version;
+        }
+      }
+      setTimeout(look, 2000);
+    };
+    look();
     draw();
   }
 
   // --- a search as it goes -----------------------------------------------------------------------
-  const live = byId("live");
-  if (live) {
+  function beginSearch() {
+    const live = byId("live");
+    if (!live) return;
     let plots = null, front = null, bestSeen = "", last = null, begun = null;
     const words = (seconds) => seconds < 90 ? `${Math.round(seconds)} s` : `${Math.round(seconds / 60)} min`;
     const COLOUR = 1;
@@ -226,53 +334,63 @@
   }
 
   // --- the answer: sliders, and two equations side by side -----------------------------------------
-  const sliders = byId("sliders");
-  if (sliders) {
-    const all = [...sliders.querySelectorAll("[data-constant]")];
-    let busy = false, again = false;
-    const tell = (each) => { byId(`value-${each.dataset.constant}`).textContent = String(+(+each.value).toPrecision(5)); };
-    const ask = async () => {
-      if (busy) { again = true; return; }
-      busy = true;
+  function beginAnswer() {
+    const sliders = byId("sliders");
+    if (sliders) {
+      const all = [...sliders.querySelectorAll("[data-constant]")];
+      let busy = false, again = false;
+      const tell = (each) => { byId(`value-${each.dataset.constant}`).textContent = String(+(+each.value).toPrecision(5)); };
+      const ask = async () => {
+        if (busy) { again = true; return; }
+        busy = true;
+        const body = new FormData();
+        body.set("number", "0");
+        body.set("constants", all.map((each) => each.value).join(" "));
+        const values = await asked(sliders.dataset.url, body);
+        for (const plot of window.gode.plots) {
+          const curves = values.curves && values.curves[plot.spec.channel];
+          if (!curves) continue;
+          plot.setSeries([...plot.spec.series, ...curves.map((c) => ({ ...c, colour: 6, width: 3, loose: true }))]);
+        }
+        busy = false;
+        if (again) { again = false; ask(); }
+      };
+      for (const each of all)
+        each.addEventListener("input", () => { tell(each); ask(); });
+      byId("sliders-reset").addEventListener("click", () => {
+        for (const each of all) { each.value = each.dataset.best; tell(each); }
+        for (const plot of window.gode.plots) if (plot.spec.channel) plot.setSeries(plot.spec.series);
+      });
+    }
+
+    const compare = byId("compare");
+    if (compare) byId("compare-go").addEventListener("click", async () => {
       const body = new FormData();
-      body.set("number", "0");
-      body.set("constants", all.map((each) => each.value).join(" "));
-      const values = await asked(sliders.dataset.url, body);
-      for (const plot of window.gode.plots) {
-        const curves = values.curves && values.curves[plot.spec.channel];
-        if (!curves) continue;
-        plot.setSeries([...plot.spec.series, ...curves.map((c) => ({ ...c, colour: 6, width: 3, loose: true }))]);
-      }
-      busy = false;
-      if (again) { again = false; ask(); }
-    };
-    for (const each of all)
-      each.addEventListener("input", () => { tell(each); ask(); });
-    byId("sliders-reset").addEventListener("click", () => {
-      for (const each of all) { each.value = each.dataset.best; tell(each); }
-      for (const plot of window.gode.plots) if (plot.spec.channel) plot.setSeries(plot.spec.series);
+      for (const key of ["one", "other"]) body.set(key, byId(key).value);
+      byId("experiment").textContent = "Simulating experiments …";
+      const values = await asked(compare.dataset.url, body);
+      if (values.problem) { byId("experiment").textContent = values.problem; return; }
+      byId("sides").replaceChildren(...values.sides.map((side) => {
+        const card = document.createElement("div");
+        card.className = "card";
+        const shown = new DOMParser().parseFromString(side.formula, "text/html");
+        const formula = document.createElement("p");
+        formula.append(...shown.body.childNodes);
+        card.append(formula, made("p", `rms residual ${side.misfit} noise, complexity ${side.complexity}, criterion ${side.criterion}`, "soft"));
+        return card;
+      }));
+      byId("experiment").textContent = values.words;
+      byId("foretold").replaceChildren(...values.plots.map(() => document.createElement("div")));
+      values.plots.forEach((spec, i) => new window.gode.Plot(byId("foretold").children[i], { ...spec, legend: true }));
+      for (const key of ["one", "other"]) window.gode.show(`c${byId(key).value}`, true);
     });
   }
 
-  const compare = byId("compare");
-  if (compare) byId("compare-go").addEventListener("click", async () => {
-    const body = new FormData();
-    for (const key of ["one", "other"]) body.set(key, byId(key).value);
-    byId("experiment").textContent = "Simulating experiments …";
-    const values = await asked(compare.dataset.url, body);
-    if (values.problem) { byId("experiment").textContent = values.problem; return; }
-    byId("sides").replaceChildren(...values.sides.map((side) => {
-      const card = document.createElement("div");
-      card.className = "card";
-      const shown = new DOMParser().parseFromString(side.formula, "text/html");
-      const formula = document.createElement("p");
-      formula.append(...shown.body.childNodes);
-      card.append(formula, made("p", `rms residual ${side.misfit} noise, complexity ${side.complexity}, criterion ${side.criterion}`, "soft"));
-      return card;
-    }));
-    byId("experiment").textContent = values.words;
-    byId("foretold").replaceChildren(...values.plots.map(() => document.createElement("div")));
-    values.plots.forEach((spec, i) => new window.gode.Plot(byId("foretold").children[i], { ...spec, legend: true }));
-    for (const key of ["one", "other"]) window.gode.show(`c${byId(key).value}`, true);
-  });
+  let begun = false;
+  function begin() {
+    if (begun) window.gode.inPage();
+    begun = true;
+    for (const each of [beginHome, beginName, beginSetup, beginSearch, beginAnswer]) each();
+  }
+  begin();
 })();

@@ -1,0 +1,1 @@
+"""The options of a discovery: one table (`table`), and what reads and writes its entries."""

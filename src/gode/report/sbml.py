@@ -1,0 +1,173 @@
+"""Laws in SBML, the exchange format of systems biology: states by rate rules, inputs by rules and events."""
+
+from collections.abc import Iterable, Mapping
+from xml.sax.saxutils import escape, quoteattr
+
+from gode.data import Interpolation
+from gode.equation.tree import Node, add, mul, num, number, power, var
+from gode.report.program import Known, Program, function_name
+
+MATHML = 'xmlns="http://www.w3.org/1998/Math/MathML"'
+TIME = '<csymbol encoding="text" definitionURL="http://www.sbml.org/sbml/symbols/time">t</csymbol>'
+OPERATORS = {"+": "plus", "*": "times", "^": "power", "log": "ln"}  # others are called as they are here
+
+
+def fields(program: Program, shared: Mapping[str, str]) -> dict[str, str]:
+    """Return the fields of the template: what is declared, and the rules and events that change it."""
+    held = [known for known in program.inputs if _is_held(known)]
+    return {
+        "title": escape(program.title, {'"': "&quot;"}),
+        "declared": _lines(6, [*_constants(program), *_variables(program)]),
+        "initial_values": "",
+        "rules": _lines(6, [*_rates(program), *map(_assignment, _ruled(program))]),
+        "events": _list_of("Events", [event for known in held for event in _events(known)]),
+    }
+
+
+def fields_with_starts(program: Program, shared: Mapping[str, str]) -> dict[str, str]:
+    """Return the fields of the template with a parameter for each initial value, which can be estimated."""
+    states = list(zip(program.names.values(), program.initial, strict=True))
+    starts = [_parameter(start_name(name), value, constant=True) for name, value in states]
+    set_by = [
+        f'<initialAssignment symbol="{name}">{_math(var(start_name(name)))}</initialAssignment>'
+        for name, _ in states
+    ]
+    simple = fields(program, shared)
+    return {
+        **simple,
+        "declared": simple["declared"] + "\n" + _lines(6, starts),
+        "initial_values": _list_of("InitialAssignments", set_by),
+    }
+
+
+def start_name(state: str) -> str:
+    """Return the name of the initial value of a state."""
+    return f"{state}_start"
+
+
+def mathml(node: Node, names: Mapping[str, str]) -> str:
+    """Return a tree in content MathML; `names` holds the columns that have another name there."""
+    match node.op:
+        case "num":
+            return _number(number(node))
+        case "var":
+            name = names.get(str(node.value), str(node.value))
+            return TIME if name == "t" else f"<ci> {name} </ci>"
+        case "sign":
+            inside = mathml(node.args[0], names)
+            return _piecewise([(1.0, "gt", inside), (-1.0, "lt", inside)])
+        case op:
+            inside = "".join(mathml(arg, names) for arg in node.args)
+            return f"<apply><{OPERATORS.get(op, op)}/>{inside}</apply>"
+
+
+def _piecewise(cases: Iterable[tuple[float, str, str]]) -> str:
+    """Return the value of each case, where its argument compares with zero as it says, else zero."""
+    pieces = [
+        f"<piece>{_number(value)}<apply><{compared}/>{inside}{_number(0.0)}</apply></piece>"
+        for value, compared, inside in cases
+    ]
+    return f"<piecewise>{''.join(pieces)}<otherwise>{_number(0.0)}</otherwise></piecewise>"
+
+
+def _number(value: float) -> str:
+    mantissa, _, exponent = repr(value).partition("e")
+    if exponent:
+        return f'<cn type="e-notation"> {mantissa} <sep/> {int(exponent)} </cn>'
+    return f"<cn> {mantissa} </cn>"
+
+
+def _math(node: Node, names: Mapping[str, str] | None = None) -> str:
+    return f"<math {MATHML}>{mathml(node, names or {})}</math>"
+
+
+def _parameter(name: str, value: float, *, constant: bool, about: str = "") -> str:
+    text = f" name={quoteattr(about)}" if about else ""
+    return f'<parameter id="{name}"{text} value="{value!r}" constant="{str(constant).lower()}"/>'
+
+
+def _constants(program: Program) -> list[str]:
+    return [_parameter(p.name, p.value, constant=True) for p in program.parameters]
+
+
+def _variables(program: Program) -> list[str]:
+    states = zip(program.names.items(), program.initial, strict=True)
+    out = [_parameter(name, value, constant=False, about=column) for (column, name), value in states]
+    for known in program.inputs:
+        first = float(known.pieces[0, 3]) if known.formula is None else 0.0
+        out.append(_parameter(function_name(known), first, constant=False, about=known.name))
+    return out
+
+
+def _names(program: Program) -> dict[str, str]:
+    return {**program.names, **{known.name: function_name(known) for known in program.inputs}}
+
+
+def _rates(program: Program) -> list[str]:
+    rules = []
+    for part in program.parts:
+        assert part.rhs is not None
+        slopes = [*map(var, part.columns[1:]), part.rhs]
+        for column, slope in zip(part.columns, slopes, strict=True):
+            math = _math(slope, _names(program))
+            rules.append(f'<rateRule variable="{program.names[column]}">{math}</rateRule>')
+    return rules
+
+
+def _is_held(known: Known) -> bool:
+    return known.formula is None and known.kind is Interpolation.HOLD
+
+
+def _ruled(program: Program) -> list[Known]:
+    return [known for known in program.inputs if not _is_held(known)]
+
+
+def _assignment(known: Known) -> str:
+    inside = _table(known) if known.formula is None else mathml(known.formula, {})
+    math = f"<math {MATHML}>{inside}</math>"
+    return f'<assignmentRule variable="{function_name(known)}">{math}</assignmentRule>'
+
+
+def _table(known: Known) -> str:
+    """Return the cubic of each piece, where time lies before the next knot."""
+    rows = []
+    pieces = list(zip(known.knots.tolist(), known.pieces.tolist(), strict=True))[
+        : max(len(known.knots) - 1, 1)
+    ]
+    for start, powers in pieces:
+        x = add(var("t"), num(-start))
+        terms = [
+            num(powers[3]),
+            *(mul(num(p), power(x, num(3.0 - k))) for k, p in enumerate(powers[:3]) if p),
+        ]
+        rows.append(mathml(add(*terms), {}))
+    if len(rows) == 1:
+        return rows[0]
+    ends = [f"<apply><lt/>{TIME}{_number(end)}</apply>" for end in known.knots[1:-1].tolist()]
+    inside = "".join(f"<piece>{row}{end}</piece>" for row, end in zip(rows, ends, strict=False))
+    return f"<piecewise>{inside}<otherwise>{rows[-1]}</otherwise></piecewise>"
+
+
+def _events(known: Known) -> list[str]:
+    """Return an event for each time at which a held input takes another value."""
+    out = []
+    name = function_name(known)
+    values = dict(zip(known.knots.tolist(), known.pieces[:, 3].tolist(), strict=True))
+    for i, time in enumerate(known.jumps.tolist()):
+        trigger = f"<math {MATHML}><apply><geq/>{TIME}{_number(time)}</apply></math>"
+        out += [
+            f'<event id="{name}_jump_{i + 1}" useValuesFromTriggerTime="false">'
+            f'<trigger initialValue="true" persistent="true">{trigger}</trigger><listOfEventAssignments>'
+            f'<eventAssignment variable="{name}">{_math(num(values[time]))}</eventAssignment>'
+            "</listOfEventAssignments></event>"
+        ]
+    return out
+
+
+def _lines(indent: int, lines: Iterable[str]) -> str:
+    return "\n".join(" " * indent + line for line in lines)
+
+
+def _list_of(kind: str, lines: list[str]) -> str:
+    """Return a list of SBML, which may not be empty."""
+    return f"    <listOf{kind}>\n{_lines(6, lines)}\n    </listOf{kind}>" if lines else ""
