@@ -141,6 +141,7 @@ class Archive:
     candidates: dict[Key, Candidate | None] = field(default_factory=dict)
     earlier: dict[Key, Candidate | None] = field(default_factory=dict)  # whole records, first pass
     whole: bool = False  # whether whole records are fitted now, not their first part
+    expanded: set[Key] = field(default_factory=set)  # of which all neighbours were looked at
     homes: dict[Key, int] = field(default_factory=dict)  # in which grammar each skeleton was found
     n_fitted: int = 0
     view: str = ""  # which view of the data is fitted, where there are several states
@@ -210,6 +211,7 @@ class Archive:
         The fits to whole records are kept for comparison; first parts screen again.
         """
         self.pace.again()
+        self.expanded = set()
         self.candidates = {key: found for key, found in self.candidates.items() if found is not None}
         if self.whole:
             self.earlier, self.candidates, self.whole = self.candidates, {}, False
@@ -225,7 +227,7 @@ class Archive:
             return False
         best = [c.equation for c in self.leaders()[: self.settings.search.whole]]
         found: dict[Key, Candidate | None] = {}
-        self.whole = True
+        self.whole, self.expanded = True, set()
         try:
             self._solve_into(found, best, Stage.WHOLE)
         except KeyboardInterrupt:
@@ -250,7 +252,8 @@ class Archive:
         self.prepared, self.whole = replace(self.prepared, target=part), False
         self.workers.close()
         self.workers.prepared = self.prepared
-        self.candidates, self.view = {}, f"{self.view}half of "  # fits to another part are others
+        self.candidates, self.expanded = {}, set()
+        self.view = f"{self.view}half of "  # fits to another part are others
         return True
 
     def _solve_into(

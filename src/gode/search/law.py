@@ -246,7 +246,7 @@ class LawSearch:
         """Look for the equation of the only state; once more where only accelerations were measured."""
         if self._look(1):
             return
-        self.archive = self._begun(1)
+        self._go_on(1)
         self._search_view(rng, 1, 0)
         best = next(iter(self.archive.leaders()), None)
         again = retraced(self.prepared, best.single, best.initial) if best else None
@@ -280,7 +280,8 @@ class LawSearch:
         Where it does not, the scores and the fits are remembered.
         """
         self.searches, self.looked, self.before = [], [], self.archive.n_fitted
-        if not self.settings.budget.ends_early or self.prepared.blind:
+        known_of_one_run = self.prepared.blind or self.settings.individual  # for which there is no bound
+        if known_of_one_run or not self.settings.budget.ends_early:
             return False
         for own in range(len(self.prepared.dataset.states)):
             search = self._search_of(number, own, 1.0)
@@ -302,13 +303,19 @@ class LawSearch:
 
     def _search_pass(self, rng: np.random.Generator, number: int, seeds: Sequence[Candidate]) -> None:
         """Look for the equation of each state with a share of the effort, then for the law."""
-        self.archive, self.searches = self._begun(number), []
+        self._go_on(number)
         for own in range(len(self.prepared.dataset.states)):
             self._search_view(rng, number, own, 1.0 if number == PASSES else EARLIER)
         rounds = self.settings.budget.rounds
         couple(self.searches, self.archive, rounds, seeds)
         while not self.archive.leaders() and self.archive.shorten():
             couple(self.searches, self.archive, rounds, seeds)
+
+    def _go_on(self, number: int) -> None:
+        """Begin a pass where its first look has ended, or from the start where that came to whole records."""
+        self.searches, self.archive.n_fitted = [], self.before
+        if self.archive.whole:
+            self.archive = self._begun(number)
 
     def _begun(self, number: int) -> Archive:
         """Return the archive in which a pass over the data begins, with the best law of the one before."""
@@ -378,7 +385,10 @@ class LawSearch:
             archive = self._archive(seen, 1, f"pass {number}, {self.prepared.dataset.states[own]}: ")
             archive.n_fitted = self.archive.n_fitted
         settings = replace(self.settings, share=share * self.settings.share)
-        regions = looked.regions if looked else self._regions(archive.prepared, settings, own)
+        if looked:
+            regions = [replace(region, effort=share * region.effort) for region in looked.regions]
+        else:
+            regions = self._regions(archive.prepared, settings, own)
         self.searches.append(Search(regions, archive))
         return self.searches[-1]
 

@@ -78,13 +78,12 @@ def _solve_scored(chosen: Sequence[Scored], region: int, archive: Archive) -> No
 
 def _spread_out(regions: Sequence[Region], archive: Archive, rounds: int, limit: int) -> None:
     """Go from the leaders on the trajectory to their neighbours, some rounds or until none is new."""
-    expanded: set[Key] = set()
     for _ in range(rounds):
-        waiting = [c for c in archive.leaders()[:4] if c.equation.skeleton.key not in expanded]
+        waiting = [c for c in archive.leaders()[:4] if c.equation.skeleton.key not in archive.expanded]
         if not waiting:
             break
         for leader in waiting[:2]:
-            expanded.add(leader.equation.skeleton.key)
+            archive.expanded.add(leader.equation.skeleton.key)
             _expand(leader, regions, archive, limit)
 
 
