@@ -256,12 +256,10 @@ def _delayed_input(refits: Refits) -> Iterator[Remedy]:
         return
     left = refits.left([later(run, lag * step) for run in refits.runs])
     size, error = refits.duration(abs(lag) * step), f"{FINEST * step:.2g}"
-    rows = abs(round(lag))
-    down = "down" if lag > 0 else "up"
-    moved = f"move its column {down} by {rows} row{'s' * (rows > 1)}" if rows else "shift it"
+    called = ",".join(shown(refits.prepared.dataset, each) for each in refits.prepared.dataset.inputs)
     words = (
-        f"the input acts about {size} (± {error}) {'later' if lag > 0 else 'earlier'} than it was recorded; "
-        f"{moved} before it is read (in Python, force=(times {lag * step:+.3g}, values))"
+        f"the input acts about {size} (± {error}) {'later' if lag > 0 else 'earlier'} than it was recorded: "
+        f"--edit 'shift {called} by {lag * step:.4g}', in Python force=(times {lag * step:+.3g}, values)"
     )
     yield Remedy(name, left, words)
 
