@@ -26,6 +26,7 @@ from gode.discovery.framing import (
     read_frame,
     with_formulas,
 )
+from gode.discovery.hidden import filled_in
 from gode.discovery.identifiability import undetermined
 from gode.discovery.inputs import with_held_input
 from gode.discovery.ranking import remark_on_errors, remark_on_part, with_error_bars
@@ -35,15 +36,14 @@ from gode.equation import (
     Law,
     LawSkeleton,
     Skeleton,
-    SystemSkeleton,
 )
 from gode.equation.frame import split_equations
-from gode.equation.system import make_law, shown_as, written_states
+from gode.equation.system import law_of, make_law, shown_as, written_states
 from gode.errors import DataError, EquationError
 from gode.fitting import ConstantsConfig, fit_constants
 from gode.fitting.multistart import Minimum, minima
 from gode.fitting.population import CHOSEN
-from gode.fitting.prepare import Prepared, along, assemble, prepare, view
+from gode.fitting.prepare import Prepared, prepare, view
 from gode.fitting.problem import is_resolved
 from gode.fitting.shooting import start_error
 from gode.fitting.target import Target, shorter
@@ -53,7 +53,6 @@ from gode.search.known import Known, make_known
 from gode.search.law import best_combinations
 from gode.search.settings import Settings
 from gode.search.simplify import with_common
-from gode.search.templates import law_of
 from gode.search.workers import Start, Workers, one_thread
 from gode.selection import Candidate, Pool, rank
 
@@ -212,16 +211,13 @@ def _best_fit(dataset: Dataset, skeleton: LawSkeleton, settings: Settings) -> Di
             Start(make_law(skeleton, each.constants), patient=True, initial=_rows(each.initial))
             for each in reached[:MINIMA]
         ]
-    elif isinstance(skeleton, SystemSkeleton):
-        prepared = with_held_input(prepared, settings) if skeleton.inputs else prepared
-        starts = _starts_of_system(skeleton, prepared, settings)
     else:
         prepared = with_held_input(prepared, settings, skeleton) if skeleton.inputs else prepared
-        starts = _starts(skeleton, prepared, settings)
+        starts = _starts_of_law(skeleton, prepared, settings)
     workers = Workers(prepared, settings)
     begins = begins or [Start(equation, patient=True) for equation in starts]
-    if prepared.each and isinstance(skeleton, Skeleton):
-        begins = [_start_of_each(skeleton, prepared, settings), *begins[:1]]
+    if prepared.each:
+        begins = [_start_of_each(skeleton.parts[0], prepared, settings), *begins[:1]]
     best = _fitted(workers, begins)
     while not (best or prepared.chosen) and (part := shorter(prepared.target)) is not None:
         prepared = replace(prepared, target=part)
@@ -235,8 +231,7 @@ def _best_fit(dataset: Dataset, skeleton: LawSkeleton, settings: Settings) -> Di
         best = [with_common(best[0], fit, prepared.floor, settings.selection)]
     if not best:
         raise DataError(f"{skeleton} cannot be fitted to these data: its solution diverges")
-    if dataset.hidden:
-        prepared = _with_hidden_curves(best[0], prepared, settings)
+    prepared = filled_in(best[0], prepared, settings)
     told = [*remark_on_part(best[0], prepared), *remark_on_errors(best[0], prepared)]
     open_ones = undetermined(best[0], prepared, settings.shooting)
     told += [str(each) for each in open_ones] or _as_good(best[0], reached)
@@ -312,26 +307,6 @@ def _as_good(best: Candidate, reached: Sequence[Minimum]) -> list[str]:
     return []
 
 
-def _with_hidden_curves(found: Candidate, prepared: Prepared, settings: Settings) -> Prepared:
-    """Return the data with the curves of hidden states as the fitted law has them."""
-    laws = [found.law_of(i) for i in range(len(found.initial))]
-    smooths = along(prepared, laws, found.initial)
-    if smooths is None:
-        return prepared
-    hidden = [3 * s + k for s in prepared.dataset.hidden for k in range(3)]
-    for smooth, solved in zip(prepared.smooths, smooths, strict=True):
-        smooth.values[hidden] = solved.values[hidden]
-    fitted, floor = prepared.whole.dataset, settings.selection.floor
-    return assemble(
-        prepared.dataset,
-        fitted,
-        prepared.smooths,
-        settings.order,
-        floor,
-        individual=bool(settings.individual),
-    )
-
-
 def _start_of_each(skeleton: Skeleton, prepared: Prepared, settings: Settings) -> Start:
     """Return the start from the best cheap fit of each run, from the median of all where a run has none."""
     table = []
@@ -349,15 +324,17 @@ def _start_of_each(skeleton: Skeleton, prepared: Prepared, settings: Settings) -
     return Start(Equation(skeleton, tuple(centre.tolist())), patient=True, each=tuple(map(tuple, rows)))
 
 
-def _starts_of_system(skeleton: SystemSkeleton, prepared: Prepared, settings: Settings) -> list[Law]:
+def _starts_of_law(skeleton: LawSkeleton, prepared: Prepared, settings: Settings) -> Sequence[Law]:
     """Return combinations of the best fits of each equation, with the other states given."""
+    if prepared.problems:  # those of the only equation
+        return _starts(skeleton.parts[0], prepared, settings)
     tops = []
     for own, (part, order) in enumerate(zip(skeleton.parts, skeleton.orders, strict=True)):
         seen = view(prepared, own, order, settings.selection.floor)
         tops.append(_alone(_starts(part, seen, settings), seen, settings))
     gaps = [list(range(len(top))) for top in tops]
     return [
-        law_of(prepared.dataset, [tops[s][i] for s, i in enumerate(chosen)])
+        law_of(prepared.dataset.states, prepared.dataset.inputs, [tops[s][i] for s, i in enumerate(chosen)])
         for chosen in best_combinations(gaps, MINIMA)
     ]
 

@@ -22,11 +22,10 @@ from gode.equation.system import input_seen, with_names
 from gode.equation.tree import TIME, variables
 from gode.errors import EquationError
 from gode.fitting import ConstantsConfig, fit_constants
-from gode.fitting.prepare import Prepared, input_values, is_plain, view
+from gode.fitting.prepare import Prepared, input_values, view
 from gode.fitting.shooting import Shot, shoot
 from gode.fitting.target import Target, state_places
 from gode.search.settings import Settings
-from gode.search.templates import law_of
 from gode.selection import Candidate
 from gode.solve import solve
 
@@ -120,9 +119,10 @@ class Refits:
         """The law that was found, and a linear one where it is not linear itself."""
         out: list[Law] = [self.best.equation]
         prepared = self.prepared
-        if is_plain(prepared.dataset) and prepared.problems:
-            text = LINEAR[self.best.equation.order] + (" + C*F" if prepared.dataset.inputs else "")
-            linear = parse_skeleton(text)
+        if prepared.problems:
+            inputs = prepared.dataset.inputs
+            text = LINEAR[self.best.equation.order] + "".join(f" + C*{name}" for name in inputs)
+            linear = parse_skeleton(text, inputs=inputs)
             if linear.key != self.best.equation.skeleton.key:
                 found = _cheap_fits(linear, prepared)
                 out += [min(found, key=lambda law: rms_of(self.fit(law, roughly=True)))] if found else []
@@ -170,7 +170,7 @@ class Refits:
         seen = view(self.prepared, state_index, order, self.settings.selection.floor)
         for fitted in _cheap_fits(equations[state_index].skeleton, seen):
             equations[state_index] = fitted
-            yield fitted if len(equations) == 1 else law_of(self.prepared.dataset, equations)
+            yield _law_of(equations, law)
 
     def values_of(self, state_index: int) -> Float:
         """Return the smoothed values of a state in all runs."""
@@ -484,10 +484,18 @@ def with_term(law: Law, state_index: int, term: str) -> Law | None:
     except EquationError:  # The equation is too long, or no sum.
         return None
     equations[state_index] = wider
+    return _law_of(equations, law)
+
+
+def _law_of(equations: Sequence[Equation], like: Law) -> Law:
+    """Return the law of changed equations; constants that had names are free ones."""
     if len(equations) == 1:
-        return wider
-    skeleton = SystemSkeleton(law.states, tuple(e.skeleton for e in equations), law.skeleton.inputs)
-    return System(skeleton, tuple(c for e in equations for c in e.constants))
+        return equations[0]
+    parts = tuple(Skeleton(e.skeleton.tree) for e in equations)
+    return System(
+        SystemSkeleton(like.states, parts, like.skeleton.inputs),
+        tuple(c for e in equations for c in e.constants),
+    )
 
 
 def _pieces(refits: Refits) -> Iterator[Remedy]:

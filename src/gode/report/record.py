@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,10 +21,9 @@ from gode.data.doses import Dose
 from gode.data.smoothing import resampled
 from gode.data.states import check_names
 from gode.discovery import Discovery
-from gode.equation import System
 from gode.errors import FileError, GodeError
 from gode.files import read_bytes, replacing
-from gode.fitting.prepare import Prepared, assemble, input_values, is_plain
+from gode.fitting.prepare import Prepared, assemble, input_values
 from gode.fitting.target import condensed, state_places
 from gode.search.checkpoint import candidate_of
 from gode.search.settings import Settings
@@ -69,10 +69,10 @@ def record_of(discovery: Discovery) -> dict[str, Json]:
     kept = {id(c) for c in [*discovery.candidates[:KEPT], *front(discovery.candidates)]}
     config, floor = discovery.settings.selection, discovery.prepared.floor
     kept |= {id(c) for c in ties(discovery.candidates, config, floor)}
-    plain = is_plain(dataset)
+    named = dataset.states != STATES  # older versions of gode read a record of a single state, too
     return {
         "format": FORMAT,
-        "version": 1 if plain else VERSION,
+        "version": VERSION if named else 1,
         "gode": __version__,
         "equation": "; ".join(
             discovery.equation.lines()
@@ -83,10 +83,11 @@ def record_of(discovery: Discovery) -> dict[str, Json]:
         "settings": encode(discovery.settings),
         "labels": encode(dataset.labels),
         "names": encode(dataset.names),
-        **({} if plain else {"states": encode(dataset.states)}),
+        **({"states": encode(dataset.states)} if named else {}),
         **({"edits": encode(dataset.edits)} if dataset.edits else {}),
         **({"keep_outliers": True} if dataset.keep_outliers else {}),
-        "runs": [_run_json(run) for run in dataset.runs],
+        "runs": [_run_json(run) for run in (dataset.with_held() if dataset.held else dataset).runs],
+        **({"held": [run.n_points for run in dataset.held]} if dataset.held else {}),  # at the end of each
         "smooths": [encode(smooth) for smooth in discovery.prepared.smooths],
         "candidates": [encode(c) for c in discovery.candidates if id(c) in kept],
         "n_fitted": discovery.n_fitted,
@@ -115,7 +116,8 @@ def discovery_of(data: object) -> Discovery:
     check_value("record", "remarks", edits, "edits")
     kept = decode(bool, data.get("keep_outliers", False), "keep_outliers")
     labels = by_column(_labels(member(data, "labels", "record")), states, tuple(runs[0].inputs))
-    dataset = Dataset(runs, labels, _names(data, len(runs)), states, edits, kept)
+    runs, held = _cut(runs, decode(tuple[int, ...], data.get("held", []), "held"))
+    dataset = Dataset(runs, labels, _names(data, len(runs)), states, edits, kept, held)
     fitted = condensed(dataset) if settings.preset == Preset.DEFAULT else dataset
     smooths = tuple(
         resampled(_smooth(s, (run, raw), states, f"smooths[{i}]"), run.t)
@@ -149,10 +151,9 @@ def discovery_of(data: object) -> Discovery:
 
 def _candidate(data: object, order: int, dataset: Dataset, where: str) -> Candidate:
     found = candidate_of(data, order, dataset, where)
-    several = not is_plain(dataset)
-    if several != isinstance(found.equation, System) or found.equation.states != dataset.states:
+    if found.equation.states != dataset.states:
         raise FileError(f"{where}.equation has other states than the record")
-    if several and found.equation.skeleton.inputs != dataset.inputs:
+    if not {*found.equation.skeleton.inputs} <= {*dataset.inputs}:
         raise FileError(f"{where}.equation has other inputs than the record")
     return found
 
@@ -219,6 +220,17 @@ def _states(data: object) -> tuple[str, ...]:
     if states != STATES:
         check_names(states, "state")
     return states
+
+
+def _cut(runs: tuple[Run, ...], held: Sequence[int]) -> tuple[tuple[Run, ...], tuple[Run, ...]]:
+    """Return what was fitted of each run, and the points at its end that were held back, if any were."""
+    if not held:
+        return runs, ()
+    fits = len(held) == len(runs)
+    if not fits or not all(0 < n < run.n_points for run, n in zip(runs, held, strict=True)):
+        raise FileError(f"held must have the number of points held back of each of {len(runs)} runs")
+    pairs = [run.cut(run.n_points - n) for run, n in zip(runs, held, strict=True)]
+    return tuple(first for first, _ in pairs), tuple(rest for _, rest in pairs)
 
 
 def _run_json(run: Run) -> Json:

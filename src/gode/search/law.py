@@ -18,16 +18,17 @@ from gode.data.dataset import column_units
 from gode.equation import Equation, Law, Skeleton
 from gode.equation.dimensions import columns_of_view
 from gode.equation.frame import Frame
-from gode.equation.system import seen_to_display
+from gode.equation.system import make_law, seen_to_display
 from gode.equation.tree import renumber
 from gode.fitting import fit_constants
-from gode.fitting.prepare import Prepared, along, assemble, is_plain, retraced, view
+from gode.fitting.prepare import Prepared, along, assemble, is_its_view, view
 from gode.model import LatentSpace, Listing
 from gode.search.archive import Archive, Initial, Key, Stage, Step
 from gode.search.assumptions import REST, keeps, satisfies, told
 from gode.search.cheap import sought
 from gode.search.decided import is_at_noise, is_decided
 from gode.search.explore import Region, explore, explore_sums, make_regions, plainest, score_sums
+from gode.search.hidden import HiddenSearch
 from gode.search.interrupts import Interrupts
 from gode.search.refine import (
     Search,
@@ -45,14 +46,11 @@ from gode.search.workers import Start, Workers
 from gode.selection import Candidate
 
 
-def couple(
-    searches: Sequence[Search], archive: Archive, rounds: int, seeds: Sequence[Candidate] = ()
-) -> None:
-    """Fit combinations of the best equations of each state, then change the best laws until none is better.
+def couple(searches: Sequence[Search], archive: Archive, rounds: int) -> None:
+    """Fit combinations of the best equations of each state, then change the best until none is better.
 
     Args:
         rounds: how often the best law is changed, at most.
-        seeds: laws to fit as well, from where their fits ended.
     """
     look = archive.settings.search
     tops = [search.archive.leaders() for search in searches]
@@ -62,8 +60,6 @@ def couple(
             for chosen in best_combinations([[c.criterion for c in top] for top in tops], look.combinations)
             for law in laws_of(archive, [tops[s][i].single for s, i in enumerate(chosen)], searches)
         ]
-        for seed in seeds:
-            archive.solve([seed.equation], Stage.COUPLING, initial_of(seed))
         archive.solve(found, Stage.COUPLING)
         archive.improve([law for law in found[: look.grown] if _is_far(law, archive)], Stage.COUPLING)
     changed: set[Key] = set()
@@ -153,26 +149,32 @@ def cost_of(
     """
     if name.startswith(REST):
         starts = [Start(searches[0].regions[0].template.without_rest(best.equation))]
-    elif len(searches) == 1:
-        starts = [
-            start for start in _near(best, regions(0)[0], archive) if _breaks(start.equation, name, searches)
-        ]
     else:
-        freed = [Search(regions(own), search.archive) for own, search in enumerate(searches)]
-        starts = [Start(law) for law in variants(best, freed, archive) if _breaks(law, name, searches)]
+        freed = [Search(regions(state), search.archive) for state, search in enumerate(searches)]
+        near = [start for search in freed for start in _near(best, search, archive)]
+        starts = [start for start in near if _breaks(start.equation, name, searches)]
     here = [start._replace(whole=archive.whole, initial=initial_of(best)) for start in starts]
     tried = [archive.workers.fit(start) for start in here]
     return best.criterion - min([best.criterion, *(c.criterion for c in tried if c is not None)])
 
 
-def _near(best: Candidate, region: Region, archive: Archive) -> Iterator[Start]:
-    """Yield the equations near the best one, each run with its own constants where it has some."""
-    for skeleton in good_neighbours(best.single.skeleton, region, archive, archive.settings.budget.per_round):
+def _near(best: Candidate, search: Search, archive: Archive) -> Iterator[Start]:
+    """Yield the laws with a near equation of one state, and constants of each run where there are such."""
+    region, dataset = search.regions[0], archive.prepared.dataset
+    template = region.template
+    part = template.part(best.equation)
+    if part is None:
+        return
+    for skeleton in good_neighbours(part.skeleton, region, archive, archive.settings.budget.per_round):
         if best.own is None:
-            yield Start(better_start(skeleton, best.single, region.objective, archive))
-        else:
-            rows = better_rows(skeleton, best, region.objective, archive)
-            yield Start(Equation(skeleton, tuple(np.median(rows, axis=0).tolist())), each=rows)
+            near = better_start(skeleton, part, region.objective, search.archive)
+            yield Start(template.changed(best.equation, near, dataset))
+            continue
+        alone = better_rows(skeleton, best, region.objective, search.archive)
+        each = [Equation(skeleton, row) for row in alone]
+        laws = [template.changed(best.law_of(run), near, dataset) for run, near in enumerate(each)]
+        rows = tuple(law.constants for law in laws)
+        yield Start(make_law(laws[0].skeleton, np.median(rows, axis=0)), each=rows)
 
 
 def _breaks(law: Law, name: str, searches: Sequence[Search]) -> bool:
@@ -186,7 +188,6 @@ def _breaks(law: Law, name: str, searches: Sequence[Search]) -> bool:
 
 RESCUED = (1, 5, 50)  # best of every size by the cheap score: solved in turn after an interruption
 COMBINED = 3  # combinations of the equations of states that are tried then
-PASSES = 2  # over the data of a system
 ROUNDS = 2  # in which the best law is changed in a first look
 EARLIER = 0.5  # share of the effort in each pass but the last: it need only find a law to smooth by
 
@@ -210,9 +211,8 @@ class LawSearch:
         self.frame = frame
         self.searches: list[Search] = []
         self.looked: list[Search] = []  # the first look of this pass, where it has not decided
-        self.best: Candidate | None = None  # of the pass before
-        self.before = 0  # equations that were scored in the passes before
         self.archive = self._archive(prepared, n_jobs)
+        self.begun = self.archive  # as it was before that look
 
     @property
     def prepared(self) -> Prepared:
@@ -220,9 +220,13 @@ class LawSearch:
         return self.archive.prepared
 
     @property
-    def single(self) -> bool:
-        """Whether one equation is the whole law."""
-        return is_plain(self.prepared.dataset)
+    def passes(self) -> int:
+        """How often the search goes over the data.
+
+        The solution of a law is a better smoother than one that knows nothing of the other states, or that
+        integrates noisy accelerations; where u of a single state was measured, it is compared as it is.
+        """
+        return 2 if self.prepared.blind or not is_its_view(self.prepared.dataset) else 1
 
     def __enter__(self) -> "LawSearch":
         return self
@@ -233,112 +237,131 @@ class LawSearch:
         self.archive.workers.close()
 
     def run(self, rng: np.random.Generator) -> None:
-        """Search until the effort is spent, or until the first look has decided."""
-        if self.single:
-            self._search_alone(rng)
+        """Search until the effort is spent, or until a first look has decided."""
+        if self.prepared.dataset.hidden:
+            HiddenSearch(self.archive, self.spaces[0], rng).run()
         else:
-            self._search_together(rng)
+            self._search(rng)
         if not self.archive.leaders():
             self.rescue()
         share_over_runs(self.archive)
 
-    def _search_alone(self, rng: np.random.Generator) -> None:
-        """Look for the equation of the only state; once more where only accelerations were measured."""
-        if self._look(1):
-            return
-        self._go_on(1)
-        self._search_view(rng, 1, 0)
-        best = next(iter(self.archive.leaders()), None)
-        again = retraced(self.prepared, best.single, best.initial) if best else None
-        if again is not None:
-            self.archive.again()
-            regions = self._regions(again, self.settings, 0)
-            self.searches = [Search(regions, self.archive)]
-            explore(regions, self.archive, rng)
-            refine(regions, self.archive)
-
-    def _search_together(self, rng: np.random.Generator) -> None:
+    def _search(self, rng: np.random.Generator) -> None:
         """Look for the equation of each state, then for the law; again along the solution of the best one.
 
         The first pass need only find a law to smooth by, which a first look at clean records does as well.
         """
-        seeds: list[Candidate] = []
-        for number in range(1, PASSES + 1):
-            if number > 1 and not self._retrace(number):
+        for number in range(1, self.passes + 1):
+            if number > 1 and not self._retrace(f"pass {number}: "):
                 break
-            if self._look(number, seeds):
+            if self._look(number):
                 return
-            if number == PASSES or not self.looked or not is_at_noise(self.archive):
-                self._search_pass(rng, number, seeds)
-            seeds = self.archive.leaders()[: self.settings.search.combinations]
-        if self.archive.widen():
+            last = number == self.passes
+            if last or not self.looked or not is_at_noise(self.archive):
+                self._search_pass(rng, number, last=last)
+        if not self._is_alone and self.archive.widen():
             share_constants(self.archive)
 
-    def _look(self, number: int, seeds: Sequence[Candidate] = ()) -> bool:
+    def _look(self, number: int) -> bool:
         """Score all sums of few terms, fit the best and what is a step away; return whether that decides.
 
         Where it does not, the scores and the fits are remembered.
         """
-        self.searches, self.looked, self.before = [], [], self.archive.n_fitted
-        known_of_one_run = self.prepared.blind or self.settings.individual  # for which there is no bound
-        if known_of_one_run or not self.settings.budget.ends_early:
+        self.searches, self.looked = [], []
+        archive, settings = self.archive, self.settings
+        self.begun = replace(archive, candidates=dict(archive.candidates), homes=dict(archive.homes))
+        known_of_one_run = self.prepared.blind or settings.individual  # for which there is no bound
+        if known_of_one_run or not settings.budget.ends_early:
             return False
-        for own in range(len(self.prepared.dataset.states)):
-            search = self._search_of(number, own, 1.0)
+        for _ in self.prepared.dataset.states:
+            search = self._search_of(number)
             explore_sums(search.regions, search.archive)
-            self.archive.n_fitted = search.archive.n_fitted
+            archive.n_fitted = search.archive.n_fitted
         self.interrupts.enough()
         for search in self.searches:
             glance(search.regions, search.archive)
-        if self.single:
-            step_away(self.searches[0].regions, self.archive)
+        if self._is_alone:
+            step_away(self.searches[0].regions, archive)
         else:
-            couple(self.searches, self.archive, ROUNDS, seeds)
-            if self.archive.widen():
-                share_constants(self.archive)
-        decided = is_decided(self.archive, self.archive.n_fitted + len(self.archive.candidates))
-        if not decided:
-            self.looked = self.searches
-        return decided
+            couple(self.searches, archive, ROUNDS)
+            if archive.widen():
+                share_constants(archive)
+        if is_decided(archive, archive.n_fitted + len(archive.candidates)):
+            return True
+        self.looked = self.searches
+        return False
 
-    def _search_pass(self, rng: np.random.Generator, number: int, seeds: Sequence[Candidate]) -> None:
+    def _search_pass(self, rng: np.random.Generator, number: int, *, last: bool) -> None:
         """Look for the equation of each state with a share of the effort, then for the law."""
-        self._go_on(number)
-        for own in range(len(self.prepared.dataset.states)):
-            self._search_view(rng, number, own, 1.0 if number == PASSES else EARLIER)
+        self.searches = []
+        if self.archive.whole:  # The look came to whole records; first parts screen.
+            self.archive = self.begun
+        self.archive.n_fitted = self.begun.n_fitted
+        for _ in self.prepared.dataset.states:
+            self._search_view(rng, number, last=last)
+        if self._is_alone:
+            return
         rounds = self.settings.budget.rounds
-        couple(self.searches, self.archive, rounds, seeds)
+        couple(self.searches, self.archive, rounds)
         while not self.archive.leaders() and self.archive.shorten():
-            couple(self.searches, self.archive, rounds, seeds)
+            couple(self.searches, self.archive, rounds)
 
-    def _go_on(self, number: int) -> None:
-        """Begin a pass where its first look has ended, or from the start where that came to whole records."""
-        self.searches, self.archive.n_fitted = [], self.before
-        if self.archive.whole:
-            self.archive = self._begun(number)
+    @property
+    def _is_alone(self) -> bool:
+        """Whether the equation of one state is all of the law."""
+        return all(search.archive is self.archive for search in self.searches)
 
-    def _begun(self, number: int) -> Archive:
-        """Return the archive in which a pass over the data begins, with the best law of the one before."""
-        self.archive.workers.close()
-        new = self._archive(self.prepared, self.n_jobs, f"pass {number}: ")
-        new.n_fitted = self.before
-        if self.best is not None:  # an interruption must not lose it
-            new.solve([self.best.equation], Stage.COUPLING, initial_of(self.best))
-        return new
+    def _search_of(self, number: int, *, last: bool = True) -> Search:
+        """Return the search for the equation of the next state, which goes on from the first look."""
+        own, share = len(self.searches), 1.0 if last else EARLIER
+        state = self.prepared.dataset.states[own]
+        if self.looked:
+            looked = self.looked[own]
+            archive = self.archive if is_its_view(self.prepared.dataset) else looked.archive
+            regions = [replace(region, effort=share * region.effort) for region in looked.regions]
+        else:
+            archive = self._archive_of_view(f"pass {number}, {state}: ", last=last)
+            settings = replace(self.settings, share=share * self.settings.share)
+            regions = self._regions(archive.prepared, settings, own)
+        archive.n_fitted = self.archive.n_fitted
+        self.searches.append(Search(regions, archive))
+        return self.searches[-1]
 
-    def _retrace(self, number: int) -> bool:
+    def _archive_of_view(self, name: str, *, last: bool = True) -> Archive:
+        """Return the archive of the next equation: that of the law where the equation is all of it."""
+        seen = self._view(len(self.searches))
+        if seen is self.prepared:
+            return self.archive
+        left = len(self.prepared.dataset.states)
+        return self._archive(seen, 1, name, searches=(1 if last else 2) * left - len(self.searches))
+
+    def _retrace(self, name: str) -> bool:
         """Smooth the data by the solution of the best law so far; return whether that has one."""
-        best = next(iter(self.archive.leaders()), None)
-        prepared = self.prepared
-        laws = [best.law_of(i) for i in range(len(prepared.dataset.runs))] if best else []
-        smooths = along(prepared, laws, best.initial, self._sizes(best)) if best else None
-        if best is None or smooths is None:
+        prepared, settings = self.prepared, self.settings
+        leaders = self.archive.leaders()[: max(settings.search.combinations, 1)]
+        n_runs = len(prepared.dataset.runs)
+        if not leaders or len(leaders[0].initial) != n_runs:  # only some of the runs were fitted
             return False
-        order, floor = self.settings.order, self.settings.selection.floor
-        own = bool(self.settings.individual)
-        again = assemble(prepared.dataset, prepared.whole.dataset, smooths, order, floor, individual=own)
-        self.best, self.before, self.archive.prepared = best, self.archive.n_fitted, again
-        self.archive = self._begun(number)
+        best = leaders[0]
+        laws = [best.law_of(run) for run in range(n_runs)]
+        smooths = along(prepared, laws, best.initial, self._sizes(best))
+        if smooths is None:
+            return False
+        again = assemble(
+            prepared.dataset,
+            prepared.whole.dataset,
+            smooths,
+            settings.order,
+            settings.selection.floor,
+            individual=bool(settings.individual),
+            solved=True,
+        )
+        self.archive.workers.close()
+        new = self._archive(again, self.n_jobs, name)
+        new.n_fitted, new.homes = self.archive.n_fitted, self.archive.homes
+        for law in leaders:  # An interruption must not lose the best one.
+            new.solve([law.equation], Stage.COUPLING, initial_of(law))
+        self.archive = new
         return True
 
     def _sizes(self, best: Candidate) -> list[float]:
@@ -357,8 +380,9 @@ class LawSearch:
         """Return where to look for the equation of one state."""
         dataset, units = self.prepared.dataset, {}
         if settings.known.units:
-            names = {} if self.single else seen_to_display(own, dataset.states, dataset.inputs)
-            units = columns_of_view(column_units(dataset), names)
+            units = columns_of_view(
+                column_units(dataset), seen_to_display(own, dataset.states, dataset.inputs)
+            )
         return make_regions(self.spaces, prepared, settings, self.interrupts, self._template(own), units)
 
     def _template(self, state: int) -> Template:
@@ -366,9 +390,9 @@ class LawSearch:
             return SumTemplate(order=self.settings.order, state=state)
         return FrameTemplate(self.frame, state)
 
-    def _search_view(self, rng: np.random.Generator, number: int, own: int, share: float = 1.0) -> None:
-        """Look for the equation of one state with a share of the effort."""
-        search = self._search_of(number, own, share)
+    def _search_view(self, rng: np.random.Generator, number: int, *, last: bool) -> None:
+        """Look for the equation of the next state with a share of the effort."""
+        search = self._search_of(number, last=last)
         regions, archive = search.regions, search.archive
         explore(regions, archive, rng, summed=bool(self.looked))
         refine(regions, archive)
@@ -376,27 +400,20 @@ class LawSearch:
             refine(regions, archive)
         self.archive.n_fitted = archive.n_fitted
 
-    def _search_of(self, number: int, own: int, share: float) -> Search:
-        """Return the search for the equation of one state, which goes on from the first look."""
-        looked = self.looked[own] if self.looked else None
-        archive = self.archive
-        if not self.single:
-            seen = looked.archive.prepared if looked else self._view(own)
-            archive = self._archive(seen, 1, f"pass {number}, {self.prepared.dataset.states[own]}: ")
-            archive.n_fitted = self.archive.n_fitted
-        settings = replace(self.settings, share=share * self.settings.share)
-        if looked:
-            regions = [replace(region, effort=share * region.effort) for region in looked.regions]
-        else:
-            regions = self._regions(archive.prepared, settings, own)
-        self.searches.append(Search(regions, archive))
-        return self.searches[-1]
-
-    def _archive(self, prepared: Prepared, n_jobs: int, name: str = "") -> Archive:
+    def _archive(self, prepared: Prepared, n_jobs: int, name: str = "", *, searches: int = 1) -> Archive:
         workers = Workers(prepared, self.settings, n_jobs, self.interrupts.check)
         if self.interrupts.timed_out:
             workers.hurry(brief=True)
-        return Archive(prepared, self.settings, self.on_step, workers, self.interrupts, self.memo, view=name)
+        return Archive(
+            prepared,
+            self.settings,
+            self.on_step,
+            workers,
+            self.interrupts,
+            self.memo,
+            view=name,
+            searches=searches,
+        )
 
     def leaders(self) -> list[Candidate]:
         """Return the candidates, the best first; only those that keep what was assumed, if there are any."""
@@ -413,7 +430,9 @@ class LawSearch:
         """Return by how much the criterion falls without an assumption; None where that was not tried."""
         if name == "nonnegative":
             return best.criterion - self.archive.leaders()[0].criterion
-        if self.settings.individual and (not self.single or self.prepared.chosen or name.startswith(REST)):
+        if self.prepared.dataset.hidden:
+            return None
+        if self.settings.individual and (self.prepared.chosen or name.startswith(REST)):
             return None
         known = self.settings.known
         others = tuple(other for other in known.assume if other != name)
@@ -425,7 +444,8 @@ class LawSearch:
 
     def rescue(self) -> None:
         """After an interruption, or without an answer: fit the best by the cheap score until there is one."""
-        self.archive.settle()
+        if self.prepared.dataset.hidden:  # whose laws are fitted to the trajectory from the first on
+            return
         try:
             self._rescued(RESCUED)
         except KeyboardInterrupt:
@@ -435,8 +455,10 @@ class LawSearch:
                 archive.workers.hurry(brief=True)
         self.interrupts.finish()
         self._rescued(RESCUED[:1])  # where the time was over before any was tried
-        if self.single:
-            _follow_part(self.searches[0], RESCUED[0])
+        if not self.archive.leaders():
+            for search in self.searches:
+                _follow_part(search, RESCUED[0])
+            self._combined(RESCUED[0])
         while not self.archive.leaders() and self.archive.shorten():
             self._rescued(RESCUED[:1])
         if self.prepared.chosen and not self.archive.whole:
@@ -460,35 +482,30 @@ class LawSearch:
         for n in numbers:
             if self.archive.leaders():
                 break
-            if self.single:
-                cheap = self.searches[0].regions[0].objective.best(n)
-                self.archive.solve([s.equation for s in cheap], Stage.BEST)
-            else:
-                self._rescue_law(n)
+            for own in range(len(self.prepared.dataset.states)):
+                if own == len(self.searches):
+                    archive = self._archive_of_view(f"rescue {own}: ")
+                    regions = self._regions(archive.prepared, self.settings, own)
+                    self.searches.append(Search(regions, archive))
+                search = self.searches[own]
+                region = search.regions[0]
+                if not region.objective.best(1):
+                    score_sums(region, self.settings)
+                search.archive.solve([s.equation for s in region.objective.best(n)], Stage.BEST)
+            self._combined(n)
 
-    def _rescue_law(self, n: int) -> None:
-        """Combine the best equations of all states, and the simplest; by cheap sums if nothing was done."""
-        tops = []
-        for own in range(len(self.prepared.dataset.states)):
-            if own == len(self.searches):
-                seen = self._view(own)
-                regions = self._regions(seen, self.settings, own)
-                self.searches.append(Search(regions, self._archive(seen, 1, f"rescue {own}: ")))
-            search = self.searches[own]
-            if not search.regions[0].objective.best(1):
-                score_sums(search.regions[0], self.settings)
-            cheap = [s.equation for s in search.regions[0].objective.best(n)]
-            search.archive.solve(cheap, Stage.BEST)
-            _follow_part(search, n)
-            tops.append(search.archive.leaders())
-        if all(tops):
-            chosen = [
-                [top[i].single for i, top in zip(places, tops, strict=True)]
-                for places in best_combinations([[c.criterion for c in top] for top in tops], COMBINED * n)
-            ]
-            chosen.append([min((c.single for c in top), key=lambda e: e.complexity) for top in tops])
-            laws = [law for equations in chosen for law in laws_of(self.archive, equations, self.searches)]
-            self.archive.solve(laws, Stage.BEST)
+    def _combined(self, n: int) -> None:
+        """Fit combinations of the best equations of all states, and the simplest."""
+        apart = [search.archive.leaders() for search in self.searches if search.archive is not self.archive]
+        if not apart or not all(apart):
+            return
+        chosen = [
+            [top[i].single for i, top in zip(places, apart, strict=True)]
+            for places in best_combinations([[c.criterion for c in top] for top in apart], COMBINED * n)
+        ]
+        chosen.append([min((c.single for c in top), key=lambda e: e.complexity) for top in apart])
+        laws = [law for equations in chosen for law in laws_of(self.archive, equations, self.searches)]
+        self.archive.solve(laws, Stage.BEST)
 
 
 def _follow_part(search: Search, n: int) -> None:
