@@ -153,9 +153,12 @@ def explore(
 
 
 def explore_sums(regions: Sequence[Region], archive: Archive) -> None:
-    """Look for skeletons among the sums of few terms alone."""
+    """Look for skeletons among the sums of few terms alone, and at the guess of the user."""
+    guess = archive.settings.start
     for region in regions:
         before, fitted = archive.n_fitted, region.objective.n_fitted
+        if guess:
+            region.objective.score(parse_skeleton(guess))
         score_sums(region, archive.settings)
         archive.n_fitted = before + region.objective.n_fitted - fitted
         archive.tell(Stage.SUMS)
