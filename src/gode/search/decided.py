@@ -22,13 +22,13 @@ import numpy as np
 
 from gode.arrays import Float
 from gode.data import Smooth
+from gode.fitting.covariance import CERTAIN
 from gode.fitting.prepare import Prepared
 from gode.search.archive import Archive
 from gode.search.refine import WHITE
 from gode.selection import Candidate, probabilities
 
-SURE = 0.99  # The law named has at least this probability.
-STANDARD_ERRORS = 3.0  # Correlations and variances within so many of them are those of noise.
+SURE = 0.99  # The law named has at least this probability; less is a matter of further candidates.
 
 
 def is_decided(archive: Archive, n_tried: int) -> bool:
@@ -77,8 +77,8 @@ def _leaves_noise(c: Candidate, prepared: Prepared, freedom: Sequence[float] | F
         if state.square <= least**2:
             continue
         scatter = 2 / n + 2 / max(n - nu, 1.0)  # of the ratio of two estimates of the variance of the noise
-        larger = state.square > 1 + STANDARD_ERRORS * math.sqrt(scatter)
-        if larger or abs(state.product) > STANDARD_ERRORS / math.sqrt(n) * state.square:
+        larger = state.square > 1 + math.sqrt(CERTAIN * scatter)
+        if larger or abs(state.product) > math.sqrt(CERTAIN / n) * state.square:
             return False
     return True
 

@@ -188,7 +188,6 @@ def _breaks(law: Law, name: str, searches: Sequence[Search]) -> bool:
 
 RESCUED = (1, 5, 50)  # best of every size by the cheap score: solved in turn after an interruption
 COMBINED = 3  # combinations of the equations of states that are tried then
-ROUNDS = 2  # in which the best law is changed in a first look
 EARLIER = 0.5  # share of the effort in each pass but the last: it need only find a law to smooth by
 
 
@@ -271,7 +270,7 @@ class LawSearch:
         archive, settings = self.archive, self.settings
         self.begun = replace(archive, candidates=dict(archive.candidates), homes=dict(archive.homes))
         known_of_one_run = self.prepared.blind or settings.individual  # for which there is no bound
-        if known_of_one_run or not settings.budget.ends_early:
+        if known_of_one_run or not settings.ends_early:
             return False
         for _ in self.prepared.dataset.states:
             search = self._search_of(number)
@@ -283,7 +282,7 @@ class LawSearch:
         if self._is_alone:
             step_away(self.searches[0].regions, archive)
         else:
-            couple(self.searches, archive, ROUNDS)
+            couple(self.searches, archive, settings.budget.rounds // 2)
             if archive.widen():
                 share_constants(archive)
         if is_decided(archive, archive.n_fitted + len(archive.candidates)):

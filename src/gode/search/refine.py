@@ -48,7 +48,7 @@ def refine(regions: Sequence[Region], archive: Archive) -> None:
 
 def glance(regions: Sequence[Region], archive: Archive) -> None:
     """Fit to the trajectory what is near the best by the cheap score; of one state, all a step away, too."""
-    effort, margin = archive.settings.budget, archive.settings.search.glanced
+    effort, margin = archive.settings.budget, archive.settings.search.nearby
     for number, region in enumerate(regions):
         wanted = max(round(region.effort * effort.per_size), 1)
         _solve_scored(region.objective.near(wanted, margin), number, archive)

@@ -30,32 +30,16 @@ class Effort:
     per_size: int = 7  # skeletons of each size that go to the trajectory
     rounds: int = 0  # of moves on the trajectory
     per_round: int = 0  # neighbours fitted to the trajectory for each good equation
-    ends_early: bool = False  # whether the search ends where it is decided; see gode.search.decided
 
 
 # The effort `normal` was set on 63 problems of the benchmarks, where more brought nothing (docs/ablation.md);
 # the others were set by hand for discoveries of half a minute, and for long ones.
 EFFORTS: dict[str, Effort] = {
     EffortName.QUICK: Effort(
-        library=300,
-        sums=10,
-        latent=300,
-        climbers=2,
-        vocabulary=30,
-        per_size=5,
-        rounds=3,
-        per_round=8,
-        ends_early=True,
+        library=300, sums=10, latent=300, climbers=2, vocabulary=30, per_size=5, rounds=3, per_round=8
     ),
     EffortName.NORMAL: Effort(
-        library=400,
-        sums=30,
-        latent=500,
-        climbers=4,
-        per_size=7,
-        rounds=6,
-        per_round=10,
-        ends_early=True,
+        library=400, sums=30, latent=500, climbers=4, per_size=7, rounds=6, per_round=10
     ),
     EffortName.THOROUGH: Effort(
         library=2000, sums=60, latent=4000, climbers=15, vocabulary=150, per_size=24, rounds=20, per_round=30
@@ -85,11 +69,12 @@ class SearchConfig:
     pruned: int = 3  # leaders of which all sums of fewer terms are fitted where residuals are correlated
     whole: int = 12  # equations that go from the first part of a long record to all of it
     completed: int = 6  # leaders whose fit is completed where it is far from the data: exact data need it
-    glanced: float = 40.0  # cheap score above the best within which sums are fitted in the first look
     combinations: int = 12  # of the best equations of each state, fitted together
     grown: int = 3  # of these, fitted to ever longer parts where they stay far from the data
     exchanged: int = 6  # equations of a state that are tried in the best laws
-    nearby: float = 40.0  # criterion above the best within which shared constants are looked for
+    nearby: float = (
+        40.0  # criterion above the best within which sums are fitted, and shared constants looked for
+    )
     zero_within: float = 2.5  # standard deviations of the smoothed start within which zero is tried
 
 
@@ -151,6 +136,11 @@ class Settings(Choices):
                 "leave out symbols such as log, t, / or ^"
             )
         chosen_interpolation(None, self.interpolation)
+
+    @property
+    def ends_early(self) -> bool:
+        """Whether the search ends where it is decided; see gode.search.decided."""
+        return self.effort in (EffortName.QUICK, EffortName.NORMAL) and not self.listed
 
     @property
     def budget(self) -> Effort:
