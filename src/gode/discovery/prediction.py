@@ -30,8 +30,8 @@ from gode.search.zero_starts import fitted_target
 from gode.selection import Candidate, SelectionConfig, probabilities
 from gode.solve import Signal, Solution, solve
 
-HALVINGS = 40  # of an interval that holds a quantile
-CHANCE = 2.0  # standard deviations of a correlation of neighbours that is none
+HALVINGS = 40  # An interval that holds a quantile is halved so many times.
+CHANCE = 2.0  # A correlation of neighbouring residuals below this z-score counts as zero.
 
 
 @dataclass(frozen=True, repr=False)

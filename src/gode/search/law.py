@@ -36,6 +36,12 @@ from gode.search.templates import FrameTemplate, SumTemplate, Template
 from gode.search.workers import Start, Workers
 from gode.selection import Candidate
 
+# After an interruption, the best so many of every size by the cheap score are fitted until one of them can be
+# solved, and of several states so many times as many combinations of equations.
+RESCUED = (1, 5, 50)
+COMBINED = 3
+EARLIER = 0.5  # Each pass but the last has this fraction of the effort: it need only find a law to smooth by.
+
 
 def couple(searches: Sequence[Search], archive: Archive) -> None:
     """Fit combinations of the best equations of each state, then change the best until none is better."""
@@ -173,11 +179,6 @@ def _breaks(law: Law, name: str, searches: Sequence[Search]) -> bool:
     )
 
 
-RESCUED = (1, 5, 50)  # best of every size by the cheap score: solved in turn after an interruption
-COMBINED = 3  # combinations of the equations of states that are tried then
-EARLIER = 0.5  # share of the effort in each pass but the last: it need only find a law to smooth by
-
-
 class LawSearch:
     """The state of a search; use it as a context. `archive` and `prepared` hold what it leads to."""
 
@@ -296,19 +297,19 @@ class LawSearch:
         freedom = max(1 - best.n_free / best.n_values, 0.5)
         return [float(np.sqrt(max(state.square, 1e-12) / freedom)) for state in best.states]
 
-    def _view(self, own: int) -> Prepared:
-        order = self._template(own).order
+    def _view(self, state: int) -> Prepared:
+        order = self._template(state).order
         floor, individual = self.settings.selection.floor, bool(self.settings.individual)
-        return view(self.prepared, own, order, floor, individual=individual)
+        return view(self.prepared, state, order, floor, individual=individual)
 
-    def _regions(self, prepared: Prepared, settings: Settings, own: int) -> list[Region]:
+    def _regions(self, prepared: Prepared, settings: Settings, state: int) -> list[Region]:
         """Return where to look for the equation of one state."""
         dataset, units = self.prepared.dataset, {}
         if settings.known.units:
             units = columns_of_view(
-                column_units(dataset), seen_to_display(own, dataset.states, dataset.inputs)
+                column_units(dataset), seen_to_display(state, dataset.states, dataset.inputs)
             )
-        return make_regions(self.spaces, prepared, settings, self.interrupts, self._template(own), units)
+        return make_regions(self.spaces, prepared, settings, self.interrupts, self._template(state), units)
 
     def _template(self, state: int) -> Template:
         if self.frame is None:
@@ -366,7 +367,7 @@ class LawSearch:
         free = replace(self.settings, known=replace(known, assume=others))
         views = [search.archive.prepared for search in self.searches]
         return cost_of(
-            name, best, self.searches, self.archive, lambda own: self._regions(views[own], free, own)
+            name, best, self.searches, self.archive, lambda state: self._regions(views[state], free, state)
         )
 
     def rescue(self) -> None:
@@ -409,12 +410,12 @@ class LawSearch:
         for n in numbers:
             if self.archive.leaders():
                 break
-            for own in range(len(self.prepared.dataset.states)):
-                if own == len(self.searches):
-                    archive = self._archive_of_view(f"rescue {own}: ")
-                    regions = self._regions(archive.prepared, self.settings, own)
+            for state in range(len(self.prepared.dataset.states)):
+                if state == len(self.searches):
+                    archive = self._archive_of_view(f"rescue {state}: ")
+                    regions = self._regions(archive.prepared, self.settings, state)
                     self.searches.append(Search(regions, archive))
-                search = self.searches[own]
+                search = self.searches[state]
                 region = search.regions[0]
                 if not region.objective.best(1):
                     score_sums(region, self.settings)
