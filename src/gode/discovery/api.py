@@ -195,7 +195,7 @@ def discover(
         units=given["units"],
         sd=given["sd"],
     )
-    dataset = replace(dataset, keep_outliers=given["keep_outliers"])
+    dataset = replace(dataset, keep_outliers=given["keep_outliers"], noise=given["noise"])
     chosen = replace(chosen, individual=individuals_asked(given["individual"], dataset))
     with shown_in_notebook(on_step) as show:
         return discover_in(dataset, chosen, n_jobs=given["n_jobs"], on_step=show)
