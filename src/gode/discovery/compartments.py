@@ -9,13 +9,12 @@ import numpy as np
 
 from gode.arrays import Float
 from gode.data import Dataset
+from gode.discovery.constants import STEP
+from gode.discovery.natural_forms import ROUNDING
 from gode.equation import Law
 from gode.equation.system import make_law, moving_law
 from gode.equation.tape import compile_tape, evaluate
 from gode.selection import Candidate
-
-CLOSE = 1e-9  # A law is linear if it deviates from that by less than this fraction, well above rounding.
-STEP = 1e-5  # by which a constant is moved for a slope, as a fraction of it; set by hand
 
 
 def told_of_doses(best: Candidate, dataset: Dataset) -> list[str]:
@@ -62,7 +61,7 @@ def _quantities(law: Law, into: int, state: int) -> Float | None:
     if a is None:
         return None
     rates = -np.linalg.eigvals(a)
-    if np.any(rates.real <= 0) or np.any(np.abs(rates.imag) > CLOSE * np.abs(rates.real)):
+    if np.any(rates.real <= 0) or np.any(np.abs(rates.imag) > ROUNDING * np.abs(rates.real)):
         return None
     area = -np.linalg.inv(a)[state, into]
     if not area > 0:
@@ -76,11 +75,11 @@ def _matrix(law: Law) -> Float | None:
     d = len(law.states)
     points = np.vstack([np.zeros(d), np.eye(d), 2 * np.eye(d), np.ones(d), np.full(d, 3.0)]).T
     at_rest, late = _slopes(law, points, 0.0), _slopes(law, points, 1.0)
-    if at_rest is None or late is None or not np.allclose(at_rest, late, rtol=CLOSE, atol=0.0):
+    if at_rest is None or late is None or not np.allclose(at_rest, late, rtol=ROUNDING, atol=0.0):
         return None
     a = at_rest[:, 1 : d + 1] - at_rest[:, :1]
     size = float(np.abs(a).max()) or 1.0
-    linear = np.allclose(at_rest, a @ points, rtol=0.0, atol=CLOSE * size * 3 * d)
+    linear = np.allclose(at_rest, a @ points, rtol=0.0, atol=ROUNDING * size * 3 * d)
     return a if linear and abs(np.linalg.det(a / size)) > 0 else None
 
 
