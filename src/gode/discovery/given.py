@@ -109,7 +109,7 @@ def fit(equation: Texts, t: Series, u: Signals | None = None, **options: Unpack[
         units=given["units"],
         sd=given["sd"],
     )
-    dataset = replace(dataset, keep_outliers=given["keep_outliers"])
+    dataset = replace(dataset, keep_outliers=given["keep_outliers"], noise=given["noise"])
     return fit_known(dataset, known, individual=individuals_asked(given["individual"], dataset))
 
 

@@ -90,6 +90,8 @@ def _recognised(law: Law, units: Units) -> list[Constant]:
     several = len(law.states) > 1
     inputs = tuple(shown_name(name, law.skeleton.called) for name in law.skeleton.inputs)
     for i, state in enumerate(law.skeleton.shown_states):
+        if not law.skeleton.orders[i]:  # a formula of what is measured
+            continue
         terms = right_side(law, i)
         forms = _first_order if law.skeleton.orders[i] == 1 else _second_order
         for one in [*forms(state, terms, inputs, units), *_saturation(terms, units)]:

@@ -85,7 +85,9 @@ def prepare(
     fitted = condensed(dataset)
     known = [known_values(run, order) for run in fitted.runs]
     memo: Memo = {}
-    smooths = smoothed_without_outliers(fitted, lambda data: smooth_runs(data.runs, known, memo, hurried))
+    smooths = smoothed_without_outliers(
+        fitted, lambda data: smooth_runs(data.runs, known, memo, hurried, data.noise)
+    )
     return assemble(dataset, fitted, smooths, order, floor, individual=individual)
 
 
@@ -223,7 +225,8 @@ def view(prepared: Prepared, state: int, order: int, floor: float, *, individual
         return prepared
     fitted = prepared.whole.dataset
     runs = [_seen(run, s, state, order) for run, s in zip(fitted.runs, prepared.smooths, strict=True)]
-    seen = Dataset(tuple(runs), names=dataset.names, keep_outliers=dataset.keep_outliers)
+    kept, noise = dataset.keep_outliers, dataset.noise
+    seen = Dataset(tuple(runs), names=dataset.names, keep_outliers=kept, noise=noise)
     smooths = tuple(s.state(state) for s in prepared.smooths)
     found = assemble(seen, seen, smooths, order, floor, individual=individual, solved=prepared.solved)
     return replace(found, whole=found.target)  # whole records are for all equations together
