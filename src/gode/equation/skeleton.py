@@ -92,6 +92,17 @@ class AnySkeleton:
         """The name of each state when it is shown."""
         return tuple(shown_name(name, self.called) for name in self.states)
 
+    @property
+    def noun(self) -> str:
+        """What the law is called in a sentence: an equation if it has one part."""
+        return "equation" if len(self.parts) == 1 else "law"
+
+    @property
+    def described(self) -> str:
+        """What the law is, by its size."""
+        n = len(self.parts)
+        return f"an equation of order {self.orders[0]}" if n == 1 else f"a system of {n} states"
+
     @cached_property
     def n_numbers(self) -> int:
         """The number of constants of all equations, shared or not."""

@@ -45,9 +45,8 @@ def _equilibria(discovery: Discovery) -> tuple[list[Equilibrium], list[str]]:
     best, dataset = discovery.candidates[0], discovery.prepared.dataset
     law = moving_law(best.equation)
     parts, n = law.skeleton.parts, len(law.states)
-    several = len(dataset.states) > 1
     if any(depends_on(part.normal, TIME) for part in parts):
-        return [], [f"The {'law' if several else 'equation'} changes with time, so it has no equilibria."]
+        return [], [f"The {best.equation.skeleton.noun} changes with time, so it has no equilibria."]
     units = [Units.of(dataset, state) for state in dataset.states[:n]]
     k = len(law.constants)
     low, high = (end[:n] for end in extents(discovery))
@@ -74,8 +73,7 @@ def _uses_inputs(law: Law) -> bool:
 def _gain(discovery: Discovery) -> tuple[str | None, float | None, str]:
     best = discovery.candidates[0]
     if _is_linear(best.equation.skeleton):
-        what = "equation" if len(best.equation.states) == 1 else "law"
-        return None, None, f"The {what} is linear itself."
+        return None, None, f"The {best.equation.skeleton.noun} is linear itself."
     if 0 in best.equation.skeleton.orders:
         return None, None, "No linear model was compared with it, for what is measured is a formula."
     shot = _fitted(_linear_form(best.equation), discovery)
