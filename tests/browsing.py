@@ -30,6 +30,7 @@ def search(page, *, seconds: int = 3) -> None:
 
 def downloaded(page, name: str, folder):
     """Take a file away, and return it."""
+    page.get_by_role("tab", name="Take away").click()
     with page.expect_download() as waiting:
         page.locator(".takeaway a", has_text=re.compile(f"^{re.escape(name)}$")).click()
     waiting.value.save_as(folder / name)

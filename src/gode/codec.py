@@ -72,6 +72,7 @@ RANGES: Mapping[str, Mapping[str, Range]] = {
     },
     "Individuals": {"values": CONSTANT, "covariances": COVARIANCE},
     "Run": {"": FINITE, "initial": Range(-LARGE, LARGE, unknown=True)},
+    "Dose": {"": FINITE, "duration": POSITIVE},
     "Smooth": {
         "": FINITE,
         "deviations": POSITIVE,

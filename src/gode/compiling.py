@@ -16,7 +16,7 @@ from typing import Any
 
 import numba
 import numpy as np
-from numba.core.caching import FunctionCache
+from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.runtime.nrt import rtsys
 
 logger = logging.getLogger(__name__)
@@ -47,7 +47,13 @@ def must_compile(kernel: Any) -> bool:
 
 
 class _Cache(FunctionCache):
-    """The compiled code of one kernel on disk."""
+    """The compiled code of one kernel on disk; it is stale, too, where the table of functions is another."""
+
+    def __init__(self, function: Any) -> None:
+        super().__init__(function)
+        stamp = self._impl.locator.get_source_stamp(), _stamp_of_functions()
+        base = self._impl.filename_base
+        self._cache_file = IndexDataCacheFile(self._cache_path, base, stamp)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return what was compiled for a signature, None if nothing was.
@@ -58,6 +64,13 @@ class _Cache(FunctionCache):
         rtsys.initialize(target_context)
         with self._guard_against_spurious_io_errors():
             return self._load_overload(sig, target_context)
+
+
+@lru_cache(maxsize=1)
+def _stamp_of_functions() -> tuple[float, int]:
+    """Return when the table of functions was changed and its size: every kernel that runs tapes holds it."""
+    found = Path(__file__).with_name("equation").joinpath("operators.py").stat()
+    return found.st_mtime, found.st_size
 
 
 def _njit(function: Callable[..., Any], *, cached: bool, **options: Any) -> Any:

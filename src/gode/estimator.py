@@ -1,6 +1,6 @@
 """ODERegressor: discover() and fit() with the interface of scikit-learn, which need not be installed."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from numbers import Integral
 from typing import Any, Self, Unpack, cast
 
@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from gode.arrays import Float, Force, Series
+from gode.arrays import Float, Series
 from gode.data.columns import INPUT
 from gode.data.states import TAKEN, as_numbers
 from gode.discovery import Discovery, Finding, discover, fit
@@ -19,7 +19,7 @@ from gode.identifiers import identifiers
 from gode.options.calls import check_names, takes_options, tells_options
 from gode.options.entry import options_of
 from gode.options.table import DiscoverOptions, FitOptions, RegressorOptions
-from gode.tables.rows import Rows, by_run, explained, rows_of, target_names, target_of
+from gode.tables.rows import Rows, by_run, errors_of, explained, rows_of, target_names, target_of
 
 OPTIONS = options_of(RegressorOptions)
 WEIGHT = "sample_weight"
@@ -64,6 +64,7 @@ class ODERegressor:
         if chosen["signal"] not in SIGNALS:
             raise ConfigError(f"signal must be one of {', '.join(SIGNALS)}, got {chosen['signal']!r}")
         X, groups = by_run(X, chosen["runs"])
+        X, errors = errors_of(X, chosen["sd"])
         rows, values = rows_of(X), target_of(y)
         if len(values) != len(rows.t):
             raise DataError(f"y has {len(values)} values, but X has {len(rows.t)} rows; give one per row")
@@ -74,7 +75,12 @@ class ODERegressor:
         t, signals = [rows.t[own] for own in parts], [values[own] for own in parts]
         force = force[0] if rows.force is not None and not groups else force
         times, seen = (t, signals) if groups else (t[0], signals[0])
-        self.discovery_ = self._found(times, seen, force, self._names(y, values))
+        sd: Any = None
+        if errors is not None:
+            of_runs = [np.broadcast_to(errors[own], values[own].T.shape).T for own in parts]
+            sd = of_runs if groups else of_runs[0]
+        given = {"force": force, "names": self._names(y, values), "sd": sd}
+        self.discovery_ = self._found(times, seen, given)
         self.runs_ = [name for name, _ in groups]
         self.equation_: Finding = self.discovery_.equation
         self.quality_: Quality = self.discovery_.quality
@@ -96,6 +102,7 @@ class ODERegressor:
         """
         found = self._fitted()
         X, groups = by_run(X, self._chosen()["runs"])
+        X, _ = errors_of(X, self._chosen()["sd"], needed=False)
         rows = rows_of(X, self.time_origin_)
         if rows.n_features != self.n_features_in_:
             raise DataError(
@@ -179,13 +186,16 @@ class ODERegressor:
         """Return the arguments of the constructor by their names."""
         return cast(RegressorOptions, self.get_params())
 
-    def _found(self, t: Series, y: object, force: Force | None, names: Sequence[str] | None) -> Discovery:
-        """Pass what was given on to `discover`, or to `fit` where the equation is known."""
+    def _found(self, t: Series, y: object, data: Mapping[str, object]) -> Discovery:
+        """Pass what was given on to `discover`, or to `fit` where the equation is known.
+
+        Args:
+            data: options whose values are not those of the constructor.
+        """
         chosen = self._chosen()
         given: dict[str, Any] = {
             **chosen,
-            "force": force,
-            "names": names,
+            **data,
             "seed": _seed(chosen["random_state"]),
         }
         given |= {key: y if key == chosen["signal"] else None for key in SIGNALS}

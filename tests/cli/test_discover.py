@@ -119,7 +119,7 @@ def test_ctrl_c_on_a_terminal_saves_the_best_so_far_and_exits_with_130(tmp_path)
     text += read_until(master, None)
     os.close(master)
     assert process.wait(WAIT) == 130, text.decode()
-    assert b"searching the latent space" in text
+    assert b"searching near the best" in text
     assert b"Interrupted: this is the best of " in text
     assert b"Traceback" not in text
     best = package.load(tmp_path / "record.json")

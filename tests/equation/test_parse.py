@@ -247,3 +247,33 @@ def test_numbers_become_constants_but_integer_exponents_and_bare_signs_stay():
     assert [n.value for n in walk(tree) if n.op == "num"] == [2.0, -1.0]
     assert tree.args[2] == power(var("u"), const(1))
     assert num(7) not in walk(tree)
+
+
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        ("max(u, 2)", lambda u, t: max(u, 2)),
+        ("max(0, u)", lambda u, t: max(0, u)),
+        ("min(0, u)", lambda u, t: min(0, u)),
+        ("min(u, t)", min),
+        ("clip(u, -1, 2)", lambda u, t: min(max(u, -1), 2)),
+        ("deadzone(u, 0.5)", lambda u, t: u - min(max(u, -0.5), 0.5)),
+        ("-3*max(0, -2*u)", lambda u, t: -3 * max(0, -2 * u)),
+    ],
+)
+def test_functions_of_several_arguments_have_their_values(text, plain):
+    tree = parse_tree(text)
+    for u in (-3.0, -0.2, 0.4, 1.5, 4.0):
+        assert plain_value(tree, {"u": u, "t": 0.3}) == pytest.approx(plain(u, 0.3))
+
+
+def test_a_free_constant_that_would_stand_twice_needs_a_name():
+    assert parse_skeleton("u' = C*max(0, u - C)").n_constants == 2
+    with pytest.raises(EquationError, match="clip with a free constant needs a name"):
+        parse_skeleton("u' = clip(u, C, C)")
+    with pytest.raises(EquationError, match="clip takes 3 arguments, but here are 2"):
+        parse_skeleton("u' = clip(u, 1)")
+
+
+def test_a_column_may_be_called_max():
+    assert str(parse_equation("u' = max*2", inputs=("max",))) == "0.5*u' = max"

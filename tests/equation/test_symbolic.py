@@ -93,7 +93,7 @@ def test_sympys_notation_is_understood(given_, text):
         (sympy.Matrix([1]), "expected a SymPy equation"),
         (u(t).diff(t) - x * u(t), "the symbol x has no value; substitute a number"),
         (u(t).diff(t) - sympy.gamma(u(t)), "gamma is no function gode knows; known are sin"),
-        (u(t).diff(t) - sympy.Max(u(t), 0), "Max is no function gode knows"),
+        (u(t).diff(t) - sympy.floor(u(t)), "floor is no function gode knows"),
         (u(t).diff(t) - sympy.I * u(t), "ImaginaryUnit is no"),
         (u(t).diff(t) - sympy.zoo, "is no"),
         (sympy.oo * u(t) + u(t).diff(t), "Infinity is no"),

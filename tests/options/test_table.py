@@ -13,7 +13,8 @@ from gode.errors import ConfigError
 from gode.measured import read_arguments
 from gode.options.calls import completed, takes_options
 from gode.options.entry import Option, Takes, options_of, type_of
-from gode.options.table import DiscoverOptions, FitOptions, FromFiles, RegressorOptions
+from gode.options.files import FromFiles
+from gode.options.table import DiscoverOptions, FitOptions, RegressorOptions
 
 CALLS = {
     gode.discover: DiscoverOptions,

@@ -399,3 +399,12 @@ def test_a_callable_force_becomes_a_table(tmp_path):
     found = fit("u' = C*u + C*F", t, u, force=lambda s: float(np.cos(s)))
     printed = table(python_output(code(found, "python"), tmp_path))
     assert np.allclose(printed[:, 1], np.interp(printed[:, 0], t, u), atol=2e-3)
+
+
+@pytest.mark.parametrize("language", ["c", "julia", "matlab", "modelica", "python", "r", "rxode2", "sbml"])
+def test_every_language_writes_a_limit(language):
+    t = np.linspace(0.0, 5.0, 60)
+    u = np.where(t < 2, 2 - 0.5 * t, 1.0) + 0.001 * np.sin(9 * t)
+    text = fit("u' = -a*max(0, u - c)", t, u).export(language)
+    assert "max0" not in text
+    assert "max" in text or "<piecewise>" in text

@@ -84,7 +84,7 @@ def test_a_frame_is_checked_as_it_is_typed(page):
     page.fill("#fix", "K = 12")
     page.fill("#bounds", "r = 0:")
     page.fill("#units", "t = h")
-    expect(page.locator("#command")).to_contain_text("--fix K=12 --bounds r=0: --units t=h")
+    expect(page.locator("#command")).to_contain_text("--units t=h --fix K=12 --bounds r=0:")
     expect(page.locator("#python")).to_contain_text("bounds={'r': (0.0, None)}")
     page.fill("#individual", "all")
     expect(page.locator("#problem")).to_contain_text("only one")
@@ -233,32 +233,73 @@ def test_everything_can_be_reached_by_keyboard(page):
 
 
 def test_the_answer_overlays_rivals_moves_constants_and_compares(page, studio, answered):
-    page.goto(f"{studio.address}/runs/{answered}")
+    page.goto(f"{studio.address}/runs/{answered}#rivals")
     shown = "() => window.gode.plots[0].series.filter(s => s.group === 'c1').every(s => s.shown)"
     assert not page.evaluate(shown)
     page.check("input[data-group='c1']")
     assert page.evaluate(shown)
-    page.locator("#slider-0").focus()
-    page.keyboard.press("ArrowRight")
-    expect(page.locator(".plot-legend").first).to_contain_text("your constants")
-    expect(page.locator("label[for='slider-0']")).to_contain_text("Constant of u: 0.63")
     page.get_by_role("button", name="Compare them").click()
     expect(page.locator("#sides .card")).to_have_count(2)
     expect(page.locator("#experiment")).to_contain_text("standard deviations")
     expect(page.locator("#foretold canvas")).to_have_count(1)
 
 
-def test_a_click_on_the_front_draws_an_equation(page, studio, answered):
+def test_a_slider_moves_curve_and_misfit_and_a_key_brings_the_best_back(page, studio, answered):
     page.goto(f"{studio.address}/runs/{answered}")
+    page.get_by_role("tab", name="Constants").click()
+    expect(page.locator("#kept canvas")).to_be_in_viewport()
+    best = page.inner_text("#misfit")
+    page.locator("#slider-0").focus()
+    for _ in range(20):
+        page.keyboard.press("ArrowRight")
+    expect(page.locator("#kept .plot-legend").first).to_contain_text("your constants")
+    expect(page.locator("#misfit")).not_to_have_text(best)
+    expect(page.locator("label[for='slider-0']")).to_contain_text("Constant of u: 0.6")
+    page.keyboard.press("Escape")
+    expect(page.locator("#misfit")).to_have_text(best)
+    expect(page.locator("#kept .plot-legend").first).not_to_contain_text("your constants")
+
+
+def test_tabs_go_by_arrow_keys_and_the_plot_stays(page, studio, answered):
+    page.goto(f"{studio.address}/runs/{answered}")
+    page.get_by_role("tab", name="Fit").focus()
+    for name in ("What it means", "Rivals", "Constants", "Residuals", "Take away", "Details", "Fit"):
+        page.keyboard.press("ArrowRight")
+        expect(page.get_by_role("tab", name=name, exact=True)).to_be_focused()
+        expect(page.get_by_role("tabpanel", name=name, exact=True)).to_be_visible()
+        expect(page.get_by_role("tabpanel")).to_have_count(1)
+        expect(page.locator("#kept canvas")).to_be_visible()
+
+
+def test_a_click_on_the_front_draws_an_equation(page, studio, answered):
+    page.goto(f"{studio.address}/runs/{answered}#rivals")
     front = page.locator("[data-plot='values-front'] canvas")
     front.scroll_into_view_if_needed()
     place = page.evaluate(
         "() => { const p = window.gode.plots.find(p => p.spec.title.startsWith('Accuracy'));"
         " for (const s of p.series) for (let i = 0; i < s.x.length; i++)"
-        " if (s.groups[i] && s.groups[i] !== 'c0') return [p.toX(s.x[i]), p.toY(s.y[i]), s.groups[i]]; }"
+        " if (s.groups?.[i] && s.groups[i] !== 'c0') return [p.toX(s.x[i]), p.toY(s.y[i]), s.groups[i]]; }"
     )
     front.click(position={"x": place[0], "y": place[1]})
     assert page.is_checked(f"input[data-group='{place[2]}']")
+
+
+def test_chosen_runs_are_compared_and_deleted(page, studio, answered):
+    runs = Runs(studio.folder)
+    made = runs.save(replace(runs.copy(runs.load(answered)), title="A twin", base=answered))
+    (studio.folder / made.id / "record.json").write_bytes(
+        (studio.folder / answered / "record.json").read_bytes()
+    )
+    runs.move(made, State.DONE, words=runs.load(answered).words)
+    page.goto(f"{studio.address}/runs/{made.id}")
+    page.get_by_role("link", name="Compare with").click()
+    expect(page.locator(".sides section")).to_have_count(2)
+    page.goto(studio.address)
+    page.get_by_label("Choose A twin").check()
+    page.on("dialog", lambda dialog: dialog.accept())
+    page.get_by_role("button", name="Delete the chosen").click()
+    expect(page.get_by_label("Choose A twin")).to_have_count(0)
+    assert (studio.folder / answered).exists()
 
 
 @pytest.mark.parametrize(
@@ -393,7 +434,7 @@ def test_a_search_is_stopped_keeps_its_best_and_goes_on(page):
 
 
 def test_the_key_of_a_dashed_curve_is_dashed(page, studio, answered):
-    page.goto(f"{studio.address}/runs/{answered}")
+    page.goto(f"{studio.address}/runs/{answered}#rivals")
     page.check("input[data-group='c1']")
     keys = page.locator(".plot-key:has(.plot-mark.line) .plot-mark")
     shown = keys.evaluate_all("all => all.map((mark) => getComputedStyle(mark).backgroundImage)")

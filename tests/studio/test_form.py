@@ -66,6 +66,11 @@ def test_two_accelerometers_are_two_states():
     assert words == ["--time", "t", "--states", "x1=none,x2=none", "--acceleration", "left,right"]
 
 
+def test_a_column_of_standard_errors():
+    words = command_words(form("time", "state", "error"), ["t", "u", "err"], [])
+    assert words == ["--time", "t", "--u", "u", "--sd", "err"]
+
+
 def test_columns_with_an_equals_sign_are_states_and_inputs():
     words = command_words(form("time", "state", "state", "input"), ["t", "c=1", "c", "a=b"], [])
     assert words == ["--time", "t", "--states", "x1=c=1,c", "--force", "F1=a=b"]

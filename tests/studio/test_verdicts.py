@@ -1,3 +1,4 @@
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -8,8 +9,9 @@ pytest.importorskip("starlette", reason="the extra `studio` is not installed")
 from gode.data.example import load_example
 from gode.discovery import Finding, fit
 from gode.discovery.quality import Verdict
-from gode.studio.answering import advice, moved, sliders
+from gode.studio.answering import moved, sliders
 from gode.studio.pages import home
+from gode.studio.remedies import advice, remedies, unchanged
 from gode.studio.runs import Job, State
 
 
@@ -30,7 +32,7 @@ def test_the_verdict_comes_in_few_words():
     good = fit("u' = C*u - C*u^2", example.t, example.u)
     assert good.quality.verdict is Verdict.GOOD
     assert good.assessment.headline == "The equation explains the data"
-    assert advice(good, SimpleNamespace(id="a", words=())) == []
+    assert advice(good) == remedies(good, SimpleNamespace(id="a", words=())) == []
 
 
 def test_a_poor_fit_says_what_to_try():
@@ -38,15 +40,38 @@ def test_a_poor_fit_says_what_to_try():
     poor = fit("u' = C", example.t, example.u)
     assert poor.quality.verdict.is_failure
     assert poor.assessment.headline in ("Do not rely on this equation", "No finding")
-    said = "".join(advice(poor, SimpleNamespace(id="a", words=("--effort", "quick"))))
-    assert "both orders" in said
-    assert "known input" in said
-    again = "".join(advice(poor, SimpleNamespace(id="a", words=("--order", "auto", "--effort", "thorough"))))
-    assert "both orders" not in again
-    assert "more effort" not in again
+    assert "as an input" in "".join(advice(poor))
+
+    def buttons(*words):
+        return [each.button for each in remedies(poor, SimpleNamespace(id="a", words=words))]
+
+    assert {"Try both orders", "Search with more effort"} <= {*buttons("--effort", "quick")}
+    assert not {"Try both orders", "Search with more effort"} & {
+        *buttons("--order", "auto", "--effort", "thorough")
+    }
+
+
+def test_a_cause_that_names_an_option_becomes_a_button():
+    example = load_example("growth")
+    poor = fit("u' = C", example.t, example.u)
+    causes = (
+        "the input acts about 6 s later than it was recorded: --edit 'shift valve by 6', in Python "
+        "force=(times +6, values); that would leave 9 % of the misfit",
+        "the runs differ; give each run constants of its own (--individual all, or individual=True)",
+        "the column 'heat' would help as a known input: --force 'heat'",
+        "small changes of the start grow",
+    )
+    told = replace(poor, causes=causes)
+    shift, each, column, *_ = remedies(told, SimpleNamespace(id="a", words=()))
+    assert shift.words.startswith("The input acts about 6 s later than it was recorded; that would leave")
+    assert shift.changes == (("edit", "shift valve by 6"),)
+    assert each.changes == (("individual", "all"),)
+    assert column.changes == (("input", "heat"),)
+    assert "--" not in "".join(r.words + r.button for r in (shift, each, column))
+    assert unchanged(told) == [causes[-1]]
 
 
 def test_the_list_of_runs_shows_a_failed_result_as_failed():
     job = Job("a", "noise", ("noise.csv",), "2026-01-01T00:00:00", State.DONE)
-    assert 'class="failed">not supported:' in home([(job, "u' = 1", "unsupported")], "runs")
+    assert 'class="failed">not supported' in home([(job, "u' = 1", "unsupported")], "runs")
     assert "not supported" not in home([(job, "u' = 1", "good")], "runs")

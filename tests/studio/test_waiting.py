@@ -27,10 +27,10 @@ def test_the_clock_goes_on_while_the_search_tells_nothing(page, studio, waiting)
     _, job = waiting
     page.goto(f"{studio.address}/runs/{job.id}")
     expect(page.locator("#stage")).to_have_text("Starting the engine.")
-    counts = page.locator("#counts")
-    expect(counts).to_have_text(re.compile(r"^\d+ s$"))
-    first = counts.inner_text()
-    expect(counts).not_to_have_text(first)
+    clock = page.locator("#clock")
+    expect(clock).to_have_text(re.compile(r"^\d+:\d\d$"))
+    first = clock.inner_text()
+    expect(clock).not_to_have_text(first)
 
 
 def test_what_is_known_from_before_is_told(page, studio, waiting):
@@ -41,7 +41,7 @@ def test_what_is_known_from_before_is_told(page, studio, waiting):
     (runs.root / job.id / "progress.json").write_text(progress)
     page.goto(f"{studio.address}/runs/{job.id}")
     expect(page.locator("#counts")).to_contain_text(
-        "54 equations tried, 0 solved along the data (73 more are known"
+        "54 equations tried, 0 followed along the data (73 more are known"
     )
 
 
@@ -50,6 +50,7 @@ def test_a_waiting_search_offers_what_it_can_do_as_its_state_changes(page, studi
     runs.move(job, State.QUEUED)
     page.goto(f"{studio.address}/runs/{job.id}")
     expect(page.get_by_role("button", name="Take it out of the queue")).to_be_visible()
+    expect(page.get_by_role("button", name="Search this next")).to_be_visible()
     runs.move(job, State.RUNNING)
     expect(page.get_by_role("button", name="Stop and keep the best")).to_be_visible()
 

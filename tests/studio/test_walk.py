@@ -26,7 +26,7 @@ def test_from_a_dropped_growth_curve_to_a_downloaded_report(page, studio, tmp_pa
     assert re.search("law|One of", page.text_content(".headline"))
     report = downloaded(page, "report.html", tmp_path)
     assert report.stat().st_size < 2_000_000
-    run = page.url.rsplit("/", 1)[1]
+    run = page.url.partition("#")[0].rsplit("/", 1)[1]
     assert load(studio.folder / run / "record.json").equation.states == ("u",)  # as the command line reads it
     page.goto(studio.address)
     expect(page.locator("table")).to_contain_text("u' =")

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from gode.errors import DataError
+from gode.tables.dataset import DataOptions, read_dataset
 from gode.tables.edits import edit_runs, edit_table, without_test
 from gode.tables.roles import Roles
 from gode.tables.runs import runs_of_tables
@@ -92,3 +93,27 @@ def test_what_cannot_be_done_is_told(table, edit, words):
 def test_runs_that_would_vanish_are_told(table, edit, words):
     with pytest.raises(DataError, match=words):
         edit_runs(runs_of_tables([table], Roles(time="t", u="A1")), [edit])
+
+
+@pytest.mark.parametrize(
+    ("column", "expected"),
+    [
+        ([0, 0, 0, 5, 5, 5, 1, 1], [0, 0, 0, 0, 0, 5, 5, 5]),  # steps stay steps: by two samples
+        ([0, 1, 4, 9, 16, 25, 36, 49], [0, 0, 0, 0.8, 3.4, 8, 14.6, 23.2]),
+    ],
+)
+def test_an_input_comes_later(tmp_path, column, expected):
+    rows = "\n".join(f"{i},{i * i % 5},{value}" for i, value in enumerate(column))
+    (tmp_path / "a.csv").write_text(f"t,u,valve\n{rows}\n")
+    _, readings = read_dataset(
+        [str(tmp_path / "a.csv")], DataOptions(time="t", u="u", force="valve", edit=("shift valve by 2.2",))
+    )
+    (key,) = readings.inputs
+    np.testing.assert_allclose(readings.runs[0][key], expected)
+
+
+def test_what_cannot_come_later_is_told(table):
+    readings = runs_of_tables([table], Roles(time="t", u="A1"))
+    for edit, words in (("shift x by 2", "must be an input or a state"), ("shift A1 by day", "day")):
+        with pytest.raises(DataError, match=words):
+            edit_runs(readings, [edit])

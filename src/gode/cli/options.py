@@ -7,7 +7,8 @@ import click
 
 from gode.cli.app import Decorator, add_options
 from gode.options.entry import Option, Takes, flags_of
-from gode.options.table import FromFiles, Measurements, Searching, Seed
+from gode.options.files import FromFiles
+from gode.options.table import Measurements, Searching, Seed
 
 FIT = flags_of(FromFiles, Measurements)
 DISCOVER = flags_of(FromFiles, Measurements, Searching, Seed)

@@ -82,7 +82,9 @@ class ProgressFile:
         for i, run in enumerate(self.dataset.runs[:MAX_RUNS]):
             t = np.linspace(run.t[0], run.t[-1], min(max(run.n_points, 100), POINTS))
             try:
-                solved = solve(candidate.equation, t, candidate.initial[i], inputs=run.signals)
+                solved = solve(
+                    candidate.equation, t, candidate.initial[i], inputs=run.signals, doses=run.doses
+                )
             except GodeError:  # the next best may do
                 continue
             seen = [k for k in range(len(names)) if np.isfinite(run.observed[k]).any()]

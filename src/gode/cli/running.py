@@ -23,11 +23,11 @@ from gode.solve.explicit import solve_explicit
 
 STAGES = {
     Stage.SMOOTHING: "smoothing the data",
-    Stage.LIBRARY: "fitting random sentences of the grammar",
-    Stage.SUMS: "comparing sums of few terms",
-    Stage.LATENT: "searching the latent space",
-    Stage.TRAJECTORIES: "fitting the best to the trajectory",
-    Stage.NEIGHBOURS: "fitting their neighbours to the trajectory",
+    Stage.LIBRARY: "trying combinations of terms",
+    Stage.SUMS: "comparing sums of a few terms",
+    Stage.LATENT: "searching near the best",
+    Stage.TRAJECTORIES: "fitting the best to the data",
+    Stage.NEIGHBOURS: "trying small changes of the best",
     Stage.COUPLING: "fitting all equations together",
     Stage.SHARING: "trying constants that equations share",
     Stage.WHOLE: "fitting the best to whole records",

@@ -15,6 +15,7 @@ import numpy as np
 
 from gode.arrays import Bool, Float, Int
 from gode.data.columns import INPUT, STATES, channel_names
+from gode.data.doses import Dose, of_state
 from gode.errors import ConfigError, DataError, pointed
 from gode.units import Unit, parse_unit
 
@@ -91,7 +92,9 @@ class Run:
     inputs: Mapping[str, Input] = field(default_factory=dict)
     interpolation: Interpolation = Interpolation.AUTO  # of the samples of inputs
     counts: Float | None = None  # (n,) samples averaged into each value; None means one each
+    doses: tuple[Dose, ...] = ()  # what is added to states, and when
     limits: Limits | None = None  # readings known as limits only, which no fit uses yet
+    sd: Float | None = None  # (3 d, n) given standard errors of the readings, NaN where there is none
 
     @property
     def n_points(self) -> int:
@@ -110,7 +113,9 @@ class Run:
             limits = limits.at(limits.channel // 3 == s)
             limits = replace(limits, channel=limits.channel % 3) if len(limits.t) else None
         observed, initial = self.observed[3 * s : 3 * s + 3], self.initial[2 * s : 2 * s + 2]
-        return replace(self, observed=observed, initial=initial, limits=limits)
+        doses = of_state(self.doses, s)
+        sd = None if self.sd is None else self.sd[3 * s : 3 * s + 3]
+        return replace(self, observed=observed, initial=initial, doses=doses, limits=limits, sd=sd)
 
     def segment(self, low: int, high: int) -> "Run":
         """Return the points from number `low` to before `high`; only the first know initial values."""
@@ -126,6 +131,7 @@ class Run:
             inputs=self.signals,
             counts=None if self.counts is None else self.counts[kept],
             limits=self.limits_at(kept),
+            sd=None if self.sd is None else self.sd[:, kept],
         )
 
     def limits_at(self, kept: Bool | slice) -> Limits | None:
@@ -210,6 +216,11 @@ class Dataset:
     def n_observed(self) -> int:
         """The number of observed values."""
         return int(sum(np.isfinite(run.observed).sum() for run in self.runs))
+
+    @property
+    def is_dosed(self) -> bool:
+        """Whether anything was added to a state."""
+        return any(run.doses for run in self.runs)
 
     @property
     def hidden(self) -> tuple[int, ...]:

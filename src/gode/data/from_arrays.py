@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike
 
 from gode.arrays import Float, Force, Series, Signals
 from gode.data.columns import INPUT, STATES, channel_names, check_alike, check_increasing
-from gode.data.dataset import MIN_POINTS, Dataset, Input, Interpolation, Run, with_units
+from gode.data.dataset import MIN_POINTS, Dataset, Input, Interpolation, Run, plain_label, with_units
+from gode.data.doses import Dose, check_times, doses_of_runs, make_doses
 from gode.data.states import (
     as_numbers,
     as_seconds,
@@ -46,11 +47,13 @@ def make_dataset(
     force: Force | None = None,
     initial: Signals | None = None,
     *,
+    doses: object = None,
     names: Sequence[str] | None = None,
     interpolation: Interpolation = Interpolation.AUTO,
     labels: Mapping[str, str] | None = None,
     units: Mapping[str, str] | None = None,
     run_names: tuple[str, ...] = (),
+    sd: Signals | None = None,
 ) -> Dataset:
     """Return the checked runs of what a user passed: arrays for one run, lists of arrays for several.
 
@@ -59,18 +62,30 @@ def make_dataset(
     callable input that is held or interpolated linearly is evaluated at the times of the data.
 
     Args:
+        doses: rows (state, time, amount) or (state, time, amount, duration), or a table of them; of several
+            runs a list of these, or the same for all.
         names: of the states.
         labels: names and units of the columns, by t and the names of states and inputs.
         units: of t, states and inputs, by their names.
         run_names: if there are several runs.
+        sd: standard errors of the readings, of the same form as u.
     """
     several = _holds_runs(t)
     times = list(t) if several else [t]  # type: ignore[arg-type]
-    given = {"u": u, "velocity": velocity, "acceleration": acceleration, "force": force, "initial": initial}
+    given = {
+        "u": u,
+        "velocity": velocity,
+        "acceleration": acceleration,
+        "force": force,
+        "initial": initial,
+        "sd": sd,
+    }
     parts = {
         name: _per_run(values, name, len(times)) if several else [values] for name, values in given.items()
     }
+    dosed = doses_of_runs(doses, len(times))
     states = state_names([parts[name][0] for name in CHANNELS], names)
+    alone = plain_label((labels or {}).get("u", "")) if len(states) == 1 else ""
     inputs = [_inputs(part) for part in parts["force"]]
     check_alike([tuple(of_run) for of_run in inputs], "inputs")
     if len(states) > 1:
@@ -80,9 +95,9 @@ def make_dataset(
     for i, (time, label) in enumerate(zip(times, called, strict=True)):
         where = f"{label}: " if label else ""
         n = math.prod(shape_of(time))
-        u_i, velocity_i, acceleration_i = (
+        u_i, velocity_i, acceleration_i, sd_i = (
             table_of(parts[name][i], states, f"{where}{word}", n, renamed=names is not None)
-            for name, word in zip(CHANNELS, ("x", *CHANNELS[1:]), strict=True)
+            for name, word in zip((*CHANNELS, "sd"), ("x", *CHANNELS[1:], "sd"), strict=True)
         )
         run = make_run(
             time,  # type: ignore[arg-type]
@@ -92,8 +107,10 @@ def make_dataset(
             inputs=_as_in_equation(inputs[i], states),
             initial=initial_of(parts["initial"][i], states, where),  # type: ignore[arg-type]
             interpolation=interpolation,
+            doses=make_doses(dosed[i], states, where, alone),
             label=label,
             states=states,
+            sd=sd_i,  # type: ignore[arg-type]
         )
         runs.append(_sampled(run))
     if len(states) > 1:
@@ -116,16 +133,20 @@ def make_run(
     inputs: Mapping[str, object] | None = None,
     initial: ArrayLike | None = None,
     interpolation: Interpolation = Interpolation.AUTO,
+    doses: Sequence[Dose] = (),
     label: str = "",
     states: tuple[str, ...] = STATES,
+    sd: ArrayLike | None = None,
 ) -> Run:
     """Return a checked run; rows without a time or without any observation are dropped.
 
-    Dates and durations of any unit become seconds from the first.
+    A run with doses begins at the first of them, if that comes before all readings. Dates and durations of
+    any unit become seconds from the first.
 
     Args:
         u, velocity, acceleration: (n,) of one state, (n, d) of several.
         initial: of each state its value (d,) or its value and slope (d, 2), also as (2 d,).
+        sd: standard errors of the lowest derivative that was measured of each state, (n,) or (n, d).
 
     Raises:
         DataError: with a sentence that says what to do.
@@ -137,6 +158,7 @@ def make_run(
     for k, measured in enumerate((u, velocity, acceleration)):
         if measured is not None:
             observed[k::3] = _channels(measured, channel_names(states)[k::3], where, len(time))
+    errors = None if sd is None else _errors(sd, observed, states, where)
     signals = {name: _input(value, name, where, len(time)) for name, value in (inputs or {}).items()}
     keep = np.isfinite(time) & np.isfinite(observed).any(axis=0)
     for signal in signals.values():
@@ -146,17 +168,39 @@ def make_run(
         raise DataError(
             f"{where}nothing is observed: every value is missing; pass u, velocity or acceleration"
         )
+    first = [dose.t for dose in doses if dose.t < np.min(time[keep])][:1]
+    if first and first[0] in time:
+        keep |= time == first[0]
+    elif first:
+        time = np.append(first, time)
+        observed = _with_first(observed)
+        errors = None if errors is None else _with_first(errors)
+        signals = {k: _from_first(v) for k, v in signals.items()}
+        keep = np.append(True, keep)
     run = Run(
         t=time[keep],
         observed=observed[:, keep],
         initial=_initial(initial, states, where),
         inputs={k: v[keep] if isinstance(v, np.ndarray) else v for k, v in signals.items()},
         interpolation=interpolation,
+        doses=tuple(doses),
+        sd=None if errors is None else errors[:, keep],
     )
+    check_times(run.doses, float(run.t[-1]), where)
     _check_times(run.t, where)
     _check_units_of_time(run, where)
     _check_enough(run, states, where)
     return run
+
+
+def _with_first(rows: Float) -> Float:
+    """Return rows of readings with one more time before them, at which nothing was read."""
+    return np.column_stack([np.full(len(rows), np.nan), rows])
+
+
+def _from_first(signal: Input) -> Input:
+    """Return samples with the first of them at one more time, before it."""
+    return np.append(signal[:1], signal) if isinstance(signal, np.ndarray) else signal
 
 
 def _holds_runs(t: object) -> bool:
@@ -266,6 +310,26 @@ def _channels(values: ArrayLike, names: tuple[str, ...], where: str, n: int) -> 
         columns = list(table.T)
     pairs = zip(columns, names, strict=True)
     return [_not_tiny(_numbers(column, name, where, n), name, where) for column, name in pairs]
+
+
+def _errors(sd: ArrayLike, observed: Float, states: tuple[str, ...], where: str) -> Float:
+    """Return the standard errors (3 d, n) of the lowest derivative that was measured of each state."""
+    called = [f"sd of {name}" if len(states) > 1 else "sd" for name in states]
+    errors = np.full(observed.shape, np.nan)
+    for s, row in enumerate(_channels(sd, tuple(called), where, observed.shape[1])):
+        measured = np.isfinite(observed[3 * s : 3 * s + 3])
+        if np.isnan(row).all() or not measured.any():
+            continue
+        lowest = int(np.argmax(measured.any(axis=1)))
+        wrong = np.flatnonzero(measured[lowest] & ~(row > 0))
+        if len(wrong):
+            i = int(wrong[0])
+            raise DataError(
+                f"{where}{called[s]} must be positive wherever there is a reading, got {row[i]:g} at row "
+                f"{i}; correct it, or write NaN for the reading"
+            )
+        errors[3 * s + lowest] = np.where(measured[lowest], row, np.nan)
+    return errors
 
 
 def _input(value: object, name: str, where: str, n: int) -> Input:

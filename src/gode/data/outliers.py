@@ -103,13 +103,16 @@ def _stand_alone(t: Float, y: Float, far: Bool, scatter: Float) -> Bool:
 
 
 def _near_steps(run: Run) -> Bool:
-    """Return which times lie near a step of an input that changes in steps."""
+    """Return which times lie near a dose, or near a step of an input that changes in steps."""
     near = np.zeros(run.n_points, bool)
     for signal in run.signals.values():
         if isinstance(signal, Samples) and changes_by_jumps(signal.values):
             for at in signal.t[1:][np.diff(signal.values) != 0]:
                 first = int(np.searchsorted(run.t, at))
                 near[max(first - STEP[0], 0) : first + STEP[1] + 1] = True
+    for dose in run.doses:
+        first = int(np.searchsorted(run.t, dose.t))
+        near[max(first - STEP[0], 0) : first + STEP[1] + 1] = True
     return near
 
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from gode.arrays import Float, Int
 from gode.data.dataset import Run, Smooth, cycles, lowest_channel, most_cycles
+from gode.data.doses import added
 from gode.data.gp import BRIEF, CAREFUL, LENT, TUNING_POINTS, Tuning, smooth_blocks, smooth_gp
 from gode.data.noise import FLOOR, MIXED, SURE, curve_sizes, is_noisy, noise_profile, with_noise
 
@@ -74,6 +75,8 @@ def smooth_runs(
 
 def _smooth_by_noise(parts: Sequence[tuple[Run, Float]], hurried: Callable[[], bool]) -> list[Smooth]:
     """Return one state of all runs, smoothed again if its noise is not constant; a few runs decide that."""
+    if any(run.sd is not None and np.isfinite(run.sd).any() for run, _ in parts):
+        return _smooth_with_errors(parts, hurried)
     even = _smooth_all(parts, [None] * len(parts), CAREFUL, hurried)
     sizes = curve_sizes(even)
     seen = np.any([np.isfinite(f.noise) for f in even], axis=0)
@@ -105,6 +108,27 @@ def _smooth_by_noise(parts: Sequence[tuple[Run, Float]], hurried: Callable[[], b
     return with_noise(weighted(best, len(parts), CAREFUL), sizes, best)
 
 
+def _smooth_with_errors(parts: Sequence[tuple[Run, Float]], hurried: Callable[[], bool]) -> list[Smooth]:
+    """Return one state of all runs, smoothed with noise in proportion to the standard errors given.
+
+    Only their ratios count: one factor of all runs is estimated, as errors are often too small or too large.
+    """
+    given = [np.full(run.observed.shape, np.nan) if run.sd is None else run.sd for run, _ in parts]
+    seen = np.isfinite(np.hstack(given)).any(axis=1)
+    means = [np.sqrt(np.nanmean(np.where(seen[:, None], sd, 1.0) ** 2, axis=1)) for sd in given]
+    profiles = [
+        np.where(np.isfinite(sd), sd / mean[:, None], 1.0) for sd, mean in zip(given, means, strict=True)
+    ]
+    found = _smooth_all(parts, profiles, CAREFUL, hurried)
+    factors = [s.noise / mean for s, mean in zip(found, means, strict=True)]
+    factor = np.sqrt(np.mean(np.square(factors), axis=0))
+    noises = [np.where(seen, factor * mean, s.noise) for s, mean in zip(found, means, strict=True)]
+    return [
+        replace(s, noise=noise, profile=profile, shares=np.column_stack([noise, 0 * noise]))
+        for s, noise, profile in zip(found, noises, profiles, strict=True)
+    ]
+
+
 def _smooth_all(
     parts: Sequence[tuple[Run, Float]],
     profiles: Sequence[Float | None],
@@ -130,6 +154,8 @@ def evenly(n: int, most: int) -> list[int]:
 
 
 def _smooth_state(run: Run, exact: Float, profile: Float | None = None, tuning: Tuning = CAREFUL) -> Smooth:
+    if run.doses:
+        return _smooth_between_doses(run, exact, profile, tuning)
     if run.n_points <= BLOCK:
         return smooth_gp(run, known=exact, profile=profile, tuning=tuning)
     kept = np.asarray(np.isfinite(run.observed).any(axis=0))
@@ -151,6 +177,16 @@ def _smooth_state(run: Run, exact: Float, profile: Float | None = None, tuning: 
     return replace(fine, noise=_residual_deviation(run, fine))
 
 
+def _smooth_between_doses(run: Run, exact: Float, profile: Float | None, tuning: Tuning) -> Smooth:
+    """Return a run with doses smoothed: what is left without them has no jumps."""
+    observed = run.observed.copy()
+    observed[:2] -= added(run.doses, run.t)
+    found = _smooth_state(replace(run, observed=observed, doses=()), exact, profile, tuning)
+    values = found.values.copy()
+    values[:2] += added(run.doses, found.t)
+    return replace(found, values=values)
+
+
 def _smooth_logarithms(parts: Sequence[tuple[Run, Float]]) -> list[Smooth] | None:
     """Return one state of all runs smoothed in its logarithm, with noise that is one fraction of the value.
 
@@ -160,7 +196,10 @@ def _smooth_logarithms(parts: Sequence[tuple[Run, Float]]) -> list[Smooth] | Non
         parts: each run and its exact initial values (2,), NaN where unknown.
     """
     signs = {s for run, _ in parts for s in np.unique(np.sign(run.observed[np.isfinite(run.observed)]))}
-    values_alone = all(not np.isfinite(run.observed[1:]).any() and run.n_points <= BLOCK for run, _ in parts)
+    values_alone = all(
+        not np.isfinite(run.observed[1:]).any() and run.n_points <= BLOCK and not run.doses
+        for run, _ in parts
+    )
     if len(signs) != 1 or 0.0 in signs or not values_alone:
         return None
     (sign,) = signs
@@ -276,6 +315,7 @@ def stride_averaged(run: Run, stride: int) -> Run:
     variance = np.add.reduceat((run.t - np.repeat(t, count)) ** 2, edges) / count
     observed = np.vstack([_means(row, run.t, edges, t, variance) for row in run.observed])
     total = np.add.reduceat(run.roots**2, edges)
+    sd = None if run.sd is None else np.vstack([_error_of_one(row, edges) for row in run.sd])
     first = 1 if count[0] > 1 else 0  # the initial time, at which initial values hold
     return replace(
         run,
@@ -283,6 +323,7 @@ def stride_averaged(run: Run, stride: int) -> Run:
         observed=np.hstack([np.full((len(observed), first), np.nan), observed]),
         inputs=run.signals,
         counts=np.append(np.ones(first), total),
+        sd=None if sd is None else np.hstack([np.full((len(sd), first), np.nan), sd]),
     )
 
 
@@ -294,6 +335,14 @@ def _edges(t: Float, stride: int) -> Int:
     sparse = width > SPARSE * np.median(width)
     alone = [np.arange(a, b + 1) for a, b in zip(edges[sparse], ends[sparse], strict=True)]
     return np.unique(np.concatenate([edges, *alone]))
+
+
+def _error_of_one(row: Float, edges: Int) -> Float:
+    """Return the root mean square of the standard errors in each bin: that of one of its samples."""
+    seen = np.isfinite(row)
+    there = np.add.reduceat(seen.astype(float), edges)
+    total = np.add.reduceat(np.where(seen, row, 0.0) ** 2, edges)
+    return np.where(there > 0, np.sqrt(total / np.maximum(there, 1)), np.nan)
 
 
 def _means(row: Float, times: Float, edges: Int, t: Float, variance: Float) -> Float:

@@ -21,7 +21,13 @@ from gode.discovery.inputs import with_held_input
 from gode.discovery.notebook import shown_in_notebook
 from gode.discovery.options import Options, chosen_options
 from gode.discovery.populations import expecting, preferred
-from gode.discovery.ranking import make_pool, plainest_first, remark_on_part, with_error_bars
+from gode.discovery.ranking import (
+    make_pool,
+    plainest_first,
+    remark_on_errors,
+    remark_on_part,
+    with_error_bars,
+)
 from gode.discovery.result import Discovery
 from gode.equation.frame import split_equations
 from gode.equation.system import written_states
@@ -167,9 +173,11 @@ def discover(
         given["acceleration"],
         given["force"],
         given["initial"],
+        doses=given["doses"],
         names=names,
         interpolation=joined,
         units=given["units"],
+        sd=given["sd"],
     )
     dataset = replace(dataset, keep_outliers=given["keep_outliers"])
     chosen = replace(chosen, individual=individuals_asked(given["individual"], dataset))
@@ -277,6 +285,7 @@ def _search(
     stopped = interrupted and not timed_out
     remarks = [
         *remark_on_part(candidates[0], prepared),
+        *remark_on_errors(candidates[0], prepared),
         *([] if interrupted else search.assumed(leaders[0])),
         *preferred(candidates, settings),
     ]

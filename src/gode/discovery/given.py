@@ -21,7 +21,7 @@ from gode.discovery.causes import with_causes
 from gode.discovery.framing import called, check_enough, frame_of, individuals_asked, read_frame
 from gode.discovery.identifiability import undetermined
 from gode.discovery.inputs import with_held_input
-from gode.discovery.ranking import remark_on_part, with_error_bars
+from gode.discovery.ranking import remark_on_errors, remark_on_part, with_error_bars
 from gode.discovery.result import Discovery
 from gode.equation import (
     Equation,
@@ -94,9 +94,11 @@ def fit(equation: Texts, t: Series, u: Signals | None = None, **options: Unpack[
         acceleration,
         given["force"],
         given["initial"],
+        doses=given["doses"],
         names=names,
         interpolation=joined,
         units=given["units"],
+        sd=given["sd"],
     )
     dataset = replace(dataset, keep_outliers=given["keep_outliers"])
     return fit_known(dataset, known, individual=individuals_asked(given["individual"], dataset))
@@ -189,6 +191,7 @@ def _kept(known: Known, skeleton: LawSkeleton) -> Known:
 
 def _best_fit(dataset: Dataset, skeleton: LawSkeleton, settings: Settings) -> Discovery:
     """Return the best trajectory fit from many minima of the cheap problems."""
+    dataset = _empty_before_doses(dataset)
     check_enough(dataset, skeleton, settings.individual)
     own = bool(settings.individual)
     prepared = prepare(dataset, settings.order, settings.selection.floor, individual=own)
@@ -226,11 +229,27 @@ def _best_fit(dataset: Dataset, skeleton: LawSkeleton, settings: Settings) -> Di
         raise DataError(f"{skeleton} cannot be fitted to these data: its solution diverges")
     if dataset.hidden:
         prepared = _with_hidden_curves(best[0], prepared, settings)
-    told = remark_on_part(best[0], prepared)
+    told = [*remark_on_part(best[0], prepared), *remark_on_errors(best[0], prepared)]
     open_ones = undetermined(best[0], prepared, settings.shooting)
     told += [str(each) for each in open_ones] or _as_good(best[0], reached)
     bars = with_error_bars(best, prepared, settings)
     return with_causes(Discovery(bars, prepared, settings, 1, remarks=tuple(told)))
+
+
+def _empty_before_doses(dataset: Dataset) -> Dataset:
+    """Return the data with hidden states that start at zero in runs with doses, where nothing else is known.
+
+    Nothing is in a body before the first dose; what was in it could not be told from what was given.
+    """
+    if not (dataset.is_dosed and dataset.hidden):
+        return dataset
+    places = [2 * s + k for s in dataset.hidden for k in range(2)]
+    runs = []
+    for run in dataset.runs:
+        initial = run.initial.copy()
+        initial[places] = np.where(np.isnan(initial[places]), 0.0, initial[places])
+        runs.append(replace(run, initial=initial) if run.doses else run)
+    return replace(dataset, runs=tuple(runs))
 
 
 def _starts(skeleton: Skeleton, prepared: Prepared, settings: Settings) -> list[Equation]:

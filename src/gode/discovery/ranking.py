@@ -30,6 +30,8 @@ from gode.selection import Candidate, Pool, SelectionConfig, front, rank, ties
 # Two laws are one function if, along the data, the rms difference of their highest derivatives is below this
 # fraction of the rms value; set by hand, well below what 1 % noise can tell apart.
 SAME_FUNCTION = 0.005
+# Residuals that differ from the given standard errors by more than this factor are told; set by hand.
+ERRORS_OFF = 1.5
 # Averages over dense samples end before the record does, so that a fit to this fraction counts as the whole.
 WHOLE_RUN = 0.95
 
@@ -157,6 +159,26 @@ def _with_error_bars(candidate: Candidate, prepared: Prepared, settings: Setting
     covariance[np.ix_(places, places)] = population.covariance
     law = make_law(law.skeleton, constants)
     return replace(candidate, equation=law, covariance=covariance, own=individuals)
+
+
+def remark_on_errors(candidate: Candidate, prepared: Prepared) -> list[str]:
+    """Return a sentence on standard errors that were given and are far from the residuals of a law.
+
+    The root mean square of residuals over standard errors, with one number less for each that was fitted, is
+    about 1 where both are right.
+    """
+    squares, n = 0.0, 0
+    for i, run in enumerate(prepared.whole.dataset.runs):
+        if run.sd is not None:
+            path = simulate(candidate, prepared, Scenario(run.t, run=i))
+            rest = ((run.observed - path.values) / run.sd * run.roots)[np.isfinite(run.sd)]
+            squares += float(np.sum(rest**2))
+            n += len(rest)
+    ratio = np.sqrt(squares / max(n - candidate.n_free, 1))
+    if not n or not np.isfinite(ratio) or 1 / ERRORS_OFF < ratio < ERRORS_OFF:
+        return []
+    why = "too small, or the law misses something" if ratio > 1 else "too large"
+    return [f"the residuals are {ratio:.2g} times the standard errors that were given: these are {why}"]
 
 
 def remark_on_part(candidate: Candidate, prepared: Prepared) -> list[str]:

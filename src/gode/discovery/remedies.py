@@ -256,12 +256,10 @@ def _delayed_input(refits: Refits) -> Iterator[Remedy]:
         return
     left = refits.left([later(run, lag * step) for run in refits.runs])
     size, error = refits.duration(abs(lag) * step), f"{FINEST * step:.2g}"
-    rows = abs(round(lag))
-    down = "down" if lag > 0 else "up"
-    moved = f"move its column {down} by {rows} row{'s' * (rows > 1)}" if rows else "shift it"
+    called = ",".join(shown(refits.prepared.dataset, each) for each in refits.prepared.dataset.inputs)
     words = (
-        f"the input acts about {size} (± {error}) {'later' if lag > 0 else 'earlier'} than it was recorded; "
-        f"{moved} before it is read (in Python, force=(times {lag * step:+.3g}, values))"
+        f"the input acts about {size} (± {error}) {'later' if lag > 0 else 'earlier'} than it was recorded: "
+        f"--edit 'shift {called} by {lag * step:.4g}', in Python force=(times {lag * step:+.3g}, values)"
     )
     yield Remedy(name, left, words)
 
@@ -553,7 +551,7 @@ def _growth_rate(shot: Shot, target: Target, owners: Sequence[int]) -> float:
     log_growth = dict.fromkeys(owners, 0.0)
     spans = dict.fromkeys(owners, 0.0)
     for i, run, start in zip(owners, target.dataset.runs, shot.initial, strict=True):
-        path = solve(law, run.t, start, inputs=dict(run.signals), sensitivities=True)
+        path = solve(law, run.t, start, inputs=dict(run.signals), doses=run.doses, sensitivities=True)
         slopes = path.sensitivities[-len(rows) :][:, rows, -1].T * spreads / spreads[:, None]
         if path.failure is not None or not np.isfinite(slopes).all():
             continue

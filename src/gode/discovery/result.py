@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 
 from gode.arrays import Float
 from gode.data.dataset import column_units
+from gode.data.doses import make_doses
 from gode.discovery.constants import (
     Constant,
     constants_of,
@@ -379,6 +380,7 @@ class Discovery:
         force: Forces | None = None,
         *,
         run: int | str = 0,
+        doses: object = None,
     ) -> Solution:
         """Solve the equation found; by default over a run of the data, from its initial values.
 
@@ -389,11 +391,12 @@ class Discovery:
             force: the known input, if not that of the run: formula, callable, samples at `t`, or a pair; of
                 several inputs by their names.
             run: number or name; where runs have constants of their own, those of this one are taken.
+            doses: rows (state, time, amount), with a duration for infusions; by default those of the run.
 
         Raises:
             DataError: if new times need a force that is not given.
         """
-        scenario = self._scenario(t, initial, force, run)
+        scenario = self._scenario(t, initial, force, run, doses)
         found = simulate(self.candidates[0], self.prepared, scenario)
         return replace(found, states=self.equation.states)
 
@@ -404,6 +407,7 @@ class Discovery:
         force: Forces | None = None,
         *,
         run: int | str = 0,
+        doses: object = None,
         level: float = 0.95,
     ) -> Prediction:
         """Return the solution at `t`, also beyond the data, with a band of uncertainty; see `simulate`.
@@ -415,7 +419,7 @@ class Discovery:
             DataError: if new times need a force that is not given.
             ConfigError: if the level is no probability.
         """
-        scenario = self._scenario(t, initial, force, run)
+        scenario = self._scenario(t, initial, force, run, doses)
         found = predict(
             self.candidates[0], self._rivals, self.prepared, scenario, self.settings.shooting, level
         )
@@ -445,11 +449,19 @@ class Discovery:
         return replace(found, states=self.equation.states)
 
     def _scenario(
-        self, t: ArrayLike | None, initial: Start | None, force: Forces | None, run: int | str
+        self,
+        t: ArrayLike | None,
+        initial: Start | None,
+        force: Forces | None,
+        run: int | str,
+        doses: object = None,
     ) -> Scenario:
         orders = self.candidates[0].equation.skeleton.orders
         start, forces = self._by_columns(initial), self._by_columns(force)
-        return make_scenario(self.prepared, t, start, forces, run, orders)
+        found = make_scenario(self.prepared, t, start, forces, run, orders)
+        if doses is None:
+            return found
+        return replace(found, doses=make_doses(doses, self.equation.states, ""))
 
     def _by_columns(self, given: Given) -> Given:
         """Return what was given for states or inputs by their names, or by those that gode has for them."""

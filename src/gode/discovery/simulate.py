@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 
 from gode.arrays import Float
 from gode.data import Interpolation, Run, Samples, Smooth
+from gode.data.doses import Dose
 from gode.data.states import as_numbers, initial_of
 from gode.errors import DataError
 from gode.fitting.prepare import Prepared
@@ -32,6 +33,7 @@ class Scenario:
     initial: Sequence[float] | None = None
     force: Forces | None = None
     run: int = 0
+    doses: tuple[Dose, ...] | None = None  # None: those of the run
 
 
 def make_scenario(
@@ -101,6 +103,7 @@ def simulate(
         times,
         initial,
         inputs=_inputs(data, times, scenario),
+        doses=data.doses if scenario.doses is None else scenario.doses,
         guide=_guide(candidate, smooth, times) if guided else None,
         sensitivities=sensitivities,
         config=SolveConfig(rtol=ACCURATE, max_steps=DEFAULT_STEPS + 20 * len(times) + STEPS * data.n_samples),

@@ -24,7 +24,7 @@ from gode.equation.tree import (
 )
 from gode.units import SMALLEST, Unit
 
-SAME = ("abs",)  # functions whose value has the unit of their argument
+SAME = ("abs", "max0")  # functions whose value has the unit of their argument
 
 
 class UnitConflict(Exception):

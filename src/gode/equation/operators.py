@@ -29,7 +29,8 @@ class Function:
     sympy: str = ""  # SymPy's name, if another
     latex: str = ""
     mathml: str = ""
-    names: Mapping[str, str] = field(default_factory=dict)  # by language, where it has another name
+    writing: Mapping[str, str] = field(default_factory=dict)  # how a language, or text, writes the call
+    first: tuple[int, ...] = ()  # numbers that stand before the argument in SymPy
 
     def __post_init__(self) -> None:
         defaults = {
@@ -39,6 +40,10 @@ class Function:
         }
         for key, default in defaults.items():
             object.__setattr__(self, key, getattr(self, key) or default)
+
+    def call(self, argument: str, language: str = "text") -> str:
+        """Return the call as text, or as a programming language writes it."""
+        return self.writing.get(language, f"{self.name}({{}})").format(argument)
 
 
 def _sin(x: float) -> tuple[float, float]:
@@ -72,6 +77,10 @@ def _abs(x: float) -> tuple[float, float]:
     return abs(x), 1.0 if x > 0.0 else (-1.0 if x < 0.0 else 0.0)
 
 
+def _max0(x: float) -> tuple[float, float]:
+    return (x, 1.0) if x > 0.0 else ((0.0, 0.0) if x <= 0.0 else (x, x))
+
+
 def _sign(x: float) -> tuple[float, float]:
     return 1.0 if x > 0.0 else (-1.0 if x < 0.0 else x), 0.0
 
@@ -94,7 +103,7 @@ FUNCTIONS: dict[str, Function] = {
             sympy="Abs",
             latex=r"\left|{}\right|",
             mathml="<mrow><mo>|</mo>{}<mo>|</mo></mrow>",
-            names={"c": "fabs"},
+            writing={"c": "fabs({})"},
         ),
         Function(
             name="sign",
@@ -103,6 +112,24 @@ FUNCTIONS: dict[str, Function] = {
             parity=-1,
             kinked=True,
             latex=r"\operatorname{{sign}}\left({}\right)",
+        ),
+        Function(  # the positive part: an overflow, a spring that engages, a dose above a threshold
+            name="max0",
+            value=lambda x: max(0.0, x),
+            compiled=_max0,
+            kinked=True,
+            sympy="Max",
+            first=(0,),
+            latex=r"\max\left(0, {}\right)",
+            mathml="<mi>max</mi><mo>&#x2061;</mo><mrow><mo>(</mo><mn>0</mn><mo>,</mo>{}<mo>)</mo></mrow>",
+            writing={
+                "text": "max(0, {})",
+                "c": "fmax(0.0, {})",
+                "python": "np.maximum(0.0, {})",
+                "julia": "max(0.0, {})",
+                "matlab": "max(0, {})",
+                "modelica": "max(0.0, {})",
+            },
         ),
     )
 }

@@ -1,13 +1,14 @@
 """Text a person wrote, or a sentence of a grammar, to a tree. No `eval`, no SymPy parser.
 
-The notation: + - * / ^ (or **), parentheses, numbers, the functions of `operators.FUNCTIONS` and sqrt, the
-constants pi and C (each C is a free constant of its own), t, u or u(t), u' and u'' or diff(u, t) and
-diff(diff(u, t), t), and the known inputs by name, as F or F(t). One `=` makes an equation.
+The notation: + - * / ^ (or **), parentheses, numbers, the functions of `operators.FUNCTIONS` and sqrt,
+max(a, b), min(a, b), clip(x, low, high) and deadzone(x, width), the constants pi and C (each C is a free
+constant of its own), t, u or u(t), u' and u'' or diff(u, t) and diff(diff(u, t), t), and the known inputs by
+name, as F or F(t). One `=` makes an equation.
 """
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, NoReturn
 
@@ -17,13 +18,18 @@ from gode.equation.tree import (
     ONE,
     STATE,
     TIME,
+    ZERO,
     Node,
     add,
+    beyond,
     call,
+    clipped,
     const,
     derivative_order,
     has_constant,
     is_other,
+    maximum,
+    minimum,
     mul,
     num,
     power,
@@ -106,6 +112,16 @@ TOKEN = re.compile(
     r"\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|(?P<name>[A-Za-z_]\w*)(?P<primes>['′]*)"
     r"|(?P<sign>\*\*|[-+*/^(),=?]))"
 )
+
+
+PLAIN = {"t": var(TIME), "pi": num(math.pi)}
+# Functions of several arguments: how many, and the tree that they stand for.
+SPELLED: dict[str, tuple[int, Callable[..., Node]]] = {
+    "max": (2, maximum),
+    "min": (2, minimum),
+    "clip": (3, clipped),
+    "deadzone": (2, beyond),
+}
 
 
 class _Token(NamedTuple):
@@ -276,10 +292,10 @@ class _Parser:
         match name:
             case "C":
                 return const(0) if self.names is None else self.names.unnamed(self.text, token.start)
-            case "t":
-                return var(TIME)
-            case "pi":
-                return num(math.pi)
+            case "t" | "pi":
+                return PLAIN[name]
+            case "max" | "min" | "clip" | "deadzone" if self.next.text == "(":
+                return self.spelled(token)
         if self.names is not None:
             return self.named(token, self.names)
         columns = [state + "'" * order for state in self.states for order in range(MAX_ORDER + 1)]
@@ -326,6 +342,22 @@ class _Parser:
         arg = self.sum()
         self.expect(")", f"to close {token.text}(")
         return power(arg, num(0.5)) if token.text == "sqrt" else call(token.text, arg)
+
+    def spelled(self, token: _Token) -> Node:
+        """Return a function of several arguments, which is spelled by those of one."""
+        count, make = SPELLED[token.text]
+        start = self.take().stop
+        arguments = [self.sum()]
+        while self.accept(","):
+            arguments.append(self.sum())
+        self.expect(")", f"to close {token.text}(")
+        if len(arguments) != count:
+            self.fail(f"{token.text} takes {count} arguments, but here are {len(arguments)}", start)
+        if self.names is None and ZERO not in arguments[:2] and any(map(has_constant, arguments)):
+            self.fail(f"{token.text} with a free constant needs a name for it, such as c instead of C", start)
+        if token.text in ("max", "min") and arguments[1] == ZERO:
+            arguments.reverse()
+        return make(*arguments)
 
     def derivative(self, token: _Token) -> Node:
         self.expect("(", "after diff")

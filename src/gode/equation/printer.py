@@ -34,7 +34,7 @@ class Dialect:
     number: Callable[[str], str] = str  # digits -> spelling
     names: Mapping[str, str] = field(default_factory=dict)  # columns that have another name
     variable: Callable[[str], str] = str  # name -> spelling
-    call: Callable[[Function, str], str] = "{0.name}({1})".format
+    call: Callable[[Function, str], str] = Function.call
     power: Callable[[str, str], str] = "{}^{}".format
     times: str = "*"
     signs: tuple[str, str, str] = ("-", " - ", " + ")  # a leading minus; between terms

@@ -16,6 +16,7 @@ from itertools import chain
 
 from gode.equation.operators import FUNCTIONS, KINKED
 from gode.equation.tree import (
+    MINUS_ONE,
     ONE,
     STATE,
     Node,
@@ -283,13 +284,27 @@ def _applied(name: str, terms: Sum) -> Sum:
         ((body, c),) = terms.items()
         if name == "log" and (c is None or c > 0):  # log(C*u) = C + log(u), for u > 0
             return _added([{call("log", body): 1.0}, {ONE: None if c is None else math.log(c)}])
-        if name in KINKED and (c is None or c != 1):
-            size = abs(c) if c is not None and name == "abs" else c and math.copysign(1.0, c)
-            return {call(name, body): size}
+        if name in KINKED and (pulled := _pulled_out(name, body, c)) is not None:
+            return pulled
     fixed = (c or 0 for _, c in sorted(terms.items()) if c in (1, -1) or len(terms) == 1)
     if FUNCTIONS[name].parity and next(fixed, 0) < 0 and ONE not in terms:  # sin(v1 - u) = -sin(u - v1)
         return {call(name, from_sum(_expanded({ONE: -1.0}, terms))): float(FUNCTIONS[name].parity)}
     return {call(name, from_sum(terms)): 1.0}
+
+
+def _pulled_out(name: str, body: Node, c: Coefficient) -> Sum | None:
+    """Return a function made of straight pieces with the factor of its argument in front; None without one.
+
+    |c x| is |c| |x| and sign(c x) is sign(c) sign(x), but max(0, c x) is |c| max(0, x) or |c| max(0, -x).
+    """
+    if c == 1 or (c is None and name == "max0"):
+        return None
+    if c is None:
+        return {call(name, body): None}
+    size = math.copysign(1.0, c) if name == "sign" else abs(c)
+    if name != "max0" or c > 0:
+        return {call(name, body): size}
+    return None if c == -1 else {call(name, mul(MINUS_ONE, body)): size}
 
 
 def _applied_to_constant(name: str, value: Coefficient) -> Sum:

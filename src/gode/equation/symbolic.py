@@ -1,5 +1,6 @@
 """Trees to SymPy and back, and the potential V of u'' = -V'(u). No inner loop comes here."""
 
+from functools import reduce
 from typing import Any
 
 import sympy
@@ -14,6 +15,8 @@ from gode.equation.tree import (
     call,
     derivative_order,
     index,
+    maximum,
+    minimum,
     mul,
     num,
     number,
@@ -53,7 +56,8 @@ def expression(node: Node) -> sympy.Expr:
         case "^":
             return sympy.Pow(*args)
         case name:
-            return getattr(sympy, FUNCTIONS[name].sympy)(*args)
+            function = FUNCTIONS[name]
+            return getattr(sympy, function.sympy)(*function.first, *args)
 
 
 def sympy_to_tree(equation: sympy.Eq | sympy.Expr) -> Node:
@@ -95,6 +99,14 @@ def _tree(expr: Any) -> Node:  # SymPy's classes carry no types
         return mul(*args)
     if expr.is_Pow:
         return power(*args)
+    return _called(expr, args)
+
+
+def _called(expr: Any, args: list[Node]) -> Node:
+    """Return the call of a function."""
+    if expr.func in (sympy.Max, sympy.Min):
+        args.sort(key=lambda node: node.op != "num")  # a number first
+        return reduce(maximum if expr.func is sympy.Max else minimum, args)
     name = FROM_SYMPY.get(expr.func.__name__)
     if name is not None and len(args) == 1:
         return call(name, args[0])

@@ -8,7 +8,7 @@ import numpy as np
 
 from gode.arrays import Float, Int
 from gode.equation.interpreter import run_tape, workspace
-from gode.equation.operators import ADD, CODES, CONST, LIT, MUL, POW, POWI, SQRT, VAR
+from gode.equation.operators import ADD, CODES, CONST, KINKED, LIT, MUL, POW, POWI, SQRT, VAR
 from gode.equation.terms import Term
 from gode.equation.tree import (
     ONE,
@@ -26,7 +26,7 @@ from gode.equation.tree import (
 )
 from gode.errors import EquationError
 
-EXPONENT, FACTOR, ADDEND, FREQUENCY = range(4)  # the part a nonlinear constant plays
+EXPONENT, FACTOR, ADDEND, FREQUENCY, KINK = range(5)  # the part a nonlinear constant plays
 COLUMNS = ("t", "u", "u'", "u''")  # the columns of a scalar equation; inputs follow
 MAX_DIRECTIONS = 62  # directions of differentiation are kept in the bits of an integer
 
@@ -151,29 +151,31 @@ def _divisors(body: Node) -> tuple[Node, ...]:
 def _roles(body: Node) -> tuple[tuple[int, Term], ...]:
     """Return role and neighbour of each constant in a term."""
     found: dict[int, tuple[int, Node]] = {}
-    _find_roles(body, found, False)
+    _find_roles(body, found, "")
     order = dict.fromkeys(constants_in(body))
     roles = [found.get(i, (FACTOR, ONE)) for i in order]  # one that is a whole term multiplies one
     return tuple([(role, Term(1.0, None, neighbour)) for role, neighbour in roles])
 
 
-def _find_roles(node: Node, found: dict[int, tuple[int, Node]], wave: bool) -> None:
+def _find_roles(node: Node, found: dict[int, tuple[int, Node]], outside: str) -> None:
+    """Enter the roles of the constants in a tree; `outside` is the operation that it is an argument of."""
     for i, child in enumerate(node.args):
         if child.op == "const":
             others = node.args[:i] + node.args[i + 1 :]
             if node.op == "*":
-                role = FREQUENCY if wave and others == (var(TIME),) else FACTOR
+                role = FREQUENCY if outside in ("sin", "cos") and others == (var(TIME),) else FACTOR
                 found[index(child)] = (role, mul(*others))
             elif node.op == "+":
                 scaled = any(o.op == "*" and o.args[0].op == "const" for o in others)
-                found[index(child)] = (ADDEND, ONE if scaled else add(*others))
+                role = KINK if outside in KINKED else ADDEND
+                found[index(child)] = (ADDEND, ONE) if scaled else (role, add(*others))
             else:
                 found[index(child)] = (EXPONENT if node.op == "^" and i == 1 else ADDEND, ONE)
         elif node.op == "*" and child.op == "^" and child.args[0].op == "const" and child.args[1].op == "num":
             others = node.args[:i] + node.args[i + 1 :]  # u/C: of the size of u
             found[index(child.args[0])] = (ADDEND, mul(*(o for o in others if not has_constant(o))))
         elif has_constant(child):
-            _find_roles(child, found, node.op in ("sin", "cos"))
+            _find_roles(child, found, node.op)
 
 
 def _emit(node: Node, column: dict[str, int], code: list[int], arg: list[int], literal: list[float]) -> int:

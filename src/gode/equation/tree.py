@@ -88,6 +88,29 @@ def call(name: str, arg: Node) -> Node:
     return Node(name, 0.0, (arg,))
 
 
+def maximum(a: Node, b: Node) -> Node:
+    """Return the larger of two trees, a + max(0, b - a)."""
+    return add(a, call("max0", add(b, mul(MINUS_ONE, a))))
+
+
+def minimum(a: Node, b: Node) -> Node:
+    """Return the smaller of two trees, a - max(0, a - b)."""
+    return add(a, mul(MINUS_ONE, call("max0", add(a, mul(MINUS_ONE, b)))))
+
+
+def clipped(x: Node, low: Node, high: Node) -> Node:
+    """Return a tree that is held between two others, low + max(0, x - low) - max(0, x - high)."""
+    above = call("max0", add(x, mul(MINUS_ONE, high)))
+    return add(maximum(low, x), mul(MINUS_ONE, above))
+
+
+def beyond(x: Node, width: Node) -> Node:
+    """Return what exceeds a dead zone of half that width, max(0, x - width) - max(0, -x - width)."""
+    less = mul(MINUS_ONE, width)
+    under = call("max0", add(mul(MINUS_ONE, x), less))
+    return add(call("max0", add(x, less)), mul(MINUS_ONE, under))
+
+
 def number(node: Node) -> float:
     """Return the value of a "num" node."""
     return node.value if isinstance(node.value, float) else math.nan
@@ -268,7 +291,8 @@ def complexity(node: Node) -> int:
         return 1 if name == TIME else (6 if derivative_order(name) else 2)
     if not node.args:
         return 1
-    return 1 + sum(complexity(a) for a in node.args if not (node.op == "*" and a == MINUS_ONE))
+    own = 1 + (len(FUNCTIONS[node.op].first) if node.op in FUNCTIONS else 0)
+    return own + sum(complexity(a) for a in node.args if not (node.op == "*" and a == MINUS_ONE))
 
 
 def operations(tree: Node) -> int:

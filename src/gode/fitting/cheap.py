@@ -15,6 +15,7 @@ from gode.arrays import Float
 from gode.data import Columns, Dataset, join_runs
 from gode.data.columns import split_at_jumps
 from gode.data.dataset import cycles, held_inputs
+from gode.data.doses import added
 from gode.data.smoothing import evenly
 from gode.equation.tree import is_other
 from gode.fitting.problem import Regression, integral_problem, residual_problem
@@ -65,6 +66,7 @@ def problems_of_each(
 def problems_of(dataset: Dataset, columns: Columns, order: int) -> tuple[Regression, ...]:
     """Return the cheap problems: the integral form if u was observed, and the residual."""
     windows = _windows(columns)
+    columns, smoothed_alone = _without_doses(dataset, columns), columns
     residual = residual_problem(_taken(columns, windows))
     if not all(np.isfinite(run.observed[0]).any() for run in dataset.runs):
         return (residual,)
@@ -73,11 +75,22 @@ def problems_of(dataset: Dataset, columns: Columns, order: int) -> tuple[Regress
     unknown = np.full(order, np.nan)
     initial = [dataset.runs[p.run].initial[:order] if short and p.low == 0 else unknown for p in pieces]
     held = held_inputs(dataset)
-    pair = (_taken(each, pieces) for each in (_observed(dataset, columns), columns))
+    pair = (_taken(each, pieces) for each in (_observed(dataset, columns), smoothed_alone))
     seen, smoothed = (split_at_jumps(each, held) for each in pair)
     integral = integral_problem(seen, order, initial=initial, columns=smoothed)
     fast = any(run.n_points < COARSE * cycles(run) for run in dataset.runs)
     return (residual, integral) if fast else (integral, residual)
+
+
+def _without_doses(dataset: Dataset, columns: Columns) -> Columns:
+    """Return the columns with the derivative that an equation has to explain: without what infusions add."""
+    if not dataset.is_dosed:
+        return columns
+    matrix = columns.matrix.copy()
+    for run, low, high in zip(dataset.runs, columns.starts[:-1], columns.starts[1:], strict=True):
+        if run.doses:
+            matrix[2, low:high] -= added([d for d in run.doses if d.channel == 0 and d.duration], run.t)[1]
+    return replace(columns, matrix=matrix)
 
 
 def before_drift(dataset: Dataset, columns: Columns, noise: Float) -> Columns:
@@ -162,4 +175,7 @@ def _observed(dataset: Dataset, columns: Columns) -> Columns:
     u = np.concatenate([run.observed[0] for run in dataset.runs])
     matrix = columns.matrix.copy()
     matrix[1] = np.where(np.isfinite(u), u, matrix[1])
+    for run, low, high in zip(dataset.runs, columns.starts[:-1], columns.starts[1:], strict=True):
+        if run.doses:
+            matrix[1, low:high] -= added(run.doses, run.t)[0]
     return replace(columns, matrix=matrix)

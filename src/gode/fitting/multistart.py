@@ -128,8 +128,10 @@ class _Draws:
         return np.broadcast_to(values, (len(self.target.dataset.runs), len(values))), self._starts(sizes, rng)
 
     def _known_size(self, state: int) -> float:
-        """Return the largest known initial value of a hidden state; 0 where none is known."""
-        values = [run.initial[2 * state] for run in self.target.dataset.runs]
+        """Return the largest known initial value or dose of a hidden state; 0 where none is known."""
+        runs = self.target.dataset.runs
+        values = [run.initial[2 * state] for run in runs]
+        values += [dose.amount for run in runs for dose in run.doses if dose.channel == 3 * state]
         return float(np.max(np.abs(values), where=np.isfinite(values), initial=0.0))
 
     def _usual_sizes(self, sizes: dict[int, float], rate: float) -> Float:

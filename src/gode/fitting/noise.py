@@ -32,7 +32,10 @@ def noise_profiles(dataset: Dataset, smooths: Sequence[Smooth], noise: Float) ->
         if s.shares is None:
             return ()
         relative = s.sigma * np.median(run.roots) / noise[:, None]
-        found.append(np.where(s.shares[:, 1:] > 0, relative, 1.0))
+        varies = s.shares[:, 1:] > 0
+        if run.sd is not None:
+            varies = varies | np.isfinite(run.sd).any(axis=1, keepdims=True)
+        found.append(np.where(varies, relative, 1.0))
     return tuple(found)
 
 

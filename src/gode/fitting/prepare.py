@@ -162,7 +162,7 @@ def retraced(prepared: Prepared, equation: Equation, initial: Float) -> Prepared
         smooth_run = resampled(smooth_whole, run.t)
         inputs: dict[str, Signal] = dict(run.signals)
         guide = smooth_run.values[equation.order]
-        path = solve(equation, run.t, start, inputs=inputs, guide=guide)
+        path = solve(equation, run.t, start, inputs=inputs, doses=run.doses, guide=guide)
         if path.failure is not None:
             return None
         values = np.vstack([path.u, path.du, smooth_run.values[2]])
@@ -289,7 +289,9 @@ def along(
     rows = zip(prepared.whole.dataset.runs, prepared.smooths, laws, initial, strict=True)
     for run, smooth, law, start in rows:
         highest = [3 * s + k for s, k in enumerate(law.skeleton.orders)]
-        path = solve(law, run.t, start, inputs=dict(run.signals), guide=smooth.values[highest])
+        path = solve(
+            law, run.t, start, inputs=dict(run.signals), doses=run.doses, guide=smooth.values[highest]
+        )
         if path.failure is not None:
             return None
         values = np.where(np.isfinite(path.values), path.values, smooth.values)

@@ -182,6 +182,7 @@ def _cut(run: Run, n: int) -> Run:
     inputs = {k: v[:n] if isinstance(v, np.ndarray) else v for k, v in run.inputs.items()}
     counts = None if run.counts is None else run.counts[:n]
     limits = run.limits_at(slice(n))
+    sd = None if run.sd is None else run.sd[:, :n]
     return replace(
-        run, t=run.t[:n], observed=run.observed[:, :n], inputs=inputs, counts=counts, limits=limits
+        run, t=run.t[:n], observed=run.observed[:, :n], inputs=inputs, counts=counts, limits=limits, sd=sd
     )

@@ -228,7 +228,8 @@ class Trajectories:
             steps = config.max_steps + max(STEPS * other.n_samples for other in fitted_with.dataset.runs)
             solver = SolveConfig(rtol=_solver_tolerance(fitted_with, config), max_steps=steps, bound=bound)
             guide = target.guides[i][highest]
-            setup = set_up(skeleton, run.t, inputs=dict(run.signals), guide=guide, config=solver)
+            signals = dict(run.signals)
+            setup = set_up(skeleton, run.t, inputs=signals, doses=run.doses, guide=guide, config=solver)
             free = np.flatnonzero(self.parameters.free[i])
             models.append(RunModel(setup, *target.samples[i], np.append(np.arange(n_numbers), -1 - free)))
         return models

@@ -3,7 +3,8 @@
 These are the signature and help of `gode.discover`, `gode.fit` and `gode.ODERegressor`, the flags of the
 commands, the page of the studio, and the call and the command that repeat a result.
 
-To add an option, write one entry in the class where it belongs: `FromFiles` (which column of a file it is),
+To add an option, write one entry in the class where it belongs: `FromFiles` of `gode.options.files` (which
+column of a file it is),
 `Measurements` (what is known of data and constants) or `Searching` (how to search). It has a type, a
 `default` and `help`; with a `flag` it is on the command line, with a `place` on the page, with a `check` a
 wrong value is refused. Then use it. A value that the search needs is a field of the same name in
@@ -48,127 +49,6 @@ Bounds = Mapping[str, tuple[float | None, float | None]]
 Individual = bool | str | Sequence[str]  # all constants or none, "auto", or the names of some
 
 
-class FromFiles(TypedDict, total=False):
-    """What is read from files: options of the command line and of `read_arguments`."""
-
-    time: Annotated["str | None", Option(flag="--time", metavar="COLUMN", said="Column of times.")]
-    u: Annotated[
-        "str | None",
-        Option(
-            flag="--u",
-            metavar="COLUMN[,...]",
-            said="Column of the signal; A1,A2 or all: each column is a run.",
-        ),
-    ]
-    states: Annotated[
-        "str | None",
-        Option(
-            flag="--states",
-            metavar="COLUMN,...",
-            said="Columns of several signals with one law, as prey,predator or prey=Hare,predator=Lynx, "
-            "or all.",
-        ),
-    ]
-    velocity: Annotated[
-        "str | None",
-        Option(flag="--velocity", metavar="COLUMN[,...]", said="Column of u', or one for each state."),
-    ]
-    acceleration: Annotated[
-        "str | None",
-        Option(flag="--acceleration", metavar="COLUMN[,...]", said="Column of u'', or one for each state."),
-    ]
-    force: Annotated[
-        "str | None",
-        Option(
-            flag="--force",
-            metavar="COLUMN|FORMULA[,...]",
-            said="Known input F: a column, or a formula in t; or several.",
-        ),
-    ]
-    run: Annotated[
-        "str | None",
-        Option(
-            help="columns by name or number, or none; those that are not given are guessed from their names "
-            "and from how they behave.",
-            flag="--run/--runs",
-            metavar="COLUMN",
-            said="Column that tells several runs apart.",
-        ),
-    ]
-    edit: Annotated[
-        "Sequence[str]",
-        Option(
-            help='changes of what was read, such as "crop 0 to 30".',
-            default=(),
-            flag="--edit",
-            takes=Takes.TEXTS,
-            metavar="EDIT",
-            said='Change what was read: "crop 0 to 30", "drop od lines 14,17-19", "subtract blank from '
-            'A1,A2", "multiply acc by 9.80665 as m/s2", "hold back 20 %"; may be repeated.',
-        ),
-    ]
-    header: Annotated[
-        "int | None",
-        Option(
-            help="the line of the column names in the file, from 1; 0 if there is none.",
-            flag="--header",
-            takes=Takes.WHOLE,
-            least=0,
-            metavar="LINE",
-            said="Line of the column names in the file, from 1; 0 if there is none. By default it is found.",
-            place=Place(Group.WRITTEN, "Line of the column names", "From 1; 0 if there is none."),
-        ),
-    ]
-    skip: Annotated[
-        "int",
-        Option(
-            help="how many lines at the start of the file are left out.",
-            default=0,
-            flag="--skip",
-            takes=Takes.WHOLE,
-            least=0,
-            usual=0,
-            metavar="N",
-            said="Leave out the first N lines of the file.",
-            place=Place(Group.WRITTEN, "Lines to leave out at the start"),
-        ),
-    ]
-    decimal: Annotated[
-        "str | None",
-        Option(
-            help='the decimal sign, "." or ",".',
-            flag="--decimal",
-            takes=Takes.WORD,
-            words=(".", ","),
-            said="Decimal sign of the numbers; the other one separates thousands.",
-            place=Place(
-                Group.WRITTEN,
-                "Decimal sign",
-                input=Input.CHOICE,
-                choices=(("", "as the numbers suggest"), (".", "point"), (",", "comma")),
-            ),
-        ),
-    ]
-    missing: Annotated[
-        "Sequence[str]",
-        Option(
-            help='words in cells that hold no reading, besides usual ones such as NA and n.d.; "text" for '
-            "any.",
-            default=(),
-            flag="--missing",
-            takes=Takes.TEXTS,
-            metavar="WORD[,...]",
-            said="Cells with this word hold no reading, besides NA, n.d., <0.05, OVRFLW; text for any text.",
-            place=Place(
-                Group.WRITTEN,
-                "Words in cells without a reading",
-                "Besides NA, n.d., <0.05, OVRFLW; text for any text.",
-                Input.WORDS,
-            ),
-        ),
-    ]
-
-
 class Measurements(TypedDict, total=False):
     """What is known of measurements and constants, whether the law is sought or given."""
 
@@ -197,6 +77,14 @@ class Measurements(TypedDict, total=False):
                 "u(t0), or u(t0),u'(t0) for order 2; once for all runs, or a line for each.",
                 Input.LINES,
             ),
+        ),
+    ]
+    doses: Annotated[
+        "object",
+        Option(
+            help="what was added to states, and when: rows (state, time, amount), with a duration behind for "
+            "an infusion, or a table of them; of several runs a list of these, or the same for all. A "
+            "reading at the time of a dose was taken before it.",
         ),
     ]
     hold: Annotated[
@@ -326,14 +214,22 @@ class Measurements(TypedDict, total=False):
     ]
 
 
-class Slopes(TypedDict, total=False):
-    """Measured derivatives, where they are arguments of their own."""
+class Readings(TypedDict, total=False):
+    """What was measured besides u, where these are arguments of their own."""
 
     velocity: Annotated["Signals | None", Option()]
     acceleration: Annotated[
         "Signals | None",
         Option(
             help="u' and u'' where they were measured, of the same form as u; NaN where they were not.",
+        ),
+    ]
+    sd: Annotated[
+        "Signals | None",
+        Option(
+            help="standard errors of the readings, of the same form as u, or of the derivative where only "
+            "that was measured. Their ratios are the weights of the fit, of smoothing and of the criterion; "
+            "one common factor is estimated, and told where it is far from 1."
         ),
     ]
 
@@ -545,17 +441,21 @@ class OfRegressor(TypedDict, total=False):
         "str | None",
         Option(help="the column of X, a DataFrame, that names the run of each row, if there are several."),
     ]
+    sd: Annotated[
+        "str | None",
+        Option(help="the column of X, a DataFrame, with the standard errors of y, if they are known."),
+    ]
     random_state: Annotated[
         "object",
         Option(help="an integer or a generator; None is 0, so that fits are reproducible."),
     ]
 
 
-class FitOptions(Slopes, Measurements, total=False):
+class FitOptions(Readings, Measurements, total=False):
     """The options of `gode.fit`."""
 
 
-class DiscoverOptions(Slopes, Measurements, Searching, Seed, total=False):
+class DiscoverOptions(Readings, Measurements, Searching, Seed, total=False):
     """The options of `gode.discover`."""
 
 

@@ -157,6 +157,7 @@ POWERS = {  # a guess at the powers of a factor; other numbers share what is lef
     "0.5": 0.02, "-0.5": 0.005, "1.5": 0.01, "-1.5": 0.005, "C": 0.05,
 }  # fmt: skip
 RARE_NUMBER = 1e-4  # of any other power, and of a number in the place of a constant
+FUNCTION = 0.125  # of any one function
 STRANGE = 1e-6  # of what the tables do not know
 
 
@@ -310,7 +311,7 @@ def _guess(table: str, outcome: str) -> float:
         case "kind":
             return 1 / len(KINDS)
         case "function":
-            return 1 / len(FUNCTIONS) if outcome in FUNCTIONS else STRANGE
+            return FUNCTION if outcome in FUNCTIONS else STRANGE
         case "again":
             return 0.5
         case "coefficient":

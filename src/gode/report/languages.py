@@ -321,7 +321,7 @@ def _rxode2(program: Program, shared: Mapping[str, str]) -> Fields:
 def _rxode2_call(function: Function, argument: str) -> str:
     if function.name == "sign":
         return f"(({argument} > 0) - ({argument} < 0))"
-    return f"{function.name}({argument})"
+    return function.call(argument, "julia")
 
 
 def _sides(program: Program, dialect: Dialect, row: str, vanishing: str, slope: str) -> Fields:
@@ -364,18 +364,25 @@ def _float(value: float) -> str:
     return repr(float(value))  # 2 is an integer in C, 2.0 is not
 
 
-def _call(function: Function, argument: str) -> str:
-    return f"{function.names.get('c', function.name)}({argument})"
+def _call_in(language: str) -> Callable[[Function, str], str]:
+    """Return how a language writes the call of a function."""
+    return lambda function, argument: function.call(argument, language)
+
+
+def _python_call(function: Function, argument: str) -> str:
+    own = "python" in function.writing
+    return function.call(argument, "python") if own else f"np.{function.name}({argument})"
 
 
 def _pow(base: str, exponent: str) -> str:
     return f"({base}*{base})" if exponent == "2" and base.isidentifier() else f"pow({base}, {exponent})"
 
 
-_JULIA = _MATLAB = Dialect(names=SCALAR, style=repr, inverse=False, code=True)
-_PYTHON = replace(_JULIA, call="np.{0.name}({1})".format, power="{}**{}".format)
-_C = replace(_JULIA, call=_call, power=_pow, style=_float)
-_MODELICA = _named(_JULIA, {"t": "time"})
+_JULIA = Dialect(names=SCALAR, style=repr, inverse=False, code=True, call=_call_in("julia"))
+_MATLAB = replace(_JULIA, call=_call_in("matlab"))
+_PYTHON = replace(_JULIA, call=_python_call, power="{}**{}".format)
+_C = replace(_JULIA, call=_call_in("c"), power=_pow, style=_float)
+_MODELICA = _named(replace(_JULIA, call=_call_in("modelica")), {"t": "time"})
 
 PYTHON = Language(suffix=".py", dialect=_PYTHON, fields=_python, implicit=False)
 C = Language(suffix=".c", dialect=_C, fields=_c, implicit=False)

@@ -16,6 +16,7 @@ from gode.codec import Json, check_value, decode, decode_array, encode, member
 from gode.data import Dataset, Run, Smooth, make_run
 from gode.data.columns import STATES, channel_names
 from gode.data.dataset import Input, Limits, by_column, chosen_interpolation
+from gode.data.doses import Dose
 from gode.data.smoothing import resampled
 from gode.data.states import check_names
 from gode.discovery import Discovery
@@ -231,7 +232,9 @@ def _run_json(run: Run) -> Json:
         "initial": encode(run.initial),
         "inputs": inputs,
         "interpolation": run.interpolation.value,
+        **({"doses": encode(run.doses)} if run.doses else {}),
         **({} if run.limits is None else {"limits": encode(run.limits)}),
+        **({} if run.sd is None else {"sd": encode(run.sd)}),
     }
 
 
@@ -249,13 +252,29 @@ def _run(data: object, states: tuple[str, ...], where: str) -> Run:
         for name, v in given.items()
     }
     u, velocity, acceleration = observed if d == 1 else (observed[k::3].T for k in range(3))
+    doses = decode(tuple[Dose, ...], data.get("doses", []), f"{where}.doses")  # type: ignore[attr-defined]
+    if any(dose.channel not in range(3 * d) for dose in doses):
+        raise FileError(f"{where}.doses go into a state that the record does not have")
     run = make_run(
-        t, u=u, velocity=velocity, acceleration=acceleration, inputs=inputs, label=where, states=states
-    )
+        t, u=u, velocity=velocity, acceleration=acceleration, inputs=inputs, label=where, states=states,
+        doses=doses,
+    )  # fmt: skip
     if run.n_points != len(t):
         raise FileError(f"{where} has rows where nothing was observed")
     how = chosen_interpolation(None, data.get("interpolation", "auto"))  # type: ignore[attr-defined]
-    return replace(run, initial=initial, interpolation=how, limits=_limits(data, 3 * d, where))
+    limits, sd = _limits(data, 3 * d, where), _errors(data, observed, where)
+    return replace(run, initial=initial, interpolation=how, limits=limits, sd=sd)
+
+
+def _errors(data: object, observed: Float, where: str) -> Float | None:
+    """Return the given standard errors of a run; most records have none."""
+    if not isinstance(data, dict) or "sd" not in data:
+        return None
+    sd = decode_array(data["sd"], f"{where}.sd", observed.shape)
+    given = np.isfinite(sd).any(axis=1, keepdims=True) & np.isfinite(observed)
+    if np.any(given & ~(sd > 0)):
+        raise FileError(f"{where}.sd must be positive wherever there is a reading")
+    return sd
 
 
 def _limits(data: object, n_channels: int, where: str) -> Limits | None:

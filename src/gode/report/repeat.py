@@ -9,6 +9,7 @@ import numpy as np
 
 from gode.choices import Preset
 from gode.data import Dataset
+from gode.data.doses import Dose
 from gode.discovery import Discovery
 from gode.discovery.framing import called, shown
 from gode.fitting.population import ALL, CHOSEN
@@ -21,6 +22,7 @@ from gode.search.settings import Settings
 ARGUMENTS = (("u", "u"), ("u'", "velocity"), ("u''", "acceleration"))
 COLUMNS = {"t": "time", "run": "run"}  # columns of a file, and the options that name them
 SIGNAL = {"u": "u", "u'": "velocity", "u''": "acceleration", "F": "force"}  # the same of a single signal
+MOST_DOSES = 24  # More doses than this are named, not listed.
 FIT = flags_of(Measurements)
 DISCOVER = flags_of(Measurements, Searching, Seed)
 FIRST = ("order", "grammar", "implicit")  # settings that are listed before the others
@@ -39,8 +41,10 @@ def python_call(discovery: Discovery) -> str:
     own = called(dataset)
     states = [own.get(state, state) for state in dataset.states]
     given += [f"names={states!r}"] if states != ["u"] else []
+    given += ["sd=sd"] if any(run.sd is not None for run in dataset.runs) else []
     if dataset.inputs:
         given.append(f"force={_force_argument(discovery)}")
+    given += [f"doses={_doses_argument(discovery)}"] if dataset.is_dosed else []
     given += [f"{name}={value!r}" for name, value in _options(discovery).items()]
     head = "d = gode.discover(t"
     if not discovery.settings.grammar:
@@ -56,11 +60,39 @@ def command(discovery: Discovery) -> str:
         words = ["gode", "fit", "; ".join(_equations(discovery)), "data.csv"]
     for role, column in _columns(discovery).items():
         words += [f"--{role}", column]
+    if any(run.sd is not None for run in discovery.prepared.dataset.runs):
+        words += ["--sd", discovery.prepared.dataset.labels.get("sd", "sd")]
     for edit in discovery.prepared.dataset.edits:
         words += ["--edit", edit]
+    words += [word for text in _dosed(discovery) for word in ("--dose", text)]
     for name, value in _options(discovery).items():
         words += _words(DISCOVER[name], _initial_words(discovery) if name == "initial" else value)
     return " ".join(shlex.quote(word) for word in words)
+
+
+def _dosed(discovery: Discovery) -> list[str]:
+    """Return the states that were dosed, each with the name of a column of amounts."""
+    dataset = discovery.prepared.dataset
+    channels = dict.fromkeys(dose.channel for run in dataset.runs for dose in run.doses)
+    names = [
+        shown(dataset, dataset.states[channel // 3] + "'" * (channel % 3)) for channel in sorted(channels)
+    ]
+    return [f"amt:{name}" for name in names]
+
+
+def _doses_argument(discovery: Discovery) -> str:
+    """Return the doses as an argument: rows, or the name of a list where there are many."""
+    dataset = discovery.prepared.dataset
+    if sum(len(run.doses) for run in dataset.runs) > MOST_DOSES:
+        return "doses"
+    rows = [[_dose_row(dataset, dose) for dose in run.doses] for run in dataset.runs]
+    return repr(rows if len(rows) > 1 else rows[0])
+
+
+def _dose_row(dataset: Dataset, dose: Dose) -> tuple[str | float | bool, ...]:
+    name = shown(dataset, dataset.states[dose.channel // 3] + "'" * (dose.channel % 3))
+    row = name, dose.t, dose.amount, dose.duration, dose.first
+    return row if dose.first else row[:4] if dose.duration else row[:3]
 
 
 def _words(option: Option, value: object) -> list[str]:

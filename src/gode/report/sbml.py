@@ -55,16 +55,19 @@ def mathml(node: Node, names: Mapping[str, str]) -> str:
             return TIME if name == "t" else f"<ci> {name} </ci>"
         case "sign":
             inside = mathml(node.args[0], names)
-            return _piecewise([(1.0, "gt", inside), (-1.0, "lt", inside)])
+            return _piecewise([(_number(1.0), "gt", inside), (_number(-1.0), "lt", inside)])
+        case "max0":
+            inside = mathml(node.args[0], names)
+            return _piecewise([(inside, "gt", inside)])
         case op:
             inside = "".join(mathml(arg, names) for arg in node.args)
             return f"<apply><{OPERATORS.get(op, op)}/>{inside}</apply>"
 
 
-def _piecewise(cases: Iterable[tuple[float, str, str]]) -> str:
+def _piecewise(cases: Iterable[tuple[str, str, str]]) -> str:
     """Return the value of each case, where its argument compares with zero as it says, else zero."""
     pieces = [
-        f"<piece>{_number(value)}<apply><{compared}/>{inside}{_number(0.0)}</apply></piece>"
+        f"<piece>{value}<apply><{compared}/>{inside}{_number(0.0)}</apply></piece>"
         for value, compared, inside in cases
     ]
     return f"<piecewise>{''.join(pieces)}<otherwise>{_number(0.0)}</otherwise></piecewise>"

@@ -138,7 +138,8 @@ def _check_own(own: Individuals, k: int, dataset: Dataset, *, whole: bool, where
 def _fingerprint(dataset: Dataset, options: Mapping[str, object]) -> str:
     """Return a hash of the data and options that determine the result."""
     runs = [[encode(r.t), encode(r.observed), encode(r.initial), _inputs(r)] for r in dataset.runs]
-    kept = ["keep outliers"] * dataset.keep_outliers
+    kept: list[Json] = ["keep outliers"] * dataset.keep_outliers
+    kept += [encode(run.sd) for run in dataset.runs if run.sd is not None]
     return hashlib.sha256(json.dumps([runs, encode(options), *kept], sort_keys=True).encode()).hexdigest()
 
 

@@ -90,10 +90,10 @@ def make_regions(
             template=here,
         )
         size = settings.budget.vocabulary
-        words, more = (
-            Vocabulary(here.words(space, prepared.dataset.inputs, objective, n), here)
-            for n in (size, look.reserve * size)
-        )
+        inputs = prepared.dataset.inputs
+        words = Vocabulary(here.words(space, inputs, objective, size), here)
+        wide = here.words(space, inputs, objective, look.reserve * size)
+        more = Vocabulary(tuple(dict.fromkeys([*wide, *here.further(space, inputs, objective)])), here)
         regions.append(Region(space, words, objective, more, part * fraction))
     return regions
 

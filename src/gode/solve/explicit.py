@@ -15,6 +15,7 @@ import numpy as np
 from gode.compiling import cached_njit, inner_njit
 from gode.equation.interpreter import gradient_at_point, operands, value_at_point, weights_of
 from gode.equation.operators import CODES
+from gode.solve.giving import give, next_jump
 
 
 @inner_njit
@@ -139,8 +140,14 @@ def highest_along(tape, layout, equation, left, active, weight, c, signals, t, n
     multiplier, linear = tape.multiplier, tape.linear
     values, adjoint = np.empty(len(code)), np.empty(len(code))
     gradient, slope = np.zeros((len(orders), len(c) + len(x))), np.zeros(len(orders))
+    doses, given = signals.doses, 0
+    rate, rate_slope = np.zeros(len(orders)), np.zeros((len(orders), len(param)))
+    unused = np.zeros((len(channel), 1 + len(param)))
     finite = True
     for i in range(n):
+        while next_jump(doses, given, t[i]) < t[i]:  # a reading comes before a dose at the same time
+            give(doses, given, c, param, unused, rate, rate_slope)
+            given += 1
         x[0] = t[i]
         for j in range(len(channel)):
             x[1 + channel[j]] = out[channel[j], i]
@@ -149,7 +156,7 @@ def highest_along(tape, layout, equation, left, active, weight, c, signals, t, n
         value_at_point(code, arg, literal, starts, left, c, weight, equation, x, values, slope)
         for e in range(len(orders)):
             top = 3 * e + orders[e]
-            out[top, i] = slope[e]
+            out[top, i] = slope[e] + rate[e]
             finite = finite and math.isfinite(out[top, i])
         if len(param) == 0:
             continue
@@ -174,7 +181,7 @@ def highest_along(tape, layout, equation, left, active, weight, c, signals, t, n
                 change = 0.0 if param[p] < 0 else gradient[e, param[p]]
                 for j in range(len(channel)):
                     change += gradient[e, len(c) + 1 + channel[j]] * sens[p, channel[j], i]
-                sens[p, top, i] = change
+                sens[p, top, i] = change + rate_slope[e, p]
     return finite
 
 
@@ -281,13 +288,19 @@ def solve_explicit(
     y, stage = np.zeros((size_y, n_param + 1)), np.zeros((size_y, n_param + 1))
     k = np.zeros((7, size_y, n_param + 1))
     largest, share = np.zeros(size_y), np.empty(7)
+    doses, given, lagging = signals.doses, 0, -1
+    rate, rate_slope, before = np.zeros(n_states), np.zeros((n_states, n_param)), np.zeros(size_y)
     for j in range(size_y):
         y[j, 0] = initial[j]
-        out[channel[j], 0] = initial[j]
     for p in range(n_param):
         if param[p] < 0:
             y[-param[p] - 1, p + 1] = 1.0
-        for j in range(size_y):
+    while next_jump(doses, given, t[0]) < t[0]:  # a dose that was given before the first reading
+        give(doses, given, c, param, y, rate, rate_slope)
+        given += 1
+    for j in range(size_y):
+        out[channel[j], 0] = y[j, 0]
+        for p in range(n_param):
             sens[p, channel[j], 0] = y[j, p + 1]
     equation = np.zeros(len(weight), np.int64)
     for e in range(n_states):
@@ -304,7 +317,7 @@ def solve_explicit(
     steps = 0
     status = DONE
     resting = np.zeros(len(t), np.bool_)
-    dry = n_states == 1 and size_y == 2 and is_dry(tape)
+    dry = n_states == 1 and size_y == 2 and len(doses.t) == 0 and is_dry(tape)
     turning = dry and y[1, 0] == 0.0
     jump = 0  # the next time at which an input jumps or bends: steps end there
     while done < len(t):
@@ -341,7 +354,14 @@ def solve_explicit(
             break
         while jump < len(signals.jumps) and signals.jumps[jump] <= now:
             jump += 1
+        while given < len(doses.t) and doses.t[given] <= now:
+            give(doses, given, c, param, y, rate, rate_slope)
+            if now > t[0] and doses.lag[given] >= 0:
+                lagging = doses.lag[given]
+            largest[doses.entry[given]] = max(largest[doses.entry[given]], abs(y[doses.entry[given], 0]))
+            given += 1
         end = min(signals.jumps[jump], t[-1]) if jump < len(signals.jumps) else t[-1]
+        end = next_jump(doses, given, end)
         wanted = h
         h = min(h, (end - now) * (1 + 1e-12))
         finite, crossing = True, False
@@ -364,7 +384,7 @@ def solve_explicit(
             value_at_point(code, arg, literal, starts, left, c, weight, equation, x, values, slope)
             for e in range(n_states):
                 low, top = places[e], places[e + 1] - 1
-                k[s, top, 0] = slope[e]
+                k[s, top, 0] = slope[e] + rate[e]
                 if top > low:
                     k[s, low, 0] = stage[top, 0]
                 finite = finite and math.isfinite(slope[e]) and abs(stage[low, 0]) < bound[e]
@@ -374,6 +394,12 @@ def solve_explicit(
                 break
             if n_param == 0:
                 continue
+            if s == 0 and lagging >= 0:  # the time of the dose is fitted
+                for p in range(n_param):
+                    for j in range(size_y if param[p] == lagging else 0):
+                        y[j, p + 1] += before[j] - k[0, j, 0]
+                        stage[j, p + 1] = y[j, p + 1]
+                lagging = -1
             gradient_at_point(
                 code,
                 arg,
@@ -399,7 +425,7 @@ def solve_explicit(
                         k[s, low, p + 1] = stage[top, p + 1]
                     if param[p] >= 0:
                         change += gradient[e, param[p]]
-                    k[s, top, p + 1] = change
+                    k[s, top, p + 1] = change + rate_slope[e, p]
         if not finite:
             if first == 0 and s == 0:
                 status, steps, done = SINGULAR, steps - 1, done if now > t[0] else 0
@@ -437,6 +463,8 @@ def solve_explicit(
         now += h
         if end < t[-1] and now >= end - 1e-9 * h:  # a jump: the slope is another one from here on
             now, first = end, 0
+            for j in range(size_y):
+                before[j] = k[6, j, 0]
         turning = dry and crossing
         for j in range(size_y):
             largest[j] = max(largest[j], abs(stage[j, 0]))

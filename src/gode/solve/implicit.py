@@ -22,6 +22,7 @@ from gode.solve.explicit import (
     add_squares,
     read_signals,
 )
+from gode.solve.giving import give, next_jump
 from gode.solve.radau import (
     C,
     advance_sensitivities,
@@ -76,7 +77,7 @@ def first_derivatives(tape, layout, weight, c, t, y, guess, signals, w, void, sc
                 for k in range(len(y)):
                     x[1 + layout.channel[k], i] = y[k]
                 for e in range(d):
-                    x[1 + 3 * e + orders[e], i] = w[e]
+                    x[1 + 3 * e + orders[e], i] = w[e] - scratch.rate[e]
                 for r in range(1 + 3 * d, x.shape[0]):
                     x[r, i] = point[r]
             if not residuals(tape, layout, weight, c, scratch):
@@ -190,7 +191,7 @@ def solve_implicit(
     x, channels = scratch.x, np.empty(3 * d, np.int64)
     for k in range(3 * d):
         channels[k] = k
-    y, largest = np.empty(len(channel)), np.empty(len(channel))
+    y, largest, y_before = np.empty(len(channel)), np.empty(len(channel)), np.zeros(len(channel))
     for k in range(len(y)):
         y[k] = initial[k]
     y_sens, w_sens = np.zeros((n_param, len(channel))), np.zeros((n_param, d))
@@ -201,6 +202,11 @@ def solve_implicit(
     hint, w0, void = np.zeros(d), np.empty(d), np.zeros(d, np.bool_)
     for e in range(d if guided else 0):
         hint[e] = guide[e, 0]
+    doses, given, lagging, restarted = signals.doses, 0, -1, False
+    rate_slope, slope, slope_before = np.zeros((d, n_param)), np.zeros(len(y)), np.zeros(len(y))
+    while next_jump(doses, given, t[0]) < t[0]:  # a dose that was given before the first reading
+        give_to(doses, given, c, param, y, y_sens, scratch.rate, rate_slope)
+        given += 1
     root = first_derivatives(tape, layout, weight, c, t[0], y, hint, signals, w0, void, scratch)
     rooted = root == DONE
     if root == NO_ROOT and not guided:
@@ -252,14 +258,35 @@ def solve_implicit(
             return BUDGET, steps, sse
         if h < SMALLEST_STEP * span:
             return failure, steps, sse
-        last = now + h >= t[done] - 1e-9 * h
-        step = t[done] - now if last else h
+        while given < len(doses.t) and doses.t[given] <= now:
+            if now > t[0] and doses.lag[given] >= 0:
+                lagging = doses.lag[given]
+            give_to(doses, given, c, param, y, y_sens, scratch.rate, rate_slope)
+            given += 1
+            restarted = True
+        if restarted:
+            slopes_of(layout, y_before, w0, slope_before)
+            for e in range(d):
+                hint[e] = w0[e]
+            root = first_derivatives(tape, layout, weight, c, now, y, hint, signals, w0, void, scratch)
+            slopes_of(layout, y, w0, slope)
+            for p in range(n_param):
+                for k in range(len(y) if lagging >= 0 and param[p] == lagging else 0):
+                    y_sens[p, k] += slope_before[k] - slope[k]
+            rooted, fresh, lagging = root == DONE, True, -1
+            for k in range(len(y)):
+                largest[k] = max(largest[k], abs(y[k]))
+        target = next_jump(doses, given, t[done])
+        last = now + h >= target - 1e-9 * h
+        step = target - now if last else h
         solved = NO_ROOT
         for attempt in range(2):
             for e in range(d):
                 for i in range(3):
                     if attempt == 0 and not fresh:
                         w[e, i] = extrapolate(previous, e, 1.0 + C[i] * step / h_previous)
+                    elif attempt == 0 and restarted:
+                        w[e, i] = w0[e]
                     elif attempt == 0 and piloted:
                         w[e, i] = extrapolate(previous, e, C[i] * step / h_previous)
                     elif guided:
@@ -285,10 +312,13 @@ def solve_implicit(
             failure = DIVERGED
             h = step * min(factor, 0.9) if math.isfinite(error) else 0.2 * step
             continue
-        if n_param > 0 and not advance_sensitivities(tape, layout, step, y_sens, param, w_sens, scratch):
+        if n_param > 0 and not advance_sensitivities(
+            tape, layout, step, y_sens, param, w_sens, scratch, rate_slope
+        ):
             return SINGULAR, steps, sse
         for k in range(len(y)):
             y[k] = x[1 + channel[k], 2]
+            y_before[k] = y[k]
             largest[k] = max(largest[k], abs(y[k]))
         for e in range(d):
             w0[e] = w[e, 2]
@@ -297,12 +327,13 @@ def solve_implicit(
             for i in range(3):
                 previous[e, i] = w[e, i]
         h_previous = step
-        fresh = False
-        now = t[done] if last else now + step
+        fresh, restarted = False, False
+        now = target if last else now + step
         if not last:
             h = step * factor
-        else:
-            h = max(h, step * factor) if factor > 1.0 else step * factor
+            continue
+        h = max(h, step * factor) if factor > 1.0 else step * factor
+        if target == t[done]:
             write(layout, y, w0, y_sens, w_sens, done, out, sens)
             done += 1
             if len(weights) > 0:
@@ -311,6 +342,27 @@ def solve_implicit(
                 if sse >= limit:
                     return WORSE, steps, sse
     return DONE, steps, sse
+
+
+@inner_njit
+def give_to(doses, i, c, param, y, y_sens, rate, rate_slope):
+    """Add dose number `i` to the state, to its sensitivities (params, n) and to the rates (d,)."""
+    added = np.zeros((len(y), 1 + len(param)))
+    give(doses, i, c, param, added, rate, rate_slope)
+    for k in range(len(y)):
+        y[k] += added[k, 0]
+        for p in range(len(param)):
+            y_sens[p, k] += added[k, p + 1]
+
+
+@inner_njit
+def slopes_of(layout, y, w, slope):
+    """Write the derivative of each entry of the state vector into `slope`, given the highest ones `w`."""
+    for e in range(len(w)):
+        low, top = layout.places[e], layout.places[e + 1] - 1
+        slope[top] = w[e]
+        if top > low:
+            slope[low] = y[top]
 
 
 @inner_njit

@@ -69,6 +69,7 @@ class Scratch(NamedTuple):
     matrix: Float  # (3 d, 3 d)
     pivot: Int  # (3 d,)
     error: Float  # of each entry of the state vector
+    rate: Float  # (d,) what infusions add to the highest derivatives
 
 
 @inner_njit(inline="always")  # called once
@@ -101,6 +102,7 @@ def make_scratch(tape, layout, n_columns, slopes):
         np.empty((3 * d, 3 * d)),
         np.empty(3 * d, np.int64),
         np.empty(n_states),
+        np.zeros(d),
     )
 
 
@@ -160,8 +162,8 @@ def extrapolate(w, e, theta):
 
 
 @inner_njit(inline="always")  # called once
-def stage_points(layout, now, h, y, w, signals, x, point):
-    """Write the columns at the three stages into `x`."""
+def stage_points(layout, now, h, y, w, signals, x, point, rate):
+    """Write the columns at the three stages into `x`; the equations do not see what infusions add."""
     orders = layout.orders
     for i in range(3):
         x[0, i] = now + C[i] * h
@@ -169,11 +171,11 @@ def stage_points(layout, now, h, y, w, signals, x, point):
             low, column = layout.places[e], 1 + 3 * e
             once = h * (A[i, 0] * w[e, 0] + A[i, 1] * w[e, 1] + A[i, 2] * w[e, 2])
             if orders[e] == 1:
-                x[column, i], x[column + 1, i] = y[low] + once, w[e, i]
+                x[column, i], x[column + 1, i] = y[low] + once, w[e, i] - rate[e]
             else:
                 twice = h * h * (AA[i, 0] * w[e, 0] + AA[i, 1] * w[e, 1] + AA[i, 2] * w[e, 2])
                 x[column, i] = y[low] + h * C[i] * y[low + 1] + twice
-                x[column + 1, i], x[column + 2, i] = y[low + 1] + once, w[e, i]
+                x[column + 1, i], x[column + 2, i] = y[low + 1] + once, w[e, i] - rate[e]
         read_signals(signals, x[0, i], point)
         for r in range(1 + 3 * len(orders), x.shape[0]):
             x[r, i] = point[r]
@@ -213,7 +215,7 @@ def solve_stages(tape, layout, weight, c, now, h, y, w, signals, largest, scratc
         before[e] = np.inf
     found = False
     for iteration in range(MAX_NEWTON + 1):
-        stage_points(layout, now, h, y, w, signals, scratch.x, scratch.point)
+        stage_points(layout, now, h, y, w, signals, scratch.x, scratch.point, scratch.rate)
         if not residuals(tape, layout, weight, c, scratch):
             return WORSE if found else NO_ROOT
         if found:
@@ -317,7 +319,7 @@ def filter_all(layout, h, scratch):
 
 
 @inner_njit(inline="always")  # called once
-def advance_sensitivities(tape, layout, h, y_sens, param, w_sens, scratch):
+def advance_sensitivities(tape, layout, h, y_sens, param, w_sens, scratch, rate_slope):
     """Advance the derivatives of the state by one step, by differentiating the stage equations."""
     multiplier, linear, values = tape.multiplier, tape.linear, scratch.work.values
     const_dir, constants, terms = scratch.const_dir, layout.constants, layout.terms
@@ -336,6 +338,7 @@ def advance_sensitivities(tape, layout, h, y_sens, param, w_sens, scratch):
                 )
                 for f in range(d):
                     own, low = places[f] + f, places[f]
+                    s -= grads[e, own + orders[f], i] * rate_slope[f, p]
                     if orders[f] == 1:
                         s += grads[e, own, i] * y_sens[p, low]
                     else:

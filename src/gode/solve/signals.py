@@ -19,6 +19,7 @@ from gode.data.states import as_numbers
 from gode.equation import Node, Term, parse_tree
 from gode.equation.tree import TIME, has_constant, variables
 from gode.errors import DataError
+from gode.solve.doses import NO_JUMPS, Jumps
 
 Signal = str | Callable[[float], float] | ArrayLike | tuple[ArrayLike, ArrayLike] | Samples
 FIRST_GRID, LAST_GRID = 2**8, 2**15  # intervals at which a callable is sampled, at first and at most
@@ -32,6 +33,7 @@ class Signals(NamedTuple):
     coefficients: Float  # (knots, 4)
     starts: Int  # (inputs + 1,) where the knots of each input begin
     jumps: Float  # times at which a held input jumps or a polygon bends, in increasing order
+    doses: Jumps = NO_JUMPS  # what is added to states, and when
 
 
 NO_SIGNALS = Signals(np.empty(0), np.empty((0, 4)), np.zeros(1, np.int64), np.empty(0))

@@ -9,10 +9,12 @@ from numpy.typing import ArrayLike
 
 from gode.arrays import Float, Int
 from gode.data import Interpolation
+from gode.data.doses import Dose
 from gode.data.states import as_numbers
 from gode.equation import Law, LawSkeleton, Node, parse_equation
 from gode.equation.tree import STATE
 from gode.errors import ConfigError, DataError, Failure
+from gode.solve.doses import jumps_of
 from gode.solve.explicit import BUDGET, DIVERGED, DONE, NO_ROOT, SINGULAR, WORSE, solve_explicit
 from gode.solve.implicit import solve_implicit
 from gode.solve.program import Program, make_program, used_inputs
@@ -105,6 +107,7 @@ def solve(
     initial: Sequence[float],
     *,
     inputs: Mapping[str, Signal] | None = None,
+    doses: Sequence[Dose] = (),
     guide: ArrayLike | None = None,
     sensitivities: bool = False,
     config: SolveConfig | None = None,
@@ -117,6 +120,7 @@ def solve(
     Args:
         initial: u(t[0]), and u'(t[0]) for second order; of a system, these of each state in turn.
         inputs: each known input as formula in t, callable, samples at `t`, or a pair (times, samples).
+        doses: what is added to states, and when.
         guide: values of the highest derivative at `t`, such as the data show: they choose the branch of an
             implicit equation with several. Of a system, a row for each state.
 
@@ -125,7 +129,7 @@ def solve(
     """
     config = config or DEFAULT
     times, start = _checked(equation, t, initial)
-    setup = set_up(equation.skeleton, times, inputs=inputs, guide=guide, config=config)
+    setup = set_up(equation.skeleton, times, inputs=inputs, doses=doses, guide=guide, config=config)
     numbers = equation.skeleton.numbers(equation.constants)
     found = run(setup, numbers, start, sensitivities=sensitivities)
     if not equation.skeleton.links:
@@ -164,6 +168,7 @@ def set_up(
     t: Float,
     *,
     inputs: Mapping[str, Signal] | None = None,
+    doses: Sequence[Dose] = (),
     guide: ArrayLike | None = None,
     config: SolveConfig = DEFAULT,
 ) -> Setup:
@@ -173,6 +178,8 @@ def set_up(
     steer = np.empty((d, 0)) if guide is None else _guide(guide, d, t)
     names, formulas = split_formulas(used_inputs(skeleton), inputs)
     signals = make_signals(names, inputs or {}, t, config.interpolation)
+    if doses:
+        signals = signals._replace(doses=jumps_of(doses, skeleton.shown_states, skeleton.orders, t))
     bound = np.full(d, config.bound, np.float64)
     return Setup(skeleton, t, signals, steer, bound, config, names, tuple(formulas.items()))
 
@@ -206,7 +213,7 @@ def integrate(
     """
     config, steps = setup.config, 0
     before = constants, setup.signals, setup.t, initial
-    budget = config.max_steps + 20 * len(setup.t)
+    budget = config.max_steps + 20 * (len(setup.t) + len(setup.signals.doses.t))
     after = param, config.rtol, setup.bound, budget, out, sens, observed, weights, limit
     if setup.explicit is not None:
         status, steps, sse = solve_explicit(*setup.explicit, *before, *after)

@@ -1,5 +1,6 @@
 """The answer of a run: its page, sliders and comparisons, and how well the part held back is met."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path
@@ -10,7 +11,7 @@ from gode.arrays import Float
 from gode.data import Dataset
 from gode.discovery import Discovery, Finding
 from gode.discovery.constants import INSIDE
-from gode.discovery.quality import Verdict
+from gode.discovery.quality import misfit_of
 from gode.discovery.residuals import Channel
 from gode.discovery.simulate import Scenario, simulate
 from gode.equation.system import make_law
@@ -29,13 +30,14 @@ from gode.selection import Candidate
 from gode.studio.form import command_text, in_words
 from gode.studio.lines import python_text
 from gode.studio.reading import read
+from gode.studio.remedies import advice, remedies, unchanged
 from gode.studio.runs import RECORD, Job
 from gode.studio.takeaway import Files
 from gode.tables.edits import without_test
 from gode.templates import render
 
-STEPS = 200  # of a slider
-REACH = 1.96  # standard errors that a slider goes to either side
+STEPS = 300  # of a slider
+REACH = 3 * 1.96  # standard errors that a slider goes to either side: three times the 95 % interval
 ROUNDS = 3  # of solving for the free constants; slopes hardly change within error bars
 
 
@@ -44,6 +46,7 @@ class Slider:
     """A slider for one constant."""
 
     words: str
+    unit: str
     value: float
     low: float
     high: float
@@ -54,14 +57,16 @@ class Slider:
         return (self.high - self.low) / STEPS
 
 
-def sliders(candidate: Candidate) -> list[Slider]:
-    """Return a slider for each constant of an equation, through its error bar."""
+def sliders(candidate: Candidate, units: Sequence[str] = ()) -> list[Slider]:
+    """Return a slider for each constant of an equation, through three times its 95 % interval."""
     out = []
-    for constant in Finding(candidate).constants:
+    constants = Finding(candidate).constants
+    for constant, unit in zip(constants, units or [""] * len(constants), strict=True):
         value = constant.value
         error = constant.error
         half = REACH * error if np.isfinite(error) and error > 0 else 0.1 * (abs(value) or 1.0)
-        out.append(Slider(_number_words(constant.name, constant.place), value, value - half, value + half))
+        words = _number_words(constant.name, constant.place)
+        out.append(Slider(words, unit, value, value - half, value + half))
     return out
 
 
@@ -175,39 +180,46 @@ def answer_page(plots: Plots, files: Files) -> str:
     """Return the answer as HTML, to stand within a page."""
     found = plots.discovery
     job = files.job
+    s = Sections(found, plots)
     return render(
         "gode/studio/templates/verdict.html",
-        s=Sections(found, plots),
+        s=s,
         here=f"/runs/{job.id}",
+        fit=kept_plots(plots),
+        runs=small_plots(plots),
         held=held_back(found, job, files.folder),
-        sliders=sliders(plots.shown[0]),
+        sliders=[] if s.finding.per_run else sliders(plots.shown[0], [c.unit for c in s.finding.constants]),
         equations=[(i, plots.name(i)) for i in range(len(plots.shown))],
         response=response_plots(found),
         files=files.listed(),
         command=command_text(job.sources, job.words),
         python=files.python,
-        tries=advice(found, job),
+        remedies=remedies(found, job),
+        causes=unchanged(found),
+        tries=advice(found),
         in_words=in_words,
     )
 
 
-def advice(found: Discovery, job: Job) -> list[str]:
-    """Return what to try where the result is no good one: choices that were not made."""
-    if found.quality.verdict is Verdict.GOOD:
+def side(folder: Path, job: Job) -> str:
+    """Return the answer of a run in short, to stand beside that of another."""
+    plots = _plots(folder)
+    s = Sections(plots.discovery, plots)
+    return render("gode/studio/templates/side.html", s=s, fit=kept_plots(plots), name=job.id)
+
+
+def kept_plots(plots: Plots) -> list[Plot]:
+    """Return the plots of data and solution, so high that they are seen together."""
+    fits = plots.fit()
+    height = {1: 330, 2: 210}.get(len(fits), 160)
+    return [replace(plot, height=height) for plot in fits]
+
+
+def small_plots(plots: Plots) -> list[Plot]:
+    """Return a small plot of each run, if there are several."""
+    if len(plots.dataset.runs) == 1:
         return []
-    words = {*job.words}
-    runs, inputs = len(found.prepared.dataset.runs), found.prepared.dataset.inputs
-    tries = [] if {"auto", "--frame"} & words else ["Try both orders."]
-    tries += (
-        [] if inputs else ["If something drives the system, give it as a known input: a column or a formula."]
-    )
-    if runs > 1 and not found.settings.individual:
-        tries.append("If the runs are not quite alike, give each constants of its own.")
-    if len(found.prepared.dataset.states) == 1:
-        tries.append("If another signal was measured that takes part, add it as a state.")
-    tries += [] if "thorough" in words else ["Search with more effort."]
-    tries.append("Crop what does not belong to the experiment, and drop points that went wrong.")
-    return tries
+    return [replace(plot, height=150) for channel in plots.measured[:2] for plot in plots.fit_by_run(channel)]
 
 
 GRID = 4000  # most times at which a curve is solved while a slider moves
@@ -234,7 +246,7 @@ def python_lines(folder: Path, job: Job) -> str:
 
 
 def curves(folder: Path, job: Job, number: int, constants: list[float]) -> dict[str, object]:
-    """Return the solutions of an equation with other constants, by channel.
+    """Return the solutions of an equation with other constants, by channel, and their misfit.
 
     Raises:
         FileError: if there is no such equation.
@@ -254,7 +266,9 @@ def curves(folder: Path, job: Job, number: int, constants: list[float]) -> dict[
             name = "your constants" if i == 0 else ""
             curve = Trace(Kind.LINE, name, grid, solved[channel.name])
             out.setdefault(channel.name, []).append(curve.as_json())
-    return {"curves": out}
+    found = plots.discovery
+    misfit = misfit_of(changed, found.prepared, found.quality.noise)
+    return {"curves": out, "misfit": f"{misfit:.3g}" if np.isfinite(misfit) else "far more than 1000"}
 
 
 def compare(folder: Path, job: Job, one: int, other: int) -> dict[str, object]:

@@ -23,7 +23,7 @@ from gode.errors import FileError, GodeError
 from gode.files import read_head
 from gode.studio import pages
 from gode.studio.calculator import Calculator
-from gode.studio.form import command_text, in_words
+from gode.studio.form import FIELDS, command_text, in_words
 from gode.studio.guard import MAX_FORM, SANDBOX, Guard, refused
 from gode.studio.pages import edit_of
 from gode.studio.runs import MAX_DATA, MAX_NAME, RECORD, Job, Queue, Runs, State
@@ -33,6 +33,7 @@ MAX_UPLOAD = MAX_DATA  # bytes of all files together
 MAX_FILES = 50
 OVERHEAD = 1_000_000  # of the form around the files
 MAX_NOTE = 5000
+MAX_SIDES = 4  # runs beside each other
 HEAD = re.compile(rb'^"(equation|verdict)": ("(?:[^"\\]|\\.)*")', re.MULTILINE)  # of a record
 TYPES = {
     ".html": "text/html; charset=utf-8", ".json": "application/json", ".csv": "text/csv; charset=utf-8",
@@ -73,7 +74,7 @@ class Studio:
         command = command_text(job.sources, job.words)
         if job.state.is_over:
             fragment = await self.solver.ask("answer", run=job.id)
-            return HTMLResponse(pages.answer(job, fragment.decode()))
+            return HTMLResponse(pages.answer(job, fragment.decode(), self._base(job)))
         page = pages.failed if job.state is State.FAILED else pages.search
         return HTMLResponse(page(job, command))
 
@@ -145,6 +146,37 @@ class Studio:
         made = await run_in_threadpool(self.runs.copy, self._job(request))
         return RedirectResponse(f"/runs/{made.id}", 303)
 
+    async def remedy(self, request: Request) -> Response:
+        """A search with some choices changed, in a new run beside this one."""
+        base, sent = self._job(request), await _values(request)
+        made = await run_in_threadpool(self.runs.copy, base)
+        form = {**made.form, **{key: value for key, value in sent.items() if key in CHOICES}}
+        if "input" in sent:
+            names = json.loads(await self.reader.ask("look", run=made.id))["names"]
+            form |= {f"{ROLE}{names.index(name)}": ["input"] for name in sent["input"] if name in names}
+        title = f"{base.title}, {sent.get('called', ['changed'])[0]}"[:MAX_NAME]
+        edits = (*made.edits, *sent.get("edit", ()))
+        job = self.runs.save(replace(made, form=form, edits=edits, title=title))
+        checked = json.loads(await self.reader.ask("check", run=job.id))
+        if checked["problem"]:
+            return await self._page(job, str(checked["problem"]), 400)
+        self.queue.add(job, tuple(checked["words"]))
+        return RedirectResponse(f"/runs/{job.id}", 303)
+
+    async def compare(self, request: Request) -> Response:
+        """Some runs beside each other."""
+        jobs = [self.runs.load(name) for name in request.query_params.getlist("run")[:MAX_SIDES]]
+        jobs = [job for job in jobs if job.state.is_over]
+        if len(jobs) < 2:
+            raise FileError("choose two runs that have an answer, to see them beside each other")
+        sides = [(job, (await self.solver.ask("side", run=job.id)).decode()) for job in jobs]
+        return HTMLResponse(pages.compare(sides))
+
+    async def first(self, request: Request) -> Response:
+        """A search that waits is the next."""
+        self.queue.put_first(self._job(request))
+        return RedirectResponse(f"/runs/{request.path_params['run']}", 303)
+
     async def note(self, request: Request) -> Response:
         """A note on a run."""
         text = (await _values(request)).get("note", [""])[0]
@@ -164,6 +196,14 @@ class Studio:
         if job.state in (State.RUNNING, State.QUEUED):
             raise FileError("this search still runs; stop it first")
         await run_in_threadpool(self.runs.remove, job)
+        return RedirectResponse("/", 303)
+
+    async def delete_many(self, request: Request) -> Response:
+        """Some runs are deleted; those that search or wait stay."""
+        for name in (await _values(request)).get("run", []):
+            job = self.runs.load(name)
+            if job.state not in (State.RUNNING, State.QUEUED):
+                await run_in_threadpool(self.runs.remove, job)
         return RedirectResponse("/", 303)
 
     async def state(self, request: Request) -> Response:
@@ -214,6 +254,14 @@ class Studio:
     def _job(self, request: Request) -> Job:
         return self.runs.load(request.path_params["run"])
 
+    def _base(self, job: Job) -> Job | None:
+        """Return the run that another was made from, if it is there and has an answer."""
+        try:
+            base = self.runs.load(job.base)
+        except FileError:
+            return None
+        return base if base.state.is_over else None
+
     def _ended(self, request: Request) -> Job:
         job = self._job(request)
         if not job.state.is_over:
@@ -230,6 +278,7 @@ class Studio:
         return self.runs.save(replace(job, form={**job.form, **form} if merge else form))
 
 
+CHOICES = {field.key for field in FIELDS}  # that a remedy may change
 ROLE = "role."  # begins the names of the roles of columns
 EDITING = ("edit", "crop.", "drop.", "subtract.", "multiply.", "hold.")  # inputs of the tools
 
@@ -248,10 +297,24 @@ def make_app(root: Path, *, token: str, port: int) -> Starlette:
         await asyncio.gather(studio.reader.end(), studio.solver.end())
 
     run = "/runs/{run}"
-    posts = ("form", "part", "start", "stop", "resume", "again", "note", "rename", "delete")
+    posts = (
+        "form",
+        "part",
+        "start",
+        "stop",
+        "first",
+        "resume",
+        "again",
+        "remedy",
+        "note",
+        "rename",
+        "delete",
+    )
     routes = [
         Route("/", studio.home),
         Route(UPLOAD, studio.upload, methods=["POST"]),
+        Route("/compare", studio.compare),
+        Route("/delete", studio.delete_many, methods=["POST"]),
         Route(run, studio.show),
         Route(f"{run}/edits", studio.edit, methods=["POST"]),
         *(Route(f"{run}/{name}", getattr(studio, name), methods=["POST"]) for name in posts),

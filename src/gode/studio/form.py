@@ -16,6 +16,7 @@ ROLES = {
     "state": "state",
     "velocity": "its velocity",
     "acceleration": "its acceleration",
+    "error": "its standard error",
     "input": "input",
     "run": "run",
     "ignored": "not used",
@@ -91,6 +92,7 @@ WORDS = {  # what the page calls the options of the command
     "--states": "the role “state”",
     "--velocity": "the role “its velocity”",
     "--acceleration": "the role “its acceleration”",
+    "--sd": "the role “its standard error”",
     "--force": "the role “input”",
     "--run": "the role “run”",
     "--runs": "the role “run”",
@@ -138,6 +140,7 @@ def data_words(form: Form, names: Sequence[str], edits: Sequence[str]) -> list[s
     elif inputs:
         n_columns = len(roles["input"])
         words += ["--force", _joined([*_named(inputs[:n_columns], "F"), *inputs[n_columns:]])]
+    words += ["--sd", _joined(roles["error"])] if roles["error"] else []
     words += ["--run", roles["run"][0]] if roles["run"] else []
     return words + [word for edit in edits for word in ("--edit", edit)]
 

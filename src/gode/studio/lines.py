@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 from gode.cli.asked import asked_options
 from gode.data import Dataset
 from gode.options.entry import Option, flags_of
-from gode.options.table import FromFiles, Measurements, Searching, Seed
+from gode.options.files import FromFiles
+from gode.options.table import Measurements, Searching, Seed
 from gode.tables.columns import parts_of
 from gode.tables.dataset import DataOptions, parse_values
 

@@ -124,10 +124,11 @@ STATES = {
     State.QUEUED: "waiting",
     State.RUNNING: "searching",
     State.DONE: "done",
-    State.STOPPED: "stopped with the best so far",
+    State.STOPPED: "stopped",
     State.FAILED: "failed",
 }
-FAILED = {"poor": "poor fit:", "unsupported": "not supported:"}  # by the verdict of a record
+VERDICTS = {"good": "good fit", "pattern": "something is left"}  # by the verdict of a record
+FAILED = {"poor": "poor fit", "unsupported": "not supported"}
 
 
 def static(name: str) -> bytes:
@@ -162,6 +163,7 @@ def home(jobs: Sequence[tuple[Job, str, str]], folder: str, error: str = "") -> 
         examples=EXAMPLES,
         states=STATES,
         failed=FAILED,
+        verdicts=VERDICTS,
     )
 
 
@@ -234,10 +236,21 @@ def failed(job: Job, command: str) -> str:
     return _of_run("failed", job, command=command, message=job.message)
 
 
-def answer(job: Job, fragment: str) -> str:
-    """Return the page with the result of a search."""
+def answer(job: Job, fragment: str, base: Job | None = None) -> str:
+    """Return the page with the result of a search.
+
+    Args:
+        base: the run that it was made from, if that has a result, too.
+    """
     stopped = job.state is State.STOPPED
-    return _of_run("answer", job, fragment=Markup(fragment), stopped=stopped, note=job.note)
+    return _of_run(
+        "answer", job, fragment=Markup(fragment), stopped=stopped, note=job.note, base=base, run=job.id
+    )
+
+
+def compare(sides: Sequence[tuple[Job, str]]) -> str:
+    """Return the page with some results beside each other."""
+    return _page("compare", "Compare", sides=[(job, Markup(fragment)) for job, fragment in sides])
 
 
 def _of_run(template: str, job: Job, **values: object) -> str:

@@ -20,7 +20,7 @@ import unicodedata
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
@@ -75,6 +75,7 @@ class Job:
     since: str = ""  # when the state began
     pid: int = 0
     message: str = ""
+    base: str = ""  # the run that it was made from, with other choices
 
     @property
     def sources(self) -> list[str]:
@@ -164,7 +165,7 @@ class Runs:
             FileError: if the files are not there any more.
         """
         made = self.add(self.data(job), job.title)
-        return self.save(replace(made, form=job.form, edits=job.edits, note=job.note))
+        return self.save(replace(made, form=job.form, edits=job.edits, note=job.note, base=job.id))
 
     def remove(self, job: Job) -> None:
         """Delete a run with everything in its folder; of a link only the link.
@@ -266,7 +267,7 @@ def _job(values: Any, name: str) -> Job:
         raise ValueError
     return Job(
         name, text("title"), files, text("made"), State(text("state")), form, texts("edits"), texts("words"),
-        text("note"), text("since"), int(text("pid")), text("message"),
+        text("note"), text("since"), int(text("pid")), text("message"), _whole(values.get("base", "")),
     )  # fmt: skip
 
 
@@ -322,6 +323,13 @@ class Queue:
         moved = self.runs.move(job, State.QUEUED, words=kept, message="")
         self.wake.set()
         return moved
+
+    def put_first(self, job: Job) -> None:
+        """Let a search that waits be the next."""
+        waiting = [each.since for each in self.runs.all() if each.state is State.QUEUED]
+        if job.state is State.QUEUED and waiting:
+            earlier = datetime.fromisoformat(min(waiting)) - timedelta(seconds=1)
+            self.runs.save(replace(job, since=earlier.isoformat(timespec="seconds")))
 
     def stop(self, job: Job) -> None:
         """Ask a search to end with its best equation so far; one that waits becomes what it was before."""

@@ -75,6 +75,12 @@ def _answer(folder: Path, job: Job, request: Request) -> bytes:
     return answer(folder, job).encode()
 
 
+def _side(folder: Path, job: Job, request: Request) -> bytes:
+    from gode.studio.answering import side
+
+    return side(folder, job).encode()
+
+
 def _curves(folder: Path, job: Job, request: Request) -> bytes:
     from gode.studio.answering import curves
 
@@ -114,6 +120,7 @@ TASKS: dict[str, Callable[[Path, Job, Request], bytes]] = {
     "check": _check,
     "drawing": _drawing,
     "answer": _answer,
+    "side": _side,
     "curves": _curves,
     "compare": _compare,
     "file": _file,

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from gode.errors import ConfigError, shortened
 from gode.options.calls import completed, takes_options
-from gode.options.table import FromFiles
+from gode.options.files import FromFiles
 from gode.tables.cells import split_list
 from gode.tables.columns import Asked, asked_columns, guessed_system, state_columns, states_of_equations
 
 if TYPE_CHECKING:
     from gode.data import Dataset
+    from gode.tables.doses import DoseColumns
+    from gode.tables.roles import Roles
     from gode.tables.runs import Readings
     from gode.tables.table import Table
     from gode.tables.text import Reading
@@ -31,11 +33,13 @@ class DataOptions:
     states: str | None = None
     velocity: str | None = None
     acceleration: str | None = None
+    sd: str | None = None
     force: str | None = None
     run: str | None = None
     initial: tuple[str, ...] = ()
     hold: bool | None = None
     interpolation: str = "auto"
+    dose: tuple[str, ...] = ()  # columns of amounts and the states that they are added to, as amt:depot
     edit: tuple[str, ...] = ()
     header: int | None = None  # the line of the names in a file, from 1; 0 if there is none
     skip: int = 0  # lines at the start of a file
@@ -77,7 +81,7 @@ def dataset_of(tables: "Sequence[Table]", options: DataOptions) -> "tuple[Datase
         names=asked.states,
         initial=_initial_values(options.initial, len(readings.runs), asked.states),
         interpolation=chosen_interpolation(options.hold, options.interpolation),
-        labels={**readings.labels, **asked.formulas},
+        labels={**readings.labels, **asked.formulas, **({"sd": options.sd} if options.sd else {})},
         units=options.column_units,
         run_names=readings.names,
     )
@@ -103,7 +107,7 @@ def read_arguments(*files: str, **options: Unpack[FromFiles]) -> dict[str, objec
         >>> d = gode.discover(**data)  # doctest: +SKIP
     """
     chosen: dict[str, Any] = dict(completed("read_arguments", FromFiles, options))
-    data = DataOptions(**{**chosen, "edit": tuple(chosen["edit"]), "missing": tuple(chosen["missing"])})
+    data = DataOptions(**{**chosen, **{name: tuple(chosen[name]) for name in ("edit", "missing", "dose")}})
     readings, asked = _read(_tables(files, data), data)
     arguments = _arguments(readings, asked)
     if len(readings.runs) == 1:
@@ -111,7 +115,7 @@ def read_arguments(*files: str, **options: Unpack[FromFiles]) -> dict[str, objec
     out = {name: values for name, values in arguments.items() if values is not None}
     if len(asked.states) > 1:
         return {**out, "names": list(asked.states)}
-    for name in {*SIGNALS} & {*out}:
+    for name in {*SIGNALS, "sd"} & {*out}:
         (out[name],) = out[name].values()
     names = [name for name in (_name(readings, asked.states[0]),) if name.isidentifier()]
     if len(out.get("force", ())) == 1:
@@ -160,12 +164,26 @@ def _read(tables: "Sequence[Table]", options: DataOptions) -> "tuple[Readings, A
     Raises:
         DataError, ConfigError: if they cannot be used that way.
     """
+    from gode.tables.doses import find_dose_columns, without_doses
     from gode.tables.edits import edit_runs, edit_table
     from gode.tables.roles import Roles
     from gode.tables.runs import runs_of_tables
 
     tables = [edit_table(table, options.edit) for table in tables]
+    if options.sd is not None:
+        tables = [table.with_errors(split_list(options.sd)) for table in tables]
     roles = Roles(**{role: getattr(options, role) for role in COLUMNS})
+    dosing = [find_dose_columns(table, options.dose) for table in tables]
+    complete, left = tables, list[str]()
+    if dosing[0] is not None and not (options.called or options.dose):
+        left = [
+            f"doses in {dosing[0].amounts[0][0]!r} are left out; --dose AMT:STATE says what they are added to"
+        ]
+        dosing = [None] * len(tables)
+    if dosing[0] is not None:
+        roles, options = _of_doses(tables[0], dosing[0], roles, options)
+        pairs = zip(tables, dosing, strict=True)
+        tables = [table if columns is None else without_doses(table, columns) for table, columns in pairs]
     words, hidden = options.states, list[str]()
     if words is None and options.called:
         words, hidden = states_of_equations(tables[0], options.called)
@@ -178,20 +196,66 @@ def _read(tables: "Sequence[Table]", options: DataOptions) -> "tuple[Readings, A
     single = options.single or any(len(parse_values(text, "--initial")) == 1 for text in numbers)
     roles, states, asks = guessed_system(tables[0], roles, states, single=single)
     asked = asked_columns(tables[0], roles, states, options.called)
-    readings = edit_runs(runs_of_tables(tables, asked.roles, natural=True), options.edit)
+    found_runs = runs_of_tables(complete, asked.roles, natural=True, dosing=dosing)
+    readings = edit_runs(found_runs, options.edit)
     edited = [f"edited: {'; '.join(options.edit)}"] if options.edit else []
     found = [f"{name} is in no column, so it is taken for a hidden state" for name in hidden]
-    return replace(readings, told=(*readings.told, *found, *asks, *edited)), asked
+    return replace(readings, told=(*readings.told, *found, *left, *asks, *edited)), asked
+
+
+def _of_doses(
+    table: "Table", columns: "DoseColumns", roles: "Roles", options: DataOptions
+) -> "tuple[Roles, DataOptions]":
+    """Return roles and options with the columns of a table for NONMEM, where nothing else was asked for.
+
+    Raises:
+        ConfigError: if it cannot be told which state the readings are of.
+    """
+    if not columns.listed or columns.reading is None:
+        return roles, options
+    from gode.tables.doses import observed_compartment
+    from gode.tables.roles import NONE
+
+    roles = replace(
+        roles,
+        time=roles.time or columns.time,
+        run=roles.run or columns.run,
+        force=roles.force or NONE,
+        velocity=roles.velocity or NONE,
+        acceleration=roles.acceleration or NONE,
+    )
+    if options.states is not None or options.u is not None:
+        return roles, options
+    called = options.called
+    if len(called) < 2:
+        return replace(roles, u=columns.reading), options
+    number = observed_compartment(table, columns)
+    dosed = {state for _, state in columns.amounts} - {""} or {called[0]}
+    others = [name for name in called if name not in dosed]
+    if number is not None and number <= len(called):
+        others = [called[number - 1]]
+    if len(others) != 1:
+        raise ConfigError(
+            f"{columns.reading} may hold any of {', '.join(others)}; say which by --states "
+            f"{others[0]}={columns.reading},{called[0]}=none, with all states of the equations"
+        )
+    states = [f"{name}={columns.reading if name in others else NONE}" for name in called]
+    return roles, replace(options, states=",".join(states))
 
 
 def _arguments(readings: "Readings", asked: Asked) -> dict[str, Any]:
     """Return what was read as arguments of `make_dataset`: lists with one entry for each run, by name."""
+    from gode.tables.runs import ERRORS
+
     arguments: dict[str, Any] = {"t": readings.column("t")}
     for argument, primes in SIGNALS.items():
         found = {state: readings.column(state + primes) for state in asked.states}
         arguments[argument] = {name: values for name, values in found.items() if values is not None} or None
+    errors = {state: readings.column(f"{ERRORS}{state}") for state in asked.states}
+    arguments["sd"] = {name: values for name, values in errors.items() if values is not None} or None
     inputs = {name: readings.column(name) for name in readings.inputs}
     arguments["force"] = {**inputs, **asked.formulas} or None
+    arguments["doses"] = list(readings.doses) or None
     return arguments
 
 

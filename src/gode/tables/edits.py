@@ -7,6 +7,7 @@ An edit is one line of text, so that a list of them can be kept, undone, recorde
     multiply acc by 9.80665 as m/s2   a number, with the new unit; times of day and dates are counted in
                                       seconds first, unless the number leads from another unit of time
     crop 0.5 to 30                    the times that are kept; either may be left out
+    shift valve by 6                  a column acts so much later; before, it is as it was first
     hold back 20 %                    the last part of each run, as a test of the equation
 """
 
@@ -21,17 +22,18 @@ import numpy as np
 from gode.arrays import Bool, Float, Int
 from gode.errors import DataError, shortened
 from gode.tables.cells import split_list
-from gode.tables.runs import Readings
+from gode.tables.runs import LINE, Readings
 from gode.tables.table import Column, Table
 
 FORMS = (
     "drop COLUMN lines 14,17-19; subtract COLUMN from COLUMNS; multiply COLUMNS by NUMBER as UNIT; "
-    "crop FIRST to LAST; hold back 20 %"
+    "crop FIRST to LAST; shift COLUMNS by TIME; hold back 20 %"
 )
 DROP = re.compile(r"drop (?:(?P<columns>.+) )?lines (?P<lines>[\d,\s-]+)")
 SUBTRACT = re.compile(r"subtract (?P<what>.+) from (?P<columns>.+)")
 MULTIPLY = re.compile(r"multiply (?P<columns>.+) by (?P<factor>\S+)(?: as (?P<unit>.+))?")
 CROP = re.compile(r"crop (?P<first>\S*?) ?to ?(?P<last>\S*)")
+SHIFT = re.compile(r"shift (?P<columns>.+) by (?P<time>\S+)")
 HOLD_BACK = re.compile(r"hold back (?P<share>\S+?) ?%")
 # A record may have this many edits. Set by hand, against lists that are no edits of a person.
 MAX_EDITS = 1000
@@ -53,7 +55,7 @@ def check_edits(edits: Sequence[str]) -> None:
         raise DataError(f"there are {len(edits)} edits, but at most {MAX_EDITS} are allowed; edit the file")
     for edit in edits:
         if len(edit) > LONGEST or not any(
-            form.fullmatch(edit) for form in (DROP, SUBTRACT, MULTIPLY, CROP, HOLD_BACK)
+            form.fullmatch(edit) for form in (DROP, SUBTRACT, MULTIPLY, CROP, SHIFT, HOLD_BACK)
         ):
             raise DataError(f"the edit {edit[:60]!r} is not understood; it must be one of: {FORMS}")
 
@@ -81,7 +83,9 @@ def edit_runs(readings: Readings, edits: Sequence[str]) -> Readings:
         DataError: if one cannot be applied, or leaves too little.
     """
     for edit in edits:
-        crop, held = CROP.fullmatch(edit), HOLD_BACK.fullmatch(edit)
+        crop, held, shift = CROP.fullmatch(edit), HOLD_BACK.fullmatch(edit), SHIFT.fullmatch(edit)
+        if shift is not None:
+            readings = _shifted(readings, shift)
         if crop is not None:
             first = _number(crop["first"], edit) if crop["first"] else -math.inf
             last = _number(crop["last"], edit) if crop["last"] else math.inf
@@ -221,6 +225,40 @@ def _between(t: Float, *, first: float, last: float) -> Bool:
 def _earlier(t: Float, *, share: float) -> Bool:
     seen = t[np.isfinite(t)]
     return np.asarray(t <= seen[0] + (1 - share) * (seen[-1] - seen[0])) if len(seen) else np.isfinite(t)
+
+
+def _shifted(readings: Readings, found: re.Match[str]) -> Readings:
+    """Return the readings with some columns later."""
+    delay = _number(found["time"], found[0])
+    names = {label.rsplit(" [", 1)[0]: key for key, label in readings.labels.items()}
+    names |= {key: key for key in readings.runs[0]}
+    runs = [dict(run) for run in readings.runs]
+    for name in split_list(found["columns"]):
+        key = names.get(name)
+        if key in (None, "t", LINE) or key not in runs[0]:
+            known = ", ".join(readings.inputs) or "there is none"
+            raise DataError(f"{name!r} in the edit {found[0][:60]!r} must be an input or a state ({known})")
+        for run in runs:
+            run[key] = _later(run["t"], run[key], delay)
+    return replace(readings, runs=tuple(runs))
+
+
+def _later(t: Float, values: Float, delay: float) -> Float:
+    """Return values that come later by some time; beyond their ends they stay as they are there.
+
+    What moves in steps is later by whole samples, since a value between two levels was never there.
+    """
+    seen = np.isfinite(values) & np.isfinite(t)
+    if not seen.any():
+        return values
+    at, known = t[seen], values[seen]
+    asked = t - delay
+    if 2 * np.count_nonzero(np.diff(known)) > len(known):
+        return np.interp(asked, at, known)
+    after = np.clip(np.searchsorted(at, asked), 0, len(at) - 1)
+    before = np.maximum(after - 1, 0)
+    nearest = np.where(asked - at[before] < at[after] - asked, before, after)  # steps stay steps
+    return np.asarray(known[nearest])
 
 
 def _kept(readings: Readings, edit: str, keep: Callable[[Float], Bool]) -> Readings:

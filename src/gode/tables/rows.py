@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from gode.arrays import Float, Int
-from gode.data.states import as_seconds, by_name
+from gode.data.states import as_numbers, as_seconds, by_name
 from gode.errors import DataError
 from gode.tables.clues import GUESSES
 from gode.tables.table import as_frame, frame_table, is_frame, listed
@@ -50,17 +50,37 @@ def by_run(X: "ArrayLike | pd.DataFrame", column: object) -> "tuple[ArrayLike | 
     Raises:
         DataError: if X has no such column.
     """
-    X = as_frame(X)  # type: ignore[assignment]
     if column is None:
-        return X, []
+        return as_frame(X), []  # type: ignore[return-value]
+    X, values = _without(X, column, "runs")
+    words = [str(word) for word in values]
+    groups = [(word, np.flatnonzero([each == word for each in words])) for word in dict.fromkeys(words)]
+    return X, groups
+
+
+def errors_of(
+    X: "ArrayLike | pd.DataFrame", column: object, *, needed: bool = True
+) -> "tuple[ArrayLike | pd.DataFrame, Float | None]":
+    """Return X without the column of standard errors, and these; None without one.
+
+    Raises:
+        DataError: if X has no such column, and it is needed.
+    """
+    if column is None or not (needed or (is_frame(X) and column in X.columns)):
+        return X, None
+    X, values = _without(X, column, "sd")
+    return X, as_numbers(values, "sd")
+
+
+def _without(X: "ArrayLike | pd.DataFrame", column: object, option: str) -> "tuple[pd.DataFrame, Any]":
+    """Return a DataFrame without a column that an option names, and this column."""
+    X = as_frame(X)  # type: ignore[assignment]
     if not is_frame(X) or column not in X.columns:
         has = f"it has {listed([str(name) for name in X.columns])}" if is_frame(X) else "it is an array"
         raise DataError(
-            f"runs= names the column {column!r} of a DataFrame X, but {has}; pass one with this column"
+            f"{option}= names the column {column!r} of a DataFrame X, but {has}; pass one with this column"
         )
-    words = [str(word) for word in X[column]]
-    groups = [(word, np.flatnonzero([each == word for each in words])) for word in dict.fromkeys(words)]
-    return X.drop(columns=[column]), groups
+    return X.drop(columns=[column]), X[column]
 
 
 def rows_of(X: "ArrayLike | pd.DataFrame", origin: object = None) -> Rows:

@@ -15,6 +15,7 @@ from gode.data.columns import INPUT
 from gode.data.dataset import Limits
 from gode.errors import DataError
 from gode.tables.clues import run_rows
+from gode.tables.doses import DoseColumns, Row, doses_by_run, without_doses
 from gode.tables.roles import Roles, assign_columns, reasons_against
 from gode.tables.table import Table, listed
 from gode.tables.times import Times, joined, unrolled
@@ -22,6 +23,7 @@ from gode.tables.times import Times, joined, unrolled
 APART = ("t", "run")  # columns that are no signal
 LINE = "#line"  # key of the number of each row in its file; no state can have that name
 OTHER = "other: "  # begins the key of a column without a role, which is kept as a possible input
+ERRORS = "sd of "  # begins the key of the standard errors of a state
 LIMITS = "limits: "  # begins the key of the limits (n, 2) of readings such as <0.05
 # This many of such columns are kept. Set by hand: each is tried as an input where a fit is poor, which takes
 # time.
@@ -51,6 +53,7 @@ class Readings:
     told: tuple[str, ...]  # what was read, one sentence per file
     others: Mapping[str, list[Float]]  # columns of numbers without a role, for each run
     inputs: tuple[str, ...] = ()  # the columns of known inputs
+    doses: tuple[list[Row], ...] = ()  # of each run, where there are some
 
     def column(self, name: str) -> list[Float] | None:
         """Return one column of all runs, or None where there is none."""
@@ -68,12 +71,23 @@ class Readings:
         return Limits(t, channel, pairs[:, 0], pairs[:, 1]).at(np.argsort(t, kind="stable"))
 
 
-def runs_of_tables(tables: Sequence[Table], asked: Roles, *, natural: bool = False) -> Readings:
+def runs_of_tables(
+    tables: Sequence[Table],
+    asked: Roles,
+    *,
+    natural: bool = False,
+    dosing: Sequence[DoseColumns | None] = (),
+) -> Readings:
     """Return the runs in some tables, which must have columns for the same roles.
 
     Args:
         natural: whether times of day and dates count minutes, hours or days where the runs are that long.
+        dosing: the columns of each table that tell of doses, where there are such.
     """
+    complete = tables
+    if any(dosing):
+        pairs = zip(tables, dosing, strict=True)
+        tables = [table if columns is None else without_doses(table, columns) for table, columns in pairs]
     taken: list[list[Roles]] = []
     clocks: list[tuple[Times, str]] = []
     for table in tables:
@@ -83,8 +97,10 @@ def runs_of_tables(tables: Sequence[Table], asked: Roles, *, natural: bool = Fal
     if natural:
         tables = _with_natural_units(tables, taken, [times for times, _ in clocks])
     runs: dict[str, Mapping[str, Float]] = {}
+    doses: dict[str, list[Row]] = {}
     told: list[str] = []
-    for table, roles_of_table, (times, beside) in zip(tables, taken, clocks, strict=True):
+    for i, (table, roles_of_table, (times, beside)) in enumerate(zip(tables, taken, clocks, strict=True)):
+        given = _doses(complete[i], dosing[i] if dosing else None, roles_of_table[0])
         before = len(runs)
         stem = Path(table.source).stem if len(tables) > 1 else ""
         left = _unassigned(table, roles_of_table, beside)
@@ -92,8 +108,10 @@ def runs_of_tables(tables: Sequence[Table], asked: Roles, *, natural: bool = Fal
         turns = 0
         for roles in roles_of_table:
             well = str(roles.u) if len(roles_of_table) > 1 else ""
-            for name, run, turned in _split(table, roles, times, others):
-                runs[_unique(", ".join(filter(None, (stem, well, name))), runs)] = run
+            own = None if table.errors is None else _errors_of(table, table.errors, roles_of_table, roles)
+            for name, run, turned in _split(table, roles, times, others, own or {}):
+                called = _unique(", ".join(filter(None, (stem, well, name))), runs)
+                runs[called], doses[called] = run, given.get(name, [])
                 turns = max(turns, turned)
         told += _sentences(table, roles_of_table, times, beside, turns, len(runs) - before)
     names = tuple(runs) if len(runs) > 1 else ()
@@ -102,7 +120,23 @@ def runs_of_tables(tables: Sequence[Table], asked: Roles, *, natural: bool = Fal
     columns = {key.removeprefix(OTHER): values for key, values in free.items() if key.startswith(OTHER)}
     first = taken[0][0]
     inputs = tuple(first.inputs) if first.force is None else (INPUT,)
-    return Readings(rows, names, _labels(tables[0], taken[0]), tuple(told), columns, inputs)
+    labels = _labels(tables[0], taken[0])
+    dosed = tuple(doses.values()) if any(doses.values()) else ()
+    return Readings(rows, names, labels, (*told, *_doses_told(dosed)), columns, inputs, dosed)
+
+
+def _doses(table: Table, columns: DoseColumns | None, roles: Roles) -> dict[str, list[Row]]:
+    return {} if columns is None else doses_by_run(table, columns, str(roles.time), roles.run)
+
+
+def _doses_told(doses: Sequence[Sequence[Row]]) -> list[str]:
+    """Return a sentence about the doses of all runs."""
+    if not doses:
+        return []
+    n = sum(map(len, doses))
+    infusions = sum(row[3] > 0 for rows in doses for row in rows)
+    of_them = f", {infusions} of them infusions" if infusions else ""
+    return [f"{n} dose{'s' if n > 1 else ''} in {len(doses)} run{'s' if len(doses) > 1 else ''}{of_them}"]
 
 
 def _with_natural_units(
@@ -162,11 +196,29 @@ def _unique(name: str, names: Collection[str]) -> str:
     return next(each for each in chain([name], numbered) if each not in names)
 
 
+def _errors_of(table: Table, errors: Table, taken: Sequence[Roles], roles: Roles) -> dict[str, Float]:
+    """Return the standard errors of each state, by their keys: of several wells those of one.
+
+    Raises:
+        DataError: if there are not as many columns as states, or as wells.
+    """
+    states = [key for key in roles.channels if "'" not in key] or ["u"]
+    wanted = len(taken) if len(taken) > 1 else len(states)
+    if len(errors.names) != wanted:
+        what = "columns of u" if len(taken) > 1 else "state" if wanted == 1 else "states"
+        raise DataError(
+            f"{table.source}: --sd names {len(errors.names)} columns for {wanted} {what}; give one for each"
+        )
+    own = [errors.names[taken.index(roles)]] if len(taken) > 1 else errors.names
+    return {f"{ERRORS}{state}": errors.numbers(name) for state, name in zip(states, own, strict=True)}
+
+
 def _split(
-    table: Table, roles: Roles, times: Times, others: Sequence[str]
+    table: Table, roles: Roles, times: Times, others: Sequence[str], errors: Mapping[str, Float]
 ) -> Iterator[tuple[str, Mapping[str, Float], int]]:
     """Yield name, columns and clock wraps of each run, in which time must increase."""
     columns = {key: table.numbers(name) for key, name in roles.columns().items() if key not in APART}
+    columns |= errors
     signals = _signals(roles)
     limits = {key: table.limits(name) for key, name in roles.columns().items() if name in signals}
     columns |= {LIMITS + key: pairs for key, pairs in limits.items() if not np.isnan(pairs).all()}
@@ -203,6 +255,7 @@ def _sentences(
     """Return what was read from a table, and what is not sure about it or was left out."""
     roles = taken[0]
     apart = {"run", *(["u"] if roles.u is not None else [])}
+    errors = [] if table.errors is None else [f"sd from {listed(table.errors.names)}"]
     parts = [f"{role} from {table.label(name)!r}" for role, name in roles.items() if role not in apart]
     if times.form:
         parts[0] = f"time from {roles.time!r}" + (f" and {beside!r}" if beside else "")
@@ -216,7 +269,7 @@ def _sentences(
     by += ["by column"] if len(taken) > 1 else []
     runs = f", {n_runs} runs {' and '.join(by)}" if by else ""
     notes = "".join(f", {note}" for note in table.notes)
-    read = f"{table.n_rows} rows{runs}{notes}; {', '.join(parts)}{_unused(table, taken, beside)}"
+    read = f"{table.n_rows} rows{runs}{notes}; {', '.join([*parts, *errors])}{_unused(table, taken, beside)}"
     return [f"{table.source}: {read}", *table.asks, *_left_out(table, taken)]
 
 

@@ -49,6 +49,7 @@ class Table:
     asks: tuple[str, ...] = ()  # what is not sure about how it was read, with the option that says otherwise
     missing: frozenset[str] = frozenset()  # words, in lower case, for cells without a reading; or "text"
     changed_limits: Mapping[str, Float] = field(default_factory=dict)  # of columns that were changed
+    errors: "Table | None" = None  # the columns of standard errors, which have no other role
 
     @property
     def n_rows(self) -> int:
@@ -191,6 +192,25 @@ class Table:
         pairs = zip(self.names, self.columns, strict=True)
         columns = tuple(changed.get(name, column) for name, column in pairs)
         return replace(self, columns=columns, changed_limits={**self.changed_limits, **limits})
+
+    def with_errors(self, words: Sequence[str]) -> "Table":
+        """Return the table with some of its columns as standard errors, apart from the others.
+
+        Raises:
+            DataError: if one of them does not exist.
+        """
+        found = [self.find(word) for word in words]
+        kept = [name for name in self.names if name not in found]
+        return replace(self._only(kept), errors=self._only(found))
+
+    def _only(self, names: Sequence[str]) -> "Table":
+        places = [self.names.index(name) for name in names]
+        return replace(
+            self,
+            names=tuple(names),
+            units=tuple(self.units[i] for i in places),
+            columns=tuple(self.columns[i] for i in places),
+        )
 
     def column(self, name: str) -> Column:
         """Return a column as it was read."""

@@ -204,6 +204,10 @@ class FrameTemplate:
         ]
         return tuple(term for terms in zip_longest(*words) for term in terms if term is not None)
 
+    def further(self, space: Space, inputs: Sequence[str], admission: Admission) -> tuple[Node, ...]:
+        """Return nothing: what may stand in an unknown function, its grammar writes."""
+        return ()
+
     def laws(self, dataset: Dataset, equations: Sequence[Equation], fit: Fit) -> Iterator[Law]:
         """Yield the laws that the equations of single states suggest: several where they disagree.
 

@@ -32,6 +32,7 @@ from gode.equation.tree import (
     variables,
 )
 from gode.fitting.invariant_zero import with_zero_kept
+from gode.search.templates.further_terms import further_terms
 from gode.search.templates.template import (
     Admission,
     Bodies,
@@ -129,6 +130,18 @@ class SumTemplate:
         absent = {"F"} - set(inputs)
         allowed = (b for b in bodies if admission.allows(b) and not variables(b) & absent)
         return tuple(b for b in islice(allowed, size) if admission.distinguishes(b))
+
+    def further(self, space: Space, inputs: Sequence[str], admission: Admission) -> tuple[Node, ...]:
+        """Return the allowed terms that sums of a few terms are tried with besides those of the grammar."""
+        bodies = further_terms(space.name, tuple(inputs))
+        if self.keeps_zero:
+            bodies = tuple(with_zero_kept(body, self.order) for body in bodies)
+        absent = {"F"} - set(inputs)
+        return tuple(
+            b
+            for b in dict.fromkeys(bodies)
+            if not variables(b) & absent and admission.allows(b) and admission.distinguishes(b)
+        )
 
     def laws(self, dataset: Dataset, equations: Sequence[Equation], fit: Fit) -> Iterator[Law]:
         """Yield the law that these equations make."""

@@ -121,6 +121,9 @@ class Template(Protocol):
     def words(self, space: Space, inputs: Sequence[str], admission: Admission, size: int) -> tuple[Node, ...]:
         """Return the terms that may fill the equation, the most frequent first, up to `size` of them."""
 
+    def further(self, space: Space, inputs: Sequence[str], admission: Admission) -> tuple[Node, ...]:
+        """Return terms besides those of the grammar, which sums of a few terms are tried with."""
+
     def laws(self, dataset: Dataset, equations: Sequence[Equation], fit: Fit) -> Iterator[Law]:
         """Yield the laws that the equations found for each state suggest."""
 

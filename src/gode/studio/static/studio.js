@@ -107,6 +107,12 @@
       refuse("Choose a file first, or paste a table.");
     });
     const list = byId("runs");
+    list.addEventListener("submit", (e) => {
+      const chosen = list.querySelectorAll(":checked").length, risky = e.submitter?.classList.contains("risk");
+      if (e.submitter?.closest("td")) return;
+      if (chosen < (risky ? 1 : 2)) { e.preventDefault(); refuse(risky ? "Choose the runs to delete first." : "Choose two runs first, to see them beside each other."); }
+      else if (risky && !confirm(`Delete ${chosen} run${chosen > 1 ? "s" : ""} with all files?`)) e.preventDefault();
+    });
     const look = async () => {  // the list goes with the searches, and with what another tab does
       if (!list.isConnected) return;
       const busy = list.contains(document.activeElement) || list.querySelector(":checked") || document.hidden;
@@ -271,18 +277,21 @@
     const live = byId("live");
     if (!live) return;
     let plots = null, front = null, bestSeen = "", last = null, begun = null;
+    const two = (n) => String(Math.floor(n)).padStart(2, "0");
+    const clock = (seconds) => seconds < 3600 ? `${Math.floor(seconds / 60)}:${two(seconds % 60)}` : `${Math.floor(seconds / 3600)}:${two((seconds / 60) % 60)}:${two(seconds % 60)}`;
     const words = (seconds) => seconds < 90 ? `${Math.round(seconds)} s` : `${Math.round(seconds / 60)} min`;
-    const COLOUR = 1;
+    const BEST = 1;  // the place of its colour
     const tick = () => {  // the clock goes on whatever the search does
-      if (!last || last.state !== "running" || begun === null) return;
+      if (!live.isConnected || !last || last.state !== "running" || begun === null) return;
       const seconds = (performance.now() - begun) / 1000;
-      const left = last.left === null || last.left === undefined ? "" : last.left > 0.5 ? `, about ${words(last.left)} left` : ", longer than planned";
+      byId("clock").textContent = clock(seconds);
+      if (last.n_fitted === undefined) return;
+      const left = last.left === null || last.left === undefined ? "" : last.left > 0.5 ? `; about ${words(last.left)} left` : "; longer than planned";
       const known = last.known ? ` (${last.known} more are known from before)` : "";
-      byId("counts").textContent = last.n_fitted === undefined ? words(seconds) :
-        `${last.n_fitted} equations tried, ${last.n_solved} solved along the data${known}, ${words(seconds)}${left}`;
+      byId("counts").textContent = `${last.n_fitted} equations tried, ${last.n_solved} followed along the data${known}${left}`;
       if (left) byId("done").value = seconds / (seconds + last.left + 1e-9);
     };
-    setInterval(tick, 1000);
+    setInterval(tick, 250);
     const look = async () => {
       const state = await asked(live.dataset.state);
       if (state.gone) throw new Error(GONE);
@@ -301,70 +310,121 @@
         const text = stage[0].toUpperCase() + stage.slice(1) + ".";
         if (byId("stage").textContent !== text) byId("stage").textContent = text;
         tick();
-        byId("best").textContent = state.best || "";
-        await show(state);
+        if (byId("best").textContent !== (state.best || "")) byId("best").textContent = state.best || "";
       }
-    };
-    async function show(state) {
       if (!plots) plots = await drawAll(byId("plots"), { src: live.dataset.src });
+      show(state);
+    };
+    function show(state) {
       if (state.best !== bestSeen && (state.curves || []).length) {
         bestSeen = state.best;
         for (const plot of plots) {
           const data = plot.spec.series.map((s, i) => ({ ...s, colour: i }));
           const curves = state.curves.filter((c) => c.values[plot.spec.channel]).map((c) => ({
-            kind: "line", name: c.run === 0 ? "best so far" : "", loose: true, colour: state.curves.length > 1 ? c.run : COLOUR, x: c.t, y: c.values[plot.spec.channel] }));
-          plot.setSeries([...data, ...curves]);
+            kind: "line", name: c.run === 0 ? "best so far" : "", loose: true, colour: state.curves.length > 1 ? c.run : BEST, x: c.t, y: c.values[plot.spec.channel] }));
+          if (curves.length) plot.setSeries([...data, ...curves]);
         }
       }
       if ((state.front || []).length) {
-        const series = [{ kind: "points", name: "", size: 5, x: state.front.map((p) => p[0]), y: state.front.map((p) => Math.max(p[1], 1e-9)), text: state.front.map((p) => p[2]) }];
+        const [x, y, text] = [0, 1, 2].map((k) => state.front.map((p) => k === 1 ? Math.max(p[1], 1e-9) : p[k]));
+        const series = [{ kind: "line", name: "", x, y, colour: 0, width: 1 }, { kind: "points", name: "", size: 5, x, y, text, colour: 0 }];
         if (front) front.setSeries(series);
         else {
           const own = document.createElement("div");
           byId("front").append(own);
-          front = new window.gode.Plot(own, { title: "The front so far: accuracy against complexity", x: "complexity", y: "misfit / noise", log: "y", height: 220, series });
+          front = new window.gode.Plot(own, { title: "The best so far of each length", x: "complexity of the equation", y: "misfit / noise", log: "y", height: 220, series });
         }
       }
     }
-    const lookOn = () => look().then(() => setTimeout(lookOn, 1000), () => {
-      byId("stage").textContent = GONE;
-      setTimeout(lookOn, 3000);
-    });
+    const lookOn = () => {
+      if (live.isConnected) look().then(() => setTimeout(lookOn, 700), () => {
+        byId("stage").textContent = GONE;
+        setTimeout(lookOn, 3000);
+      });
+    };
     lookOn();
   }
 
-  // --- the answer: sliders, and two equations side by side -----------------------------------------
-  function beginAnswer() {
-    const sliders = byId("sliders");
-    if (sliders) {
-      const all = [...sliders.querySelectorAll("[data-constant]")];
-      let busy = false, again = false;
-      const tell = (each) => { byId(`value-${each.dataset.constant}`).textContent = String(+(+each.value).toPrecision(5)); };
-      const ask = async () => {
-        if (busy) { again = true; return; }
-        busy = true;
-        const body = new FormData();
-        body.set("number", "0");
-        body.set("constants", all.map((each) => each.value).join(" "));
-        const values = await asked(sliders.dataset.url, body);
-        for (const plot of window.gode.plots) {
-          const curves = values.curves && values.curves[plot.spec.channel];
-          if (!curves) continue;
-          plot.setSeries([...plot.spec.series, ...curves.map((c) => ({ ...c, colour: 6, width: 3, loose: true }))]);
-        }
-        busy = false;
-        if (again) { again = false; ask(); }
-      };
-      for (const each of all)
-        each.addEventListener("input", () => { tell(each); ask(); });
-      byId("sliders-reset").addEventListener("click", () => {
-        for (const each of all) { each.value = each.dataset.best; tell(each); }
-        for (const plot of window.gode.plots) if (plot.spec.channel) plot.setSeries(plot.spec.series);
+  // --- the answer: tabs, sliders, and two equations side by side -------------------------------------
+  function beginTabs() {
+    const bar = document.querySelector(".tabs");
+    if (!bar) return;
+    const tabs = [...bar.querySelectorAll("a")], panels = tabs.map((tab) => byId(tab.hash.slice(1)));
+    bar.setAttribute("role", "tablist");
+    tabs.forEach((tab, i) => {
+      tab.setAttribute("role", "tab");
+      tab.id = `tab-${panels[i].id}`;
+      tab.setAttribute("aria-controls", panels[i].id);
+      panels[i].setAttribute("role", "tabpanel");
+      panels[i].setAttribute("aria-labelledby", tab.id);
+    });
+    const choose = (at, focus) => {
+      tabs.forEach((tab, i) => {
+        tab.setAttribute("aria-selected", String(i === at));
+        tab.tabIndex = i === at ? 0 : -1;
+        panels[i].hidden = i !== at;
       });
+      if (focus) tabs[at].focus();
+    };
+    tabs.forEach((tab, i) => tab.addEventListener("click", (e) => {
+      e.preventDefault();
+      history.replaceState(null, "", tab.hash);
+      choose(i);
+    }));
+    bar.addEventListener("keydown", (e) => {
+      const at = tabs.indexOf(document.activeElement), n = tabs.length;
+      const to = { ArrowRight: (at + 1) % n, ArrowLeft: (at + n - 1) % n, Home: 0, End: n - 1 }[e.key];
+      if (to === undefined) return;
+      e.preventDefault();
+      history.replaceState(null, "", tabs[to].hash);
+      choose(to, true);
+    });
+    choose(Math.max(tabs.findIndex((tab) => tab.hash === location.hash), 0));
+    for (const box of document.querySelectorAll("[data-group]")) {  // the colour of each curve beside its equation
+      const drawn = window.gode.plots.flatMap((p) => p.series).find((s) => s.group === box.dataset.group && s.kind === "line");
+      if (drawn) box.closest("label").style.borderLeftColor = drawn.paint;
     }
+  }
 
+  function beginSliders() {
+    const sliders = byId("sliders");
+    if (!sliders) return;
+    const all = [...sliders.querySelectorAll("[data-constant]")], best = byId("misfit").textContent;
+    const kept = () => window.gode.plots.filter((plot) => plot.spec.channel && byId("kept").contains(plot.place));
+    let busy = false, again = false, turn = 0;
+    const tell = (each) => { byId(`value-${each.dataset.constant}`).textContent = String(+(+each.value).toPrecision(5)); };
+    const ask = async () => {
+      if (busy) { again = true; return; }
+      busy = true;
+      const body = new FormData();
+      body.set("number", "0");
+      body.set("constants", all.map((each) => each.value).join(" "));
+      const mine = turn, values = await asked(sliders.dataset.url, body);
+      busy = false;
+      if (mine !== turn) return;  // all went back to the best meanwhile
+      if (values.misfit) byId("misfit").textContent = values.misfit;
+      for (const plot of kept()) {
+        const curves = values.curves && values.curves[plot.spec.channel];
+        if (curves) plot.setSeries([...plot.spec.series, ...curves.map((c) => ({ ...c, colour: 6, width: 3, loose: true }))]);
+      }
+      if (again) { again = false; ask(); }
+    };
+    const reset = () => {
+      turn++;
+      again = false;
+      for (const each of all) { each.value = each.dataset.best; tell(each); }
+      byId("misfit").textContent = best;
+      for (const plot of kept()) plot.setSeries(plot.spec.series);
+    };
+    for (const each of all) each.addEventListener("input", () => { tell(each); ask(); });
+    sliders.addEventListener("keydown", (e) => { if (e.key === "Escape") reset(); });
+    byId("sliders-reset").addEventListener("click", reset);
+  }
+
+  function beginCompare() {
     const compare = byId("compare");
-    if (compare) byId("compare-go").addEventListener("click", async () => {
+    if (!compare) return;
+    byId("compare-go").addEventListener("click", async () => {
       const body = new FormData();
       for (const key of ["one", "other"]) body.set(key, byId(key).value);
       byId("experiment").textContent = "Simulating experiments …";
@@ -390,7 +450,7 @@
   function begin() {
     if (begun) window.gode.inPage();
     begun = true;
-    for (const each of [beginHome, beginName, beginSetup, beginSearch, beginAnswer]) each();
+    for (const each of [beginHome, beginName, beginSetup, beginSearch, beginTabs, beginSliders, beginCompare]) each();
   }
   begin();
 })();

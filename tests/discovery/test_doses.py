@@ -1,0 +1,124 @@
+"""Laws of states that were dosed: fits, searches, simulations, records and bad input."""
+
+import numpy as np
+import pytest
+
+import gode
+from gode.equation import parse_equation
+from gode.errors import DataError, EquationError
+from gode.solve import solve
+
+T = np.array([0.0, 0.25, 0.5, 1.0, 2.0, 3.5, 5.0, 7.0, 9.0, 12.0, 24.0])
+ORAL = ["depot' = -ka*depot", "c' = ka*depot/V - ke*c"]
+SUBJECTS = [(4.0, 1.8, 0.37, 0.054), (4.4, 0.7, 0.5, 0.1), (5.9, 8.0, 0.38, 0.087), (4.5, 1.2, 0.43, 0.09)]
+
+
+def curve(dose, ka, v, ke):
+    """The concentration after a dose by mouth, in closed form."""
+    return dose * ka / v / (ka - ke) * (np.exp(-ke * T) - np.exp(-ka * T))
+
+
+@pytest.fixture(scope="module")
+def subjects():
+    rng = np.random.default_rng(0)
+    curves = [curve(*numbers) + 0.1 * rng.standard_normal(len(T)) for numbers in SUBJECTS]
+    doses = [[("depot", 0.0, numbers[0])] for numbers in SUBJECTS]
+    return gode.fit(
+        ORAL, [T] * 4, {"c": curves}, doses=doses, initial={"c": [0.0] * 4}, individual=True
+    )  # fmt: skip
+
+
+def test_each_subject_has_the_constants_of_its_closed_form_and_none_is_swapped(subjects):
+    own, names = subjects.candidates[0].own, [p.name for p in subjects.equation.equation.skeleton.parameters]
+    assert names == ["ka", "V", "ke"]
+    for values, errors, (_, *truth) in zip(own.values, own.covariances, SUBJECTS, strict=True):
+        assert np.all(np.abs(values - truth) < 4 * np.sqrt(np.diag(errors)))
+        assert values[0] > 3 * values[2]  # absorption is faster than elimination in every one
+
+
+def test_hidden_state_is_empty_before_the_first_dose(subjects):
+    assert [run.initial[0] for run in subjects.prepared.dataset.runs] == [0.0] * 4
+    assert subjects.candidates[0].initial[:, 0].tolist() == [0.0] * 4
+
+
+def test_record_with_doses_is_read_back_and_its_report_made(subjects, tmp_path):
+    subjects.save(tmp_path / "record.json")
+    again = gode.load(tmp_path / "record.json")
+    assert again.prepared.dataset.runs[2].doses == subjects.prepared.dataset.runs[2].doses
+    assert again.simulate(T, run=2)["c"] == pytest.approx(subjects.simulate(T, run=2)["c"])
+    assert "depot" in subjects.report(tmp_path / "report.html").read_text(encoding="utf-8")
+
+
+def test_dose_can_be_another_in_a_simulation(subjects):
+    usual, double = (
+        subjects.simulate(T, initial={"depot": 0.0, "c": 0.0}, doses=[("depot", 0.0, amount)])["c"]
+        for amount in (1.0, 2.0)
+    )
+    assert np.allclose(double, 2 * usual, atol=1e-9)
+
+
+def test_dose_before_the_first_reading_begins_the_record():
+    t = T[1:]
+    found = gode.fit("c' = -ke*c", t, {"c": 9.0 * np.exp(-0.3 * t)}, doses=[("c", 0.0, 9.0)], initial=[0.0])
+    run = found.prepared.dataset.runs[0]
+    assert run.t[0] == 0.0
+    assert np.isnan(run.observed[:, 0]).all()
+    assert found.equation.constants[0].value == pytest.approx(0.3, rel=1e-4)
+
+
+def sawtooth():
+    """A level that doses raise and u' = -0.2 u - 0.02 u^2 lowers."""
+    t = np.linspace(0.0, 40.0, 81)
+    doses = [("u", 0.0, 10.0), ("u", 12.0, 10.0), ("u", 24.0, 12.0), ("u", 30.0, 10.0, 4.0)]
+    made = gode.data.from_arrays.make_dataset(t, np.linspace(0, 1, 81), doses=doses).runs[0].doses
+    clean = solve(parse_equation("u' = -0.2*u - 0.02*u^2"), t, [1.0], doses=made).u
+    return t, clean + 0.1 * np.random.default_rng(0).standard_normal(81), doses
+
+
+def test_fit_of_a_state_that_is_dosed_itself():
+    t, u, doses = sawtooth()
+    found = gode.fit("u' = -a*u - b*u^2", t, u, doses=doses)
+    assert found.quality.verdict == "good"
+    constants = {c.place: c for c in found.equation.constants}
+    assert abs(constants["a"].value - 0.2) < 4 * constants["a"].error
+    assert abs(constants["b"].value - 0.02) < 4 * constants["b"].error
+
+
+@pytest.mark.slow
+def test_discovery_of_the_law_of_a_state_that_is_dosed():
+    t, u, doses = sawtooth()
+    found = gode.discover(t, u, doses=doses, effort="quick")
+    assert found.quality.verdict == "good"
+    assert found.equation.equation.skeleton == gode.parse_skeleton("u' = C*u + C*u^2")
+
+
+@pytest.mark.parametrize(
+    ("doses", "message"),
+    [
+        ([("dept", 0.0, 1.0)], "goes into 'dept', which is no state; the states are depot, c"),
+        ([("depot", 30.0, 1.0)], "the dose at 30 lies after the last reading, at 24"),
+        ([("depot", np.nan, 1.0)], "must have finite numbers"),
+        ([("depot", 0.0, 1.0, -1.0)], "must not be negative, got -1"),
+        ([("depot", 0.0)], "a dose is \\(state, time, amount\\)"),
+        ([(0.0, 1.0)], "a dose is \\(state, time, amount\\)"),
+        ({"state": ["depot"], "dose": [1.0]}, "a table of doses has the columns state, time, amount"),
+    ],
+)
+def test_bad_doses_are_refused_in_a_sentence(doses, message):
+    with pytest.raises(DataError, match=message):
+        gode.fit(ORAL, T, {"c": curve(*SUBJECTS[0])}, doses=doses)
+
+
+def test_table_of_doses_is_as_good_as_rows():
+    table = {"state": ["depot", "depot"], "time": [0.0, 2.0], "amount": [1.0, 2.0]}
+    rows = [("depot", 0.0, 1.0), ("depot", 2.0, 2.0)]
+    made = gode.data.from_arrays.make_dataset
+    by_table, by_rows = (
+        made(T, {"depot": T * np.nan, "c": T}, doses=each).runs[0].doses for each in (table, rows)
+    )
+    assert by_table == by_rows
+
+
+def test_dose_into_a_derivative_of_a_first_order_law_is_refused():
+    with pytest.raises((DataError, EquationError), match="a dose goes into c', but the equation of c is of"):
+        gode.fit("c' = -ke*c", T, {"c": np.exp(-T)}, doses=[("c'", 0.0, 1.0)])
