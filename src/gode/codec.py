@@ -286,7 +286,7 @@ class _Decoder:
             _list(data, "parts", where) if isinstance(data, dict) and "parts" in data else [{}] * len(texts)
         )
         pairs = zip(texts, named, strict=True)
-        parts = tuple(self.skeleton(text, own, ("F",), where) for text, own in pairs)
+        parts = tuple(self.skeleton(text, own, ("F",), where, formula=True) for text, own in pairs)
         links = self.row((Link, ...), member(data, "links", where), f"{where}.links")
         numbers = tuple(_number(v, f"{where}.constants") for v in _list(data, "constants", where))
         check_value("Equation", "constants", numbers, f"{where}.constants")
@@ -300,11 +300,13 @@ class _Decoder:
         made = SystemSkeleton(states, parts, inputs, links)  # type: ignore[arg-type]
         return System(replace(made, parameters=parameters_of(made)), numbers)
 
-    def skeleton(self, text: str, data: object, inputs: tuple[str, ...], where: str) -> Skeleton:
+    def skeleton(
+        self, text: str, data: object, inputs: tuple[str, ...], where: str, *, formula: bool = False
+    ) -> Skeleton:
         """Return the skeleton of a residual, whose constants may have names."""
         given = data.get("parameters", []) if isinstance(data, dict) else []
         if not given:
-            return parse_skeleton(f"{text} = 0", inputs=inputs, states=("u", *OTHERS))
+            return parse_skeleton(f"{text} = 0", inputs=inputs, states=("u", *OTHERS), formula=formula)
         rows = self.row((tuple[str, float, float], ...), given, f"{where}.parameters")
         parameters = tuple(Parameter(*row) for row in rows)  # type: ignore[misc]
         functions = self.row(
@@ -312,7 +314,7 @@ class _Decoder:
             data.get("functions", []) if isinstance(data, dict) else [],
             f"{where}.functions",
         )
-        return read_named(text, parameters, functions, inputs)  # type: ignore[arg-type]
+        return read_named(text, parameters, functions, inputs, formula=formula)  # type: ignore[arg-type]
 
 
 @lru_cache(maxsize=64)

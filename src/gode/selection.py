@@ -19,7 +19,7 @@ import numpy as np
 
 from gode.arrays import Float
 from gode.data import Columns
-from gode.equation import Equation, Law, SystemSkeleton, parse_skeleton
+from gode.equation import Equation, Law, LawSkeleton, SystemSkeleton, parse_skeleton
 from gode.equation.system import make_law
 from gode.equation.tree import derivative_order, is_other, variables
 from gode.fitting.constant_prior import improbability_of_constants
@@ -162,10 +162,19 @@ def judge(
 def _unusual(law: Law, columns: Columns) -> float:
     """Return -2 log of the prior of a law over that of a plain one: of its terms, and constants in them."""
     others = sum(is_other(name) and not derivative_order(name) for name in columns.names)
-    sought = law.skeleton.sought  # what the user knows costs nothing
+    sought = [_of_states(each) for each in law.skeleton.sought]  # what the user knows costs nothing
     terms = sum(log_prior(each, others=others, forced="F" in columns.names) for each in sought)
     plain = sum(log_prior(PLAIN[order]) for each in sought for order in each.orders)
     return improbability_of_constants(law, columns) - 2 * (terms - plain) + UNUSUAL * _n_held(law)
+
+
+def _of_states(skeleton: LawSkeleton) -> LawSkeleton:
+    """Return the equations of the states that move, without formulas of what is measured."""
+    if not isinstance(skeleton, SystemSkeleton) or all(skeleton.orders):
+        return skeleton
+    pairs = zip(skeleton.states, skeleton.parts, strict=True)
+    states, parts = zip(*((name, part) for name, part in pairs if part.order), strict=True)
+    return SystemSkeleton(states, parts, skeleton.inputs)
 
 
 def _n_held(law: Law) -> int:

@@ -98,6 +98,7 @@ def fit_command(
     """
     texts, files = split_equations(equation, files)
     data, choices = parted(given)
+    texts += [f"{name} = {formula}" for name, formula in choices["observe"].items()]
     dataset, readings = read_dataset(files, named_by_equations(data, texts))
     from gode.discovery.framing import individuals_asked
     from gode.discovery.given import fit_in, law_known  # after the files were read: they are slow to import

@@ -15,7 +15,14 @@ from gode.data import Dataset
 from gode.data.dataset import chosen_interpolation
 from gode.data.from_arrays import make_dataset
 from gode.discovery.causes import with_causes
-from gode.discovery.framing import at_rest, check_names, frame_of, individuals_asked, named_steps
+from gode.discovery.framing import (
+    at_rest,
+    check_names,
+    frame_of,
+    individuals_asked,
+    named_steps,
+    with_formulas,
+)
 from gode.discovery.given import fit_known
 from gode.discovery.inputs import with_held_input
 from gode.discovery.notebook import shown_in_notebook
@@ -162,6 +169,7 @@ def discover(
     """
     given = completed("discover", DiscoverOptions, options)
     joined = chosen_interpolation(given["hold"], given["interpolation"])
+    given["frame"] = with_formulas(given["frame"], given["observe"])
     chosen = chosen_options(given)
     names, frame = given["names"], given["frame"]
     if frame is not None and names is None and isinstance(u, np.ndarray | list) and np.ndim(u) > 1:

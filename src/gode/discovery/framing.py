@@ -185,6 +185,23 @@ def read_frame(
     )
 
 
+def with_formulas(texts: Texts | None, observe: Mapping[str, str] | None) -> Texts | None:
+    """Return equations with formulas of what is measured as further ones.
+
+    Raises:
+        ConfigError: if there are formulas, but no equations.
+    """
+    if not observe:
+        return texts
+    if texts is None:
+        name = next(iter(observe))
+        raise ConfigError(
+            f"observe= says of what {name} is a formula, but the equations of its states are missing; give "
+            "them to gode.fit, or as frame= with unknown functions"
+        )
+    return [*split_equations(texts), *(f"{name} = {formula}" for name, formula in observe.items())]
+
+
 def frame_of(known: Known, dataset: Dataset, *, functions: bool = True) -> Frame:
     """Return the frame that a user gave for these data; it is refused if it mixes up units that are given."""
     given, limits = dict(known.fixed), known.limits

@@ -18,7 +18,14 @@ from gode.data.from_arrays import make_dataset
 from gode.data.smoothing import evenly
 from gode.data.states import shape_of
 from gode.discovery.causes import with_causes
-from gode.discovery.framing import called, check_enough, frame_of, individuals_asked, read_frame
+from gode.discovery.framing import (
+    called,
+    check_enough,
+    frame_of,
+    individuals_asked,
+    read_frame,
+    with_formulas,
+)
 from gode.discovery.identifiability import undetermined
 from gode.discovery.inputs import with_held_input
 from gode.discovery.ranking import remark_on_errors, remark_on_part, with_error_bars
@@ -80,6 +87,7 @@ def fit(equation: Texts, t: Series, u: Signals | None = None, **options: Unpack[
         >>> g = fit(["x' = C*x - C*x*y", "y' = C*x*y - C*y"], t, xy)  # doctest: +SKIP
     """
     given = completed("fit", FitOptions, options)
+    equation = with_formulas(equation, given["observe"]) or equation
     joined = chosen_interpolation(given["hold"], given["interpolation"])
     names, velocity, acceleration = given["names"], given["velocity"], given["acceleration"]
     if names is None and isinstance(u, Mapping) and velocity is None and acceleration is None:
@@ -197,7 +205,7 @@ def _best_fit(dataset: Dataset, skeleton: LawSkeleton, settings: Settings) -> Di
     prepared = prepare(dataset, settings.order, settings.selection.floor, individual=own)
     begins: list[Start] = []
     reached: list[Minimum] = []
-    if dataset.hidden:
+    if dataset.hidden or 0 in skeleton.orders:
         starts: Sequence[Law] = []
         reached = _minima(skeleton, prepared, settings)
         begins = [

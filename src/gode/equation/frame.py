@@ -382,7 +382,8 @@ def _check(frame: Frame, names: Names) -> None:
         holes = {
             function.name: Found(function.name, function.formal, var(TIME)) for function in frame.functions
         }
-        checked(Skeleton(fill(tree, holes), tuple(frame.parameters)), text)
+        made = Skeleton(fill(tree, holes), tuple(frame.parameters))
+        checked(made, text, formula=not frame.single)
     for tree in frame.trees:
         _check_arguments(tree, names)
     for function in frame.functions:
@@ -434,10 +435,13 @@ def read_named(
     parameters: Sequence[Parameter],
     functions: Sequence[tuple[str, tuple[str, ...], str]],
     inputs: tuple[str, ...],
+    *,
+    formula: bool = False,
 ) -> Skeleton:
     """Return the skeleton of a residual in its own view, with the names of its constants in their order.
 
     Args:
+        formula: whether it may be of order zero, a formula of what is measured.
         functions: name, arguments and text of what was found for unknown functions.
     """
     names = Names(constants=[p.name for p in parameters])
@@ -449,4 +453,4 @@ def read_named(
     ]
     if len(names.constants) != len(parameters):
         raise EquationError(f"{names.constants[-1]!r} is unknown in {text!r}")
-    return checked(Skeleton(tree, tuple(parameters), tuple(found)), text)
+    return checked(Skeleton(tree, tuple(parameters), tuple(found)), text, formula=formula)

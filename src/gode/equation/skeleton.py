@@ -249,23 +249,34 @@ def shown_name(column: str, called: Mapping[str, str]) -> str:
 
 
 def parse_skeleton(
-    text: str, *, inputs: tuple[str, ...] = ("F",), states: tuple[str, ...] = (STATE,)
+    text: str,
+    *,
+    inputs: tuple[str, ...] = ("F",),
+    states: tuple[str, ...] = (STATE,),
+    formula: bool = False,
 ) -> Skeleton:
     """Return the skeleton a person typed, such as ``u'' + C*u' + C*sin(u) = F(t)``.
 
     Numbers are kept as they are; each C is a free constant.
+
+    Args:
+        formula: whether it may be of order zero, a formula of what is measured.
     """
-    return checked(Skeleton(parse_tree(text, inputs=inputs, states=states)), text)
+    return checked(Skeleton(parse_tree(text, inputs=inputs, states=states)), text, formula=formula)
 
 
-def checked(skeleton: Skeleton, text: str) -> Skeleton:
-    """Return `skeleton`, or say why it is no differential equation."""
+def checked(skeleton: Skeleton, text: str, *, formula: bool = False) -> Skeleton:
+    """Return `skeleton`, or say why it is no differential equation.
+
+    Args:
+        formula: whether it may be of order zero, a formula of what is measured.
+    """
     text = shortened(text)
     if skeleton.key == num(0):
         raise EquationError(f"{text!r} reduces to 0 = 0: every signal satisfies it; write another equation")
     if not all(math.isfinite(number(n)) for n in walk(skeleton.key) if n.op == "num"):
         raise EquationError(f"{text!r} holds numbers too large to compute with; measure in other units")
-    if not skeleton.order:
+    if not skeleton.order and not (formula and skeleton.explicit):
         raise EquationError(pointed("it holds no derivative of u; write u' or u'' somewhere", text, 0))
     return skeleton
 

@@ -264,6 +264,22 @@ def make_law(skeleton: LawSkeleton, constants: Sequence[float] | Float) -> Law:
     return Equation(skeleton, values)
 
 
+def moving_law(law: Law) -> Law:
+    """Return the equations of the states that move, without formulas of what is measured, which come last."""
+    skeleton = law.skeleton
+    if all(skeleton.orders):
+        return law
+    assert isinstance(skeleton, SystemSkeleton), "a formula stands beside equations"
+    kept = [s for s, order in enumerate(skeleton.orders) if order]
+    inputs = range(len(skeleton.inputs))
+    called = {input_seen(i, len(skeleton.states)): input_seen(i, len(kept)) for i in inputs}
+    parts = tuple(replace(skeleton.parts[s], tree=renamed(skeleton.parts[s].tree, called)) for s in kept)
+    n = sum(part.n_constants for part in parts)
+    made = SystemSkeleton(tuple(skeleton.states[s] for s in kept), parts, skeleton.inputs, skeleton.links[:n])
+    constants = law.constants[: made.n_constants]
+    return System(replace(made, parameters=skeleton.parameters[: made.n_constants]), constants)
+
+
 def with_names(law: Law, called: Mapping[str, str]) -> Law:
     """Return a law whose columns are called otherwise when it is shown; it stays equal to itself.
 
@@ -303,7 +319,7 @@ def parse_system(
     """
     used = _used(texts, inputs)
     trees = read_trees(texts, states, used)
-    parts = [checked(Skeleton(tree), text) for tree, text in trees.values()]
+    parts = [checked(Skeleton(tree), text, formula=True) for tree, text in trees.values()]
     return SystemSkeleton(tuple(trees), tuple(parts), used)
 
 
@@ -319,15 +335,18 @@ def parse_system_values(
     for tree, text in trees.values():
         if has_constant(tree):
             raise EquationError(f"{shortened(text)!r} has free constants C; give them values")
-        checked(Skeleton(tree), text)
+        checked(Skeleton(tree), text, formula=True)
     equations = [equation_of(tree) for tree, _ in trees.values()]
     skeleton = SystemSkeleton(tuple(trees), tuple(e.skeleton for e in equations), used)
     return System(skeleton, tuple(c for e in equations for c in e.constants))
 
 
 def written_states(texts: Sequence[str]) -> tuple[str, ...]:
-    """Return the states whose derivatives stand on the left of some equations, in their order."""
-    return tuple(dict.fromkeys(_owner(text, ()) for text in texts))
+    """Return the states whose derivatives stand on the left of some equations, in their order.
+
+    So does what is measured, of which a formula tells what it is: it stands on the left by itself.
+    """
+    return tuple(dict.fromkeys(_owner(text, ()) for text in sorted(texts, key=is_formula)))
 
 
 def _texts(texts: Sequence[str] | Mapping[str, str]) -> list[str]:
@@ -377,6 +396,7 @@ def read_trees(
                 f"{unknown[0]} is no state; the states are {', '.join(known)}", text, text.find(unknown[0])
             )
         )
+    _check_formulas(given, owners)
     trees: dict[str, tuple[Node, str]] = {}
     for own, name in enumerate(known):
         text = given[owners.index(name)]
@@ -386,9 +406,34 @@ def read_trees(
     return trees
 
 
+def is_formula(text: str) -> bool:
+    """Tell whether a text says by a formula what is measured: a name alone stands on its left."""
+    left, equals, _ = text.partition("=")
+    return bool(equals) and re.fullmatch(r"\s*[A-Za-z_]\w*\s*", left) is not None
+
+
+def _check_formulas(texts: Sequence[str], owners: Sequence[str]) -> None:
+    """Raise EquationError if what a formula says is measured stands in an equation, or there is no other."""
+    measured = [owner for text, owner in zip(texts, owners, strict=True) if is_formula(text)]
+    for name in measured:
+        for text in texts:
+            start = text.index("=") + 1 if "=" in text else 0
+            place = re.compile(rf"(?<![\w.]){re.escape(name)}(?!\w)").search(text, start)
+            if place is not None:
+                reason = f"{name} is what is measured, by its formula; write the formula itself here"
+                if is_formula(text) and owners[texts.index(text)] == name:
+                    reason = f"{name} stands on both sides; a law of it begins with {name}' = ..."
+                raise EquationError(pointed(reason, text, place.start()))
+    if measured and len(measured) == len(texts):
+        reason = f"it holds no derivative; a formula of {measured[0]} stands beside equations of its states"
+        raise EquationError(pointed(reason, texts[0], 0))
+
+
 def _owner(text: str, states: Sequence[str]) -> str:
-    """Return the state whose derivative stands on the left of an equation."""
+    """Return the state whose derivative stands on the left of an equation, or what a formula is of."""
     left = text.partition("=")[0]
+    if is_formula(text) and (not states or left.strip() in states):
+        return left.strip()
     marked = [word.rstrip("'") for word in _words(left) if word.endswith("'")]
     marked += re.findall(r"diff\(\s*([A-Za-z_]\w*)\s*(?:\(\s*t\s*\)\s*)?,", left)
     found = [name for name in dict.fromkeys(marked) if not states or name in states]

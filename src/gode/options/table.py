@@ -33,6 +33,7 @@ from gode.options.texts import (
     bounds_of,
     bounds_text,
     fixed_values,
+    formulas_of,
     frame_text,
     individual_of,
     individual_text,
@@ -85,6 +86,19 @@ class Measurements(TypedDict, total=False):
             help="what was added to states, and when: rows (state, time, amount), with a duration behind for "
             "an infusion, or a table of them; of several runs a list of these, or the same for all. A "
             "reading at the time of a dose was taken before it.",
+        ),
+    ]
+    observe: Annotated[
+        "Mapping[str, str] | None",
+        Option(
+            help="formulas of what was measured, where it is no state itself, by the names of the columns, "
+            'such as {"signal": "s*(a + b) + offset"}: of states, derivatives, inputs, t and constants.',
+            flag="--observe",
+            takes=Takes.TEXTS,
+            metavar="FORMULA",
+            said='What a column measures, such as "signal = s*(a + b) + offset"; may be repeated.',
+            read=formulas_of,
+            text=values_text,
         ),
     ]
     hold: Annotated[

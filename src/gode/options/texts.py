@@ -22,6 +22,12 @@ def units_of(texts: Sequence[str]) -> dict[str, str]:
     return dict(_named(text, "--units t=h") for text in texts)
 
 
+def formulas_of(texts: Sequence[str]) -> dict[str, str]:
+    """Return what columns measure, each given as ``signal = s*(a + b)``."""
+    pairs = (_named(text, '--observe "signal = s*(a + b)"') for text in texts)
+    return {name: formula.strip() for name, formula in pairs}
+
+
 def bounds_of(texts: Sequence[str]) -> dict[str, tuple[float | None, float | None]]:
     """Return the bounds of constants, each given as ``r=0:1``, ``r=0:`` or ``r=:1``.
 

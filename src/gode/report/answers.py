@@ -9,7 +9,7 @@ from gode.discovery import Discovery
 from gode.discovery.framing import called
 from gode.equation import Equation, Law, LawSkeleton, Skeleton, SystemSkeleton, Term, parse_skeleton
 from gode.equation.printer import to_text
-from gode.equation.system import state_seen, with_names
+from gode.equation.system import moving_law, state_seen, with_names
 from gode.equation.tree import STATE, TIME, depends_on, variables, walk
 from gode.fitting import fit_constants
 from gode.fitting.prepare import view
@@ -43,12 +43,15 @@ def answer(discovery: Discovery) -> Answers:
 
 def _equilibria(discovery: Discovery) -> tuple[list[Equilibrium], list[str]]:
     best, dataset = discovery.candidates[0], discovery.prepared.dataset
-    parts = best.equation.skeleton.parts
+    law = moving_law(best.equation)
+    parts, n = law.skeleton.parts, len(law.states)
     several = len(dataset.states) > 1
     if any(depends_on(part.normal, TIME) for part in parts):
         return [], [f"The {'law' if several else 'equation'} changes with time, so it has no equilibria."]
-    units = [Units.of(dataset, state) for state in dataset.states]
-    found, isolated = find_equilibria(best.equation, best.covariance, *extents(discovery), units)
+    units = [Units.of(dataset, state) for state in dataset.states[:n]]
+    k = len(law.constants)
+    low, high = (end[:n] for end in extents(discovery))
+    found, isolated = find_equilibria(law, best.covariance[:k, :k], low, high, units)
     notes = [] if isolated else [CONTINUUM]
     if not found and not notes:
         notes.append("There is no equilibrium within or near the observed range.")
@@ -73,6 +76,8 @@ def _gain(discovery: Discovery) -> tuple[str | None, float | None, str]:
     if _is_linear(best.equation.skeleton):
         what = "equation" if len(best.equation.states) == 1 else "law"
         return None, None, f"The {what} is linear itself."
+    if 0 in best.equation.skeleton.orders:
+        return None, None, "No linear model was compared with it, for what is measured is a formula."
     shot = _fitted(_linear_form(best.equation), discovery)
     same = [c for c in discovery.candidates if c.n_values == best.n_values]  # fitted to the same values
     tried = [(c.rms, c.equation) for c in same if _is_linear(c.equation.skeleton)]

@@ -18,6 +18,7 @@ from gode.discovery.quality import start_names
 from gode.equation import Law
 from gode.equation.operators import KINKED
 from gode.equation.skeleton import shown_name
+from gode.equation.system import moving_law
 from gode.equation.tree import TIME, depends_on, walk
 from gode.errors import ConfigError, EquationError, GodeError
 from gode.report.equilibria import RestingLaw, extents, stationary_points
@@ -145,7 +146,7 @@ def linearise(discovery: Discovery, u: Place | None, *, force: Constant) -> Line
     Raises:
         EquationError: if there is none, or the equation is not linearisable there.
     """
-    law, dataset = discovery.candidates[0].equation, discovery.prepared.dataset
+    law, dataset = moving_law(discovery.candidates[0].equation), discovery.prepared.dataset
     skeleton = law.skeleton
     if isinstance(u, Mapping):
         u = by_columns(dataset, u)  # type: ignore[assignment]
@@ -154,7 +155,7 @@ def linearise(discovery: Discovery, u: Place | None, *, force: Constant) -> Line
     near, inputs = _near(u, law), _inputs(force, skeleton.inputs)
     if any(depends_on(part.normal, TIME) for part in skeleton.parts):
         raise EquationError(f"{'; '.join(law.lines(4))} changes with time, so it has no equilibria")
-    low, high = extents(discovery)
+    low, high = (end[: len(law.states)] for end in extents(discovery))
     places, _ = stationary_points(law, low, high, inputs, near)
     models = [model for x in places if (model := _about(law, x, inputs))]
     if not models:

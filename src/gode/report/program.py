@@ -11,11 +11,13 @@ from typing import NamedTuple
 import numpy as np
 
 from gode.arrays import Float
+from gode.data import Run
 from gode.discovery import Discovery
 from gode.discovery.constants import links_of
 from gode.discovery.simulate import Scenario, simulate
 from gode.equation import Law, Node, Term
 from gode.equation.printer import display_order
+from gode.equation.system import moving_law
 from gode.equation.tape import compile_tape, evaluate
 from gode.equation.terms import term_node
 from gode.equation.tree import add, mul, num, renamed, replace_constants, var, variables
@@ -169,7 +171,8 @@ def make_program(discovery: Discovery, chosen: int | str | None) -> Program:
     run = 0 if chosen is None else dataset.number_of(chosen)
     if chosen is None:
         best = replace(best, own=None)
-    data, law, errors = dataset.runs[run], best.law_of(run), best.errors_of(run)
+    data, whole, errors = dataset.runs[run], best.law_of(run), best.errors_of(run)
+    law = moving_law(whole)
     orders = law.skeleton.orders
     explicit = _is_explicit(law)
     residuals, parameters = _named(law, errors, explicit=False)
@@ -179,21 +182,27 @@ def make_program(discovery: Discovery, chosen: int | str | None) -> Program:
     states = zip(law.states, orders, sides, residuals, strict=True)
     parts = tuple(Part(*each) for each in states)
     solved = simulate(best, discovery.prepared, Scenario(data.t, run=run))
+    values = solved.values[: 3 * len(orders)]
     rows = [3 * s + k + 1 for s, order in enumerate(orders) for k in range(order)]
     return Program(
-        title="; ".join([*law.lines(6), *_renamed(law)]),
+        title="; ".join([*whole.lines(6), *_renamed(law), *_left_out(data, law, whole)]),
         parts=parts,
         names=element_names([column for part in parts for column in part.columns]),
         parameters=parameters,
         inputs=_inputs(tuple(used_inputs(law.skeleton)), dict(data.signals), data.t),
         initial=tuple(float(x) for x in best.initial[run]),
-        slopes=tuple(solved.values[rows, 0].tolist()),
+        slopes=tuple(values[rows, 0].tolist()),
         start=float(data.t[0]),
         stop=float(data.t[-1]),
-        scale=float(np.nanmax(np.abs(solved.values[::3]))) or 1.0,
-        longest=float(data.t[-1] - data.t[0])
-        / _steps(law, np.vstack([data.t, solved.values]), explicit=explicit),
+        scale=float(np.nanmax(np.abs(values[::3]))) or 1.0,
+        longest=float(data.t[-1] - data.t[0]) / _steps(law, np.vstack([data.t, values]), explicit=explicit),
     )
+
+
+def _left_out(data: Run, law: Law, whole: Law) -> list[str]:
+    """Return what of a law the program does not have."""
+    doses = ["doses of the data are not in this program"] if data.doses else []
+    return doses + (["formulas of what is measured are not in this program"] if law is not whole else [])
 
 
 def _renamed(law: Law) -> list[str]:

@@ -63,15 +63,15 @@ def jumps_of(doses: Sequence[Dose], states: Sequence[str], orders: Sequence[int]
                 f"a dose goes into {name}, but the equation of {states[state]} is of order {orders[state]}; "
                 f"add it to {states[state]}"
             )
-        entry = int(places[state]) + slope
+        entry, equation = int(places[state]) + slope, sum(order > 0 for order in orders[:state])
         time = dose.t - EARLIER * span if dose.first else dose.t
         if dose.duration > 0:
             rate = dose.amount / dose.duration
             if dose.t + dose.duration > begin:
-                rows.append((time, state, entry, 0.0, rate))
-                rows.append((dose.t + dose.duration, state, entry, 0.0, -rate))
+                rows.append((time, equation, entry, 0.0, rate))
+                rows.append((dose.t + dose.duration, equation, entry, 0.0, -rate))
         elif dose.t >= begin:
-            rows.append((time, state, entry, dose.amount, 0.0))
+            rows.append((time, equation, entry, dose.amount, 0.0))
     if not rows:
         return NO_JUMPS
     table = np.array(sorted(rows), np.float64)

@@ -9,7 +9,8 @@ import numpy as np
 from gode.arrays import Int
 from gode.equation import LawSkeleton, Node
 from gode.equation.operators import CONST, VAR
-from gode.equation.tape import Tape, compile_tape
+from gode.equation.tape import NO_TERMS, Tape, compile_tape
+from gode.equation.terms import Term
 from gode.errors import EquationError
 from gode.solve.signals import write_in
 
@@ -36,6 +37,11 @@ class Program(NamedTuple):
     layout: Layout
 
 
+def moving(orders: Sequence[int]) -> list[int]:
+    """Return the states that move; the others are formulas of what is measured."""
+    return [s for s, order in enumerate(orders) if order]
+
+
 @lru_cache(maxsize=1024)
 def make_program(
     skeleton: LawSkeleton, names: tuple[str, ...], implicit: bool, formulas: tuple[tuple[str, Node], ...]
@@ -50,26 +56,56 @@ def make_program(
     """
     tapes = []
     for own, part in enumerate(skeleton.parts):
+        if not part.order:
+            tapes.append(NO_TERMS._replace(n_constants=part.n_constants))
+            continue
         terms = part.terms if implicit else part.rhs_terms
         if terms is None:
             return None
-        columns = skeleton.seen(own)
-        n = len(columns) - len(skeleton.inputs)
-        called = dict(zip(skeleton.inputs, columns[n:], strict=True))
-        written = write_in(terms, {called[name]: tree for name, tree in formulas})
-        columns = (*columns[:n], *(called[name] for name in names))
-        tapes.append(compile_tape(written, columns, part.n_constants))
-    layout = _layout(skeleton.orders, tapes)
+        tapes.append(_tape(skeleton, own, terms, names, formulas))
+    states = moving(skeleton.orders)
+    orders = [skeleton.orders[s] for s in states]
+    layout = _layout(orders, tapes, states)
     tape = _joined(tapes)
     if not implicit:
         return None if _reads(tape, layout.others) else Program(tape, layout)
-    beyond = [c for c in layout.others.tolist() if c % 3 > skeleton.orders[c // 3]]
+    beyond = [c for c in layout.others.tolist() if c % 3 > orders[c // 3]]
     if _reads(tape, np.array(beyond, np.int64)):
         raise EquationError(
             f"an equation of the system holds a higher derivative of a state than the equation of that state "
             f"itself; write the system in its highest derivatives:\n{skeleton}"
         )
     return Program(tape, layout)
+
+
+@lru_cache(maxsize=256)
+def formula_tapes(
+    skeleton: LawSkeleton, names: tuple[str, ...], formulas: tuple[tuple[str, Node], ...]
+) -> tuple[tuple[int, Tape], ...]:
+    """Return the formulas of what is measured: the number of each and its program; see `make_program`."""
+    found = []
+    for own, part in enumerate(skeleton.parts):
+        if not part.order:
+            assert part.rhs_terms is not None, "a formula stands alone on its left"
+            found.append((own, _tape(skeleton, own, part.rhs_terms, names, formulas)))
+    return tuple(found)
+
+
+def _tape(
+    skeleton: LawSkeleton,
+    own: int,
+    terms: Sequence[Term],
+    names: tuple[str, ...],
+    formulas: tuple[tuple[str, Node], ...],
+) -> Tape:
+    """Return the program of one equation over t, the states that move, their derivatives and the inputs."""
+    columns = skeleton.seen(own)
+    n = len(columns) - len(skeleton.inputs)
+    called = dict(zip(skeleton.inputs, columns[n:], strict=True))
+    written = write_in(terms, {called[name]: tree for name, tree in formulas})
+    kept = [columns[1 + 3 * s + k] for s in moving(skeleton.orders) for k in range(3)]
+    columns = (columns[0], *kept, *(called[name] for name in names))
+    return compile_tape(written, columns, skeleton.parts[own].n_constants)
 
 
 def used_inputs(skeleton: LawSkeleton) -> list[str]:
@@ -86,11 +122,14 @@ def used_inputs(skeleton: LawSkeleton) -> list[str]:
     return [name for name in skeleton.inputs if name in seen]
 
 
-def _layout(orders: Sequence[int], tapes: Sequence[Tape]) -> Layout:
+def _layout(orders: Sequence[int], tapes: Sequence[Tape], states: Sequence[int]) -> Layout:
+    """Return where the states of these orders stand; `tapes` are those of all states, these among them."""
     channel = [3 * s + k for s, order in enumerate(orders) for k in range(order)]
     others = [i for i in range(3 * len(orders)) if i not in channel]
-    counts = orders, [len(tape.linear) for tape in tapes], [tape.n_constants for tape in tapes]
-    places, terms, constants = (np.cumsum([0, *count]) for count in counts)
+    counts = orders, [len(tapes[s].linear) for s in states]
+    places, terms = (np.cumsum([0, *count]) for count in counts)
+    ends = np.cumsum([0, *(tape.n_constants for tape in tapes)])
+    constants = np.append(ends[list(states)], ends[-1])  # a formula between two equations has no slope there
     rows = orders, places, channel, others, terms, constants
     return Layout(*(np.array(row, np.int64) for row in rows))
 

@@ -8,6 +8,7 @@ its spline interpolates it.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -64,10 +65,19 @@ def make_signals(
 
 def joined(samples: Samples, t: Float) -> Float:
     """Return the values of an input at the times `t`."""
-    pieces = make_signals(("F",), {"F": samples}, t, samples.interpolation)
-    at = np.clip(np.searchsorted(pieces.knots, t, side="right") - 1, 0, len(pieces.knots) - 2)
-    powers = np.vander(t - pieces.knots[at], 4)
-    return np.asarray(np.einsum("ij,ij->i", powers, pieces.coefficients[at]))
+    (values,) = values_of(make_signals(("F",), {"F": samples}, t, samples.interpolation), t)
+    return values
+
+
+def values_of(signals: Signals, t: Float) -> list[Float]:
+    """Return the values of each input at the times `t`."""
+    found = []
+    for low, high in pairwise(signals.starts.tolist()):
+        knots = signals.knots[low:high]
+        at = np.clip(np.searchsorted(knots, t, side="right") - 1, 0, len(knots) - 2)
+        powers = np.vander(t - knots[at], 4)
+        found.append(np.asarray(np.einsum("ij,ij->i", powers, signals.coefficients[low + at])))
+    return found
 
 
 def split_formulas(

@@ -12,13 +12,14 @@ from gode.data import Interpolation
 from gode.data.doses import Dose
 from gode.data.states import as_numbers
 from gode.equation import Law, LawSkeleton, Node, parse_equation
+from gode.equation.tape import Tape, evaluate
 from gode.equation.tree import STATE
 from gode.errors import ConfigError, DataError, Failure
 from gode.solve.doses import jumps_of
 from gode.solve.explicit import BUDGET, DIVERGED, DONE, NO_ROOT, SINGULAR, WORSE, solve_explicit
 from gode.solve.implicit import solve_implicit
-from gode.solve.program import Program, make_program, used_inputs
-from gode.solve.signals import Signal, Signals, make_signals, split_formulas
+from gode.solve.program import Program, formula_tapes, make_program, moving, used_inputs
+from gode.solve.signals import Signal, Signals, make_signals, split_formulas, values_of
 
 FAILURES = {
     DIVERGED: Failure.DIVERGED,
@@ -144,7 +145,7 @@ class Setup:
     skeleton: LawSkeleton
     t: Float
     signals: Signals
-    guide: Float  # (d, n), or (d, 0) without one
+    guide: Float  # (d, n) of the states that move, or (d, 0) without one
     bound: Float  # (d,)
     config: SolveConfig
     names: tuple[str, ...]  # of the sampled inputs
@@ -154,6 +155,11 @@ class Setup:
     def explicit(self) -> Program | None:
         """The program of the right-hand sides, None if a highest derivative does not enter linearly."""
         return make_program(self.skeleton, self.names, False, self.formulas)
+
+    @cached_property
+    def measured(self) -> tuple[tuple[int, Tape], ...]:
+        """The formulas of what is measured, each with the number of its state."""
+        return formula_tapes(self.skeleton, self.names, self.formulas)
 
     @cached_property
     def implicit(self) -> Program:
@@ -174,13 +180,15 @@ def set_up(
 ) -> Setup:
     """Return `skeleton` ready to be solved often, with changing constants and initial values."""
     d = len(skeleton.parts)
-    assert {*skeleton.orders} <= {1, 2}, f"no differential equation of first or second order: {skeleton}"
+    assert {*skeleton.orders} <= {0, 1, 2}, f"no differential equation of first or second order: {skeleton}"
+    states = moving(skeleton.orders)
     steer = np.empty((d, 0)) if guide is None else _guide(guide, d, t)
     names, formulas = split_formulas(used_inputs(skeleton), inputs)
     signals = make_signals(names, inputs or {}, t, config.interpolation)
     if doses:
         signals = signals._replace(doses=jumps_of(doses, skeleton.shown_states, skeleton.orders, t))
-    bound = np.full(d, config.bound, np.float64)
+    bound = np.broadcast_to(np.array(config.bound, np.float64), d)[states].copy()
+    steer = steer[states]
     return Setup(skeleton, t, signals, steer, bound, config, names, tuple(formulas.items()))
 
 
@@ -211,6 +219,23 @@ def integrate(
     Returns:
         The status, the steps, and the squared error against what was observed.
     """
+    if setup.measured:
+        return _with_formulas(setup, constants, initial, param, (out, sens), (observed, weights), limit)
+    return _moved(setup, constants, initial, param, out, sens, observed, weights, limit)
+
+
+def _moved(
+    setup: Setup,
+    constants: Float,
+    initial: Float,
+    param: Int,
+    out: Float,
+    sens: Float,
+    observed: Float,
+    weights: Float,
+    limit: float,
+) -> tuple[int, int, float]:
+    """Do what `integrate` does for the states that move."""
     config, steps = setup.config, 0
     before = constants, setup.signals, setup.t, initial
     budget = config.max_steps + 20 * (len(setup.t) + len(setup.signals.doses.t))
@@ -221,6 +246,45 @@ def integrate(
             return status, steps, sse
     status, more, sse = solve_implicit(*setup.implicit, *before, setup.guide, *after)
     return status, steps + more, sse
+
+
+def _with_formulas(
+    setup: Setup,
+    constants: Float,
+    initial: Float,
+    param: Int,
+    found: tuple[Float, Float],
+    data: tuple[Float, Float],
+    limit: float,
+) -> tuple[int, int, float]:
+    """Do what `integrate` does for a law with formulas of what is measured, along the states that move."""
+    out, sens = found
+    out[:], sens[:] = np.nan, np.nan
+    states = moving(setup.skeleton.orders)
+    rows = [3 * s + k for s in states for k in range(3)]
+    inner, slopes = np.empty((len(rows), len(setup.t))), np.empty((len(param), len(rows), len(setup.t)))
+    status, steps, _ = _moved(setup, constants, initial, param, inner, slopes, UNSEEN, UNSEEN, np.inf)
+    out[rows], sens[:, rows] = inner, slopes
+    if status != DONE:
+        return status, steps, np.inf
+    x = np.vstack([setup.t, np.nan_to_num(inner), *values_of(setup.signals, setup.t)])
+    slopes = np.nan_to_num(slopes)
+    for state, tape in setup.measured:
+        first = sum(part.n_constants for part in setup.skeleton.parts[:state])
+        value = evaluate(tape, constants[first : first + tape.n_constants], x)
+        out[3 * state] = value.value
+        through = np.einsum("cn,pcn->pn", value.in_columns[1 : 1 + len(rows)], slopes)
+        for p, number in enumerate(param):
+            own = number - first
+            through[p] += value.in_constants[own] if 0 <= own < tape.n_constants else 0.0
+        sens[:, 3 * state] = through
+    observed, weights = data
+    if not len(weights):
+        return status, steps, 0.0
+    seen = weights > 0
+    with np.errstate(over="ignore"):
+        sse = float(np.sum(((observed[seen] - out.T[seen]) * weights[seen]) ** 2))
+    return (DONE if np.isfinite(sse) and sse < limit else WORSE), steps, sse
 
 
 def compile_solvers() -> None:
