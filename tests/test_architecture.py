@@ -83,7 +83,7 @@ DOORS = {
     "pandas": (
         "tables/",
         "discovery/result.py",
-        "discovery/table.py",
+        "discovery/candidates.py",
         "estimator.py",
         "fleet/",
         "gode_bench/measured.py",

@@ -5,7 +5,9 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import gode
-from gode.errors import DataError
+from gode.discovery.given import parse_law
+from gode.errors import ConfigError, DataError
+from gode.report.repeat import command, python_call
 
 COMPARTMENTS = ["c' = -ke*c - k12*c + k21*p", "p' = k12*c - k21*p"]
 T = np.linspace(0.0, 30.0, 40)
@@ -78,9 +80,58 @@ def test_states_that_are_measured_in_some_runs_only_are_refused():
         gode.fit(COMPARTMENTS, [T, T], {"c": [drug()[0]] * 2, "p": [drug()[1], nothing]})
 
 
-def test_search_asks_for_what_is_known_of_a_hidden_state():
-    with pytest.raises(DataError, match=r"p is never observed.*gode\.fit"):
-        gode.discover(T, {"c": drug()[0]}, names=["c", "p"])
+def epidemic(t, y):
+    return [0.002 * y[0] * y[1] - 0.5 * y[0], -0.002 * y[0] * y[1]]
+
+
+@pytest.fixture(scope="module")
+def outbreak():
+    """What a search makes of the infected alone; the susceptibles are hidden."""
+    t = np.linspace(0.0, 20.0, 50)
+    infected = noisy(solved(epidemic, [3.0, 760.0], t)[0], 3)
+    return gode.discover(t, {"I": infected}, hidden=["w"], effort="quick")
+
+
+def test_search_finds_a_law_with_a_hidden_state(outbreak):
+    truth = parse_law(["I' = C*I + w*I", "w' = C*w*I"], outbreak.prepared.dataset)
+    assert outbreak.quality.verdict == "good"
+    assert outbreak.candidates[0].equation.skeleton.structure == truth.structure
+
+
+def test_curve_of_a_hidden_state_that_was_found_follows_the_true_one(outbreak):
+    t = outbreak.prepared.dataset.runs[0].t
+    susceptible = solved(epidemic, [3.0, 760.0], t)[1]
+    assert np.corrcoef(outbreak.prepared.smooths[0].values[3], susceptible)[0, 1] > 0.98
+
+
+def test_result_of_a_search_with_a_hidden_state_is_kept_and_repeated(outbreak, tmp_path):
+    outbreak.save(tmp_path / "record.json")
+    again = gode.load(tmp_path / "record.json")
+    assert str(again.equation) == str(outbreak.equation)
+    assert "hidden=['w']" in python_call(outbreak)
+    assert "--hidden w" in command(outbreak)
+    assert "w" not in next(line for line in command(outbreak).split(" --") if line.startswith("states"))
+    assert "w'" in outbreak.report(tmp_path / "report.html").read_text(encoding="utf-8")
+
+
+def test_hidden_states_enter_with_the_factor_one(outbreak):
+    parts = outbreak.candidates[0].equation.skeleton.parts
+    assert any(term.constant is None and term.body.value != parts[0].highest for term in parts[0].terms)
+
+
+def test_number_of_hidden_states_is_checked():
+    for wrong in (3, -1, 1.5, "auto!x", [], ["w", 2]):
+        if wrong == []:
+            continue
+        with pytest.raises((ConfigError, DataError)):
+            gode.discover(T, {"c": drug()[0]}, hidden=wrong)
+    with pytest.raises(DataError, match="'c' names two states"):
+        gode.discover(T, {"c": drug()[0]}, hidden=["c"])
+
+
+def test_frame_with_unknown_functions_and_a_hidden_state_is_refused():
+    with pytest.raises(DataError, match=r"p is never observed, and unknown functions.*gode\.fit"):
+        gode.discover(T, {"c": drug()[0]}, frame=["c' = f(c) + p", "p' = -k*p"], names=["c", "p"])
 
 
 def test_law_whose_measured_states_are_named_otherwise_says_which_are_missing():

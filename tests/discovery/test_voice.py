@@ -194,7 +194,12 @@ def test_the_studio_takes_its_headline_from_the_same_place():
     page = pytest.importorskip("gode.report.plots").Plots
     for name in ("discover good", "discover poor"):
         files = SimpleNamespace(
-            job=SimpleNamespace(id="a", words=(), sources=(), edits=()), folder=None, python="", listed=dict
+            job=SimpleNamespace(
+                id="a", words=(), sources=(), edits=(), title="a", files=("a.csv",), since=""
+            ),
+            folder=None,
+            python="",
+            listed=dict,
         )
         shown = verdicts.answer_page(page(found(name)), files)
         assert ("Try both orders" in shown) is found(name).assessment.is_failure

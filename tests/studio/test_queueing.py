@@ -82,3 +82,19 @@ def test_only_one_studio_uses_a_folder(tmp_path, studio):
     done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=60)
     assert done.returncode == 2
     assert "another studio uses the folder" in done.stderr
+
+
+def test_a_browser_that_is_still_open_gets_in_at_the_next_start(tmp_path):
+    first = open_studio(tmp_path / "runs")
+    with join(first) as client:
+        kept = {**client.cookies}
+        close_studio(first)
+        second = open_studio(tmp_path / "runs")
+        assert second.link != first.link
+        assert second.address == first.address
+        assert client.get("/").status_code == 200
+        assert second.link.partition("token=")[2] not in kept.values()
+        assert (tmp_path / "runs" / ".studio.secret").stat().st_mode & 0o077 == 0
+        client.cookies.clear()
+        assert client.get("/").status_code == 403
+    close_studio(second)

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from gode import load
-from gode.studio.answering import file
-from gode.studio.runs import Runs
+from gode.studio.answering import answer, file
+from gode.studio.runs import Runs, called
 from gode.studio.takeaway import Files
 
 
@@ -32,12 +32,20 @@ def test_the_archive_holds_every_file_and_the_data(files):
 
 def test_the_report_has_the_headline_and_the_name_of_the_file(files):
     report = file(files.folder, files.job, "report.html").decode()
-    assert "<h1>Equation found by gode in growth.csv</h1>" in report
+    title = f"growth: equation found by gode in growth.csv, {files.job.since[:10]}"
+    assert f"<h1>{title}</h1>" in report
+    assert title[1:] in answer(files.folder, files.job)
+    for words in (files.found.quality.words, f"{files.found.n_solved} were solved"):
+        assert words in report
+        assert words in answer(files.folder, files.job)
     assert files.found.assessment.headline in report
 
 
-def test_the_notebook_runs_beside_the_record(files, monkeypatch, capsys):
-    monkeypatch.chdir(files.folder)
+def test_the_notebook_runs_beside_the_record(files, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    record = called(files.job, "record.json")  # as it is taken away alone
+    assert record == "growth-record.json"
+    (tmp_path / record).write_bytes(files.content("record.json"))
     cells = json.loads(files.content("notebook.ipynb"))["cells"]
     assert "0.63" in "".join(cells[0]["source"])
     seen: dict[str, object] = {}

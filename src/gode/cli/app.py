@@ -35,6 +35,7 @@ COMMANDS = {
     "model": "models",
     "pack": "pack",
     "report": "records",
+    "show": "records",
     "simulate": "records",
     "studio": "studio",
     "train": "models",

@@ -1,4 +1,4 @@
-"""gode report, gode export, gode simulate: a saved record as a page, as a program, or solved again."""
+"""gode show, report, export, simulate: a saved record printed, as a page, as a program, or solved again."""
 
 import json
 import os
@@ -41,6 +41,26 @@ def report_command(record: str, out: Path | None) -> None:
     path = out or (place if os.path.isdir(place) else place.parent) / "report.html"
     found.report(path)
     click.echo(f"written: {path}")
+
+
+@main.command("show")
+@click.argument("record", type=click.Path())
+@click.option("--candidates", is_flag=True, help="Print all laws that the record holds, as a table.")
+def show_command(record: str, candidates: bool) -> None:
+    """Print what RECORD holds, as after the search: the law, how good it is, and its rivals.
+
+    \b
+    Examples:
+      gode show result
+      gode show result --candidates
+    """
+    from gode.cli.results import print_candidates, print_discovery
+
+    found = load_record(record)
+    if candidates:
+        print_candidates(found)
+    else:
+        print_discovery(found, seconds=None)
 
 
 @main.command("export")

@@ -284,6 +284,21 @@ def _quality(found: Discovery) -> str:
     return text
 
 
+def print_candidates(found: Discovery) -> None:
+    """Print all laws that were fitted, the best first."""
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    rows = found.candidate_rows()
+    heads = {"complexity": "size", "misfit": "misfit / noise"}
+    numbers = [name for name in rows[0] if name not in ("law", "criterion")]
+    for name in numbers:
+        table.add_column(heads.get(name, name), justify="right")
+    table.add_column("law", overflow="fold")
+    for row in rows:
+        law = Text(str(row["law"]).replace("; ", "\n"))
+        table.add_row(*(f"{row[name]:.3g}" for name in numbers), law)
+    console().print(table)
+
+
 def _print_front(found: Discovery) -> None:
     rows: list[dict[str, Any]] = [row for row in found.equation_rows if row["why"] != "near tie"]
     front = sorted(rows, key=itemgetter("complexity"))

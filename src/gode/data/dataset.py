@@ -81,6 +81,12 @@ class Limits:
         """Return some of the readings."""
         return Limits(self.t[kept], self.channel[kept], self.low[kept], self.high[kept])
 
+    @classmethod
+    def joined(cls, parts: "Sequence[Limits]") -> "Limits | None":
+        """Return readings one after the other; None where there are none."""
+        names = ("t", "channel", "low", "high")
+        return cls(*(np.concatenate([getattr(p, name) for p in parts]) for name in names)) if parts else None
+
 
 @dataclass(frozen=True)
 class Run:
@@ -144,6 +150,27 @@ class Run:
         limits = self.limits.at(rows[np.maximum(before, 0)])
         return limits if len(limits.t) else None
 
+    def cut(self, n: int) -> "tuple[Run, Run]":
+        """Return the first `n` points, and those after them, whose initial values are unknown."""
+        first, rest = (self._part(rows) for rows in (slice(n), slice(n, None)))
+        return first, replace(rest, initial=np.full_like(self.initial, np.nan))
+
+    def joined(self, rest: "Run") -> "Run":
+        """Return the run with what `cut` took away."""
+        return replace(
+            self,
+            t=np.append(self.t, rest.t),
+            observed=np.hstack([self.observed, rest.observed]),
+            inputs={name: _joined_input(given, rest.inputs[name]) for name, given in self.inputs.items()},
+            limits=Limits.joined([each.limits for each in (self, rest) if each.limits is not None]),
+            sd=None if self.sd is None or rest.sd is None else np.hstack([self.sd, rest.sd]),
+        )
+
+    def _part(self, rows: slice) -> "Run":
+        """Return some of the points with the samples of inputs at these."""
+        inputs = {k: v[rows] if isinstance(v, np.ndarray) else v for k, v in self.inputs.items()}
+        return replace(self.at(rows), inputs=inputs)
+
     def is_measured(self, state: int) -> bool:
         """Tell whether there are readings of a state or of its derivatives."""
         return bool(np.isfinite(self.observed[3 * state : 3 * state + 3]).any())
@@ -167,6 +194,12 @@ class Run:
         }
 
 
+def _joined_input(first: Input, rest: Input) -> Input:
+    """Return an input over a run and what was cut from it: samples one after the other, else as it was."""
+    both = isinstance(first, np.ndarray) and isinstance(rest, np.ndarray)
+    return np.append(first, rest) if both else first  # type: ignore[arg-type]
+
+
 @dataclass(frozen=True)
 class Dataset:
     """Runs of one system; all have the same states and inputs."""
@@ -179,6 +212,7 @@ class Dataset:
     states: tuple[str, ...] = STATES
     edits: tuple[str, ...] = ()  # what was changed after reading, for display
     keep_outliers: bool = False  # whether readings far from all others are fitted, too
+    held: tuple[Run, ...] = ()  # the end of each run where it was held back as a test; see `hold_back`
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -210,7 +244,33 @@ class Dataset:
     def of_runs(self, chosen: Sequence[int]) -> "Dataset":
         """Return some of the runs alone."""
         names = tuple(self.names[i] for i in chosen) if self.names else ()
-        return replace(self, runs=tuple(self.runs[i] for i in chosen), names=names)
+        held = tuple(self.held[i] for i in chosen) if self.held else ()
+        return replace(self, runs=tuple(self.runs[i] for i in chosen), names=names, held=held)
+
+    def hold_back(self, share: float) -> "Dataset":
+        """Return the data with this share of the time of each run, at its end, held back as a test.
+
+        Raises:
+            DataError: if a run is left with too few readings.
+        """
+        first, rest = [], []
+        for i, run in enumerate(self.runs):
+            n = int(np.searchsorted(run.t, run.t[0] + (1 - share) * np.ptp(run.t), side="right"))
+            if n < MIN_POINTS:
+                where = f"{self.name_of(i)}: " if len(self.runs) > 1 else ""
+                raise DataError(
+                    f"{where}holding back {100 * share:g} % leaves {n} of {run.n_points} times to fit; at "
+                    f"least {MIN_POINTS} are needed, so hold back less"
+                )
+            parts = run.cut(n)
+            first.append(parts[0])
+            rest.append(parts[1])
+        return replace(self, runs=tuple(first), held=tuple(rest))
+
+    def with_held(self) -> "Dataset":
+        """Return the data with what was held back in its runs."""
+        pairs = zip(self.runs, self.held, strict=True)
+        return replace(self, runs=tuple(run.joined(rest) for run, rest in pairs), held=())
 
     @property
     def n_observed(self) -> int:

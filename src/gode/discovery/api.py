@@ -24,6 +24,8 @@ from gode.discovery.framing import (
     with_formulas,
 )
 from gode.discovery.given import fit_known
+from gode.discovery.held_back import best_foretold_first, remark_on_ranking
+from gode.discovery.hidden import better_number, filled_in, with_hidden
 from gode.discovery.inputs import with_held_input
 from gode.discovery.notebook import shown_in_notebook
 from gode.discovery.options import Options, chosen_options
@@ -38,11 +40,12 @@ from gode.discovery.ranking import (
 from gode.discovery.result import Discovery
 from gode.equation.frame import split_equations
 from gode.equation.system import written_states
-from gode.errors import DataError, GodeError
+from gode.errors import ConfigError, DataError, GodeError
 from gode.fitting.prepare import inputs_seen, prepare
 from gode.fitting.shooting import shoot
 from gode.model import LatentSpace, Listing, load_model
 from gode.options.calls import completed, takes_options
+from gode.options.checks import AUTO, MOST_HIDDEN
 from gode.options.table import DiscoverOptions
 from gode.search.archive import Step
 from gode.search.explore import spaces_of
@@ -86,8 +89,10 @@ def better_order(
 
 
 def _best(found: Sequence[Discovery], n_tried: int) -> Discovery:
-    """Return the discovery with the least criterion, and a remark on it."""
-    scores = _criteria(found)
+    """Return the discovery with the least criterion, or that foretells best, and a remark on it."""
+    tests = [one.quality.forecast for one in found]
+    held = [np.inf if test is None else test.misfit for test in tests]
+    scores = np.array(held) if tests[0] is not None else _criteria(found)
     best = int(np.argmin(scores))
     return replace(
         found[best],
@@ -106,6 +111,9 @@ def _remark(found: Sequence[Discovery], n_tried: int, scores: Float, best: int) 
     other = float(np.min(np.delete(scores, best)))
     if not np.isfinite(other):
         return f"orders {tried} were tried: order {order} was taken, the other has no solution"
+    if found[best].prepared.dataset.held:
+        told = f"{scores[best]:.3g} against {other:.3g} times the noise"
+        return f"orders {tried} were tried: order {order} foretells better what was held back, {told}"
     gap = other - float(scores[best])
     better = f"order {order} explains the data better, by {gap:.3g} units of the criterion"
     return f"orders {tried} were tried: {better}"
@@ -206,17 +214,25 @@ def discover_in(
     Args:
         memo: what is known of the fits from an earlier, unfinished call; it is filled as the work goes on.
     """
+    if options.hidden == AUTO:
+        search = partial(_with_so_many_hidden, dataset, options, n_jobs=n_jobs, on_step=on_step, memo=memo)
+        return better_number(search)
+    dataset = with_hidden(dataset, options.hidden)
+    if options.hold_out is not None:
+        if dataset.held:
+            raise ConfigError("hold_out= and an edit both hold back a part of the data; give one of them")
+        dataset = dataset.hold_back(options.hold_out)
     options = replace(options, known=at_rest(options.known, dataset, options.order))
     tasks, tell = options.settings(dataset), on_step and named_steps(on_step, dataset)
     given = frame_of(options.known, dataset) if options.known.frame else None
     check_names(options.individual, given.parameters if given else ())
     if given is not None and not given.functions:
         return fit_known(dataset, options.known, individual=options.individual)
-    if dataset.hidden:
+    if given is not None and dataset.hidden:
         name = dataset.states[dataset.hidden[0]]
         raise DataError(
-            f"{name} is never observed; leave it out, or measure it. Where the equations are known, gode.fit "
-            "finds their constants and the curve of a state that was not measured"
+            f"{name} is never observed, and unknown functions of a frame are sought where all states are "
+            "measured; leave frame= out and give hidden=, or write whole equations for gode.fit"
         )
     for settings in tasks:
         check_start(settings, dataset.inputs)
@@ -228,6 +244,22 @@ def discover_in(
     if found.timed_out:
         found = replace(found, remarks=(options.told_of_time(interrupts.spent), *found.remarks))
     return found
+
+
+def _with_so_many_hidden(
+    dataset: Dataset,
+    options: Options,
+    number: int,
+    *,
+    n_jobs: int,
+    on_step: Callable[[Step], None] | None,
+    memo: MutableMapping[Start, Candidate | None] | None,
+) -> Discovery:
+    """Return what is found with so many hidden states in a share of the time; without any, of both orders."""
+    limit = None if options.max_seconds is None else options.max_seconds / (MOST_HIDDEN + 1)
+    order = AUTO if number == 0 and options.order == 1 and not options.known.frame else options.order
+    of_number = replace(options, hidden=number, order=order, max_seconds=limit)
+    return discover_in(dataset, of_number, n_jobs=n_jobs, on_step=on_step, memo=memo)
 
 
 def _other_order(
@@ -288,15 +320,20 @@ def _search(
     if not found.candidates:
         raise DataError(UNSOLVED)
     order = plainest_first(found.candidates, prepared, settings.selection)
+    by_criterion = order[0]
+    if settings.hold_out is not None:
+        order = best_foretold_first(order, prepared)
     candidates = with_error_bars(order, prepared, settings)
     timed_out = interrupted and interrupts.timed_out
     stopped = interrupted and not timed_out
     remarks = [
+        *remark_on_ranking(candidates[0], by_criterion),
         *remark_on_part(candidates[0], prepared),
         *remark_on_errors(candidates[0], prepared),
         *([] if interrupted else search.assumed(leaders[0])),
         *preferred(candidates, settings),
     ]
+    prepared = filled_in(candidates[0], prepared, settings)
     flags = stopped, found.supported, timed_out
     return Discovery(candidates, prepared, settings, archive.n_fitted, *flags, remarks=tuple(remarks))
 

@@ -26,6 +26,7 @@ from gode.discovery.framing import (
     read_frame,
     with_formulas,
 )
+from gode.discovery.hidden import filled_in
 from gode.discovery.identifiability import undetermined
 from gode.discovery.inputs import with_held_input
 from gode.discovery.ranking import remark_on_errors, remark_on_part, with_error_bars
@@ -43,7 +44,7 @@ from gode.errors import DataError, EquationError
 from gode.fitting import ConstantsConfig, fit_constants
 from gode.fitting.multistart import Minimum, minima
 from gode.fitting.population import CHOSEN
-from gode.fitting.prepare import Prepared, along, assemble, prepare, view
+from gode.fitting.prepare import Prepared, prepare, view
 from gode.fitting.problem import is_resolved
 from gode.fitting.shooting import start_error
 from gode.fitting.target import Target, shorter
@@ -235,8 +236,7 @@ def _best_fit(dataset: Dataset, skeleton: LawSkeleton, settings: Settings) -> Di
         best = [with_common(best[0], fit, prepared.floor, settings.selection)]
     if not best:
         raise DataError(f"{skeleton} cannot be fitted to these data: its solution diverges")
-    if dataset.hidden:
-        prepared = _with_hidden_curves(best[0], prepared, settings)
+    prepared = filled_in(best[0], prepared, settings)
     told = [*remark_on_part(best[0], prepared), *remark_on_errors(best[0], prepared)]
     open_ones = undetermined(best[0], prepared, settings.shooting)
     told += [str(each) for each in open_ones] or _as_good(best[0], reached)
@@ -310,26 +310,6 @@ def _as_good(best: Candidate, reached: Sequence[Minimum]) -> list[str]:
             told = ", ".join(f"{p.name} = {x:.4g}" for p, x in zip(named, other.constants, strict=True))
             return [f"these data are explained as well by {told}; bounds choose between the two"]
     return []
-
-
-def _with_hidden_curves(found: Candidate, prepared: Prepared, settings: Settings) -> Prepared:
-    """Return the data with the curves of hidden states as the fitted law has them."""
-    laws = [found.law_of(i) for i in range(len(found.initial))]
-    smooths = along(prepared, laws, found.initial)
-    if smooths is None:
-        return prepared
-    hidden = [3 * s + k for s in prepared.dataset.hidden for k in range(3)]
-    for smooth, solved in zip(prepared.smooths, smooths, strict=True):
-        smooth.values[hidden] = solved.values[hidden]
-    fitted, floor = prepared.whole.dataset, settings.selection.floor
-    return assemble(
-        prepared.dataset,
-        fitted,
-        prepared.smooths,
-        settings.order,
-        floor,
-        individual=bool(settings.individual),
-    )
 
 
 def _start_of_each(skeleton: Skeleton, prepared: Prepared, settings: Settings) -> Start:

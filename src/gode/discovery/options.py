@@ -28,6 +28,7 @@ class Options(Choices):
     order: int | Literal["auto"] = 1
     grammar: str | None = None
     max_seconds: float | None = None
+    hidden: int | str | tuple[str, ...] = 0  # how many states were not measured, auto, or their names
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -5,7 +5,7 @@ verdict and words from here, so that they cannot contradict each other.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 
@@ -13,6 +13,7 @@ import numpy as np
 
 from gode.arrays import Float
 from gode.data.columns import STATES, channel_names
+from gode.discovery.held_back import Forecast, forecast_of
 from gode.discovery.ranking import same_function
 from gode.discovery.residuals import Channel, channels, sample_weights
 from gode.discovery.simulate import Scenario, simulate
@@ -58,6 +59,7 @@ class Quality:
     complete: bool  # Whether the equation has a solution along all of the data.
     assumed: tuple[str, ...] = ()  # Initial values that were taken for granted, such as u(0) = 0.
     states: tuple[str, ...] = STATES
+    forecast: Forecast | None = None  # On what was held back, if anything was.
 
     @cached_property
     def misfit(self) -> float:
@@ -86,7 +88,8 @@ class Quality:
         if not self.complete or any(_is_poor(c) for c in self.channels):
             return Verdict.POOR
         fine = all(c.negligible or (c.white and c.misfit <= POOR_MISFIT) for c in self.channels)
-        return Verdict.GOOD if fine else Verdict.PATTERN
+        foretold = self.forecast is None or not self.forecast.is_failed
+        return Verdict.GOOD if fine and foretold else Verdict.PATTERN
 
     @cached_property
     def follows(self) -> bool:
@@ -108,7 +111,11 @@ class Quality:
 
     @property
     def words(self) -> str:
-        """The verdict in a sentence."""
+        """The verdict in a sentence, and in another one how the law does on what was held back."""
+        return f"{self._fit_words} {self.forecast.words}" if self.forecast else self._fit_words
+
+    @property
+    def _fit_words(self) -> str:
         if self.verdict is Verdict.UNSUPPORTED and not self.follows:
             left = f"{self._left_words()}, and " if self.complete else ""
             return (
@@ -123,6 +130,8 @@ class Quality:
             return "The fit is poor: the equation has no solution along all of the data."
         if self.verdict is Verdict.POOR:
             return f"The fit is poor: {self._left_words()}."
+        if all(c.negligible or (c.white and c.misfit <= POOR_MISFIT) for c in self.channels):
+            return "The equation follows the data that it was fitted to as closely as the noise allows."
         return f"The equation follows the data, but not all of them: {self._left_words()}."
 
     def _left_words(self) -> str:
@@ -236,7 +245,8 @@ def quality_of(candidate: Candidate, prepared: Prepared, *, supported: bool) -> 
     complete = sum(c.n for c in fitted) == sum(int(np.isfinite(run.observed).sum()) for run in runs)
     averaged = max(round(float(np.median(run.roots)) ** 2) for run in runs)
     assumed = _assumed_initial_values(candidate, prepared)
-    return Quality(fitted, averaged, supported, complete, assumed, prepared.dataset.states)
+    found = Quality(fitted, averaged, supported, complete, assumed, prepared.dataset.states)
+    return replace(found, forecast=forecast_of(candidate, prepared, found.noise))
 
 
 def misfit_of(candidate: Candidate, prepared: Prepared, noise: Float) -> float:

@@ -26,7 +26,6 @@ from gode.fitting.prepare import Prepared, input_values, is_plain, view
 from gode.fitting.shooting import Shot, shoot
 from gode.fitting.target import Target, state_places
 from gode.search.settings import Settings
-from gode.search.templates import law_of
 from gode.selection import Candidate
 from gode.solve import solve
 
@@ -170,7 +169,7 @@ class Refits:
         seen = view(self.prepared, state_index, order, self.settings.selection.floor)
         for fitted in _cheap_fits(equations[state_index].skeleton, seen):
             equations[state_index] = fitted
-            yield fitted if len(equations) == 1 else law_of(self.prepared.dataset, equations)
+            yield _law_of(equations, law)
 
     def values_of(self, state_index: int) -> Float:
         """Return the smoothed values of a state in all runs."""
@@ -484,10 +483,18 @@ def with_term(law: Law, state_index: int, term: str) -> Law | None:
     except EquationError:  # The equation is too long, or no sum.
         return None
     equations[state_index] = wider
+    return _law_of(equations, law)
+
+
+def _law_of(equations: Sequence[Equation], like: Law) -> Law:
+    """Return the law of changed equations; constants that had names are free ones."""
     if len(equations) == 1:
-        return wider
-    skeleton = SystemSkeleton(law.states, tuple(e.skeleton for e in equations), law.skeleton.inputs)
-    return System(skeleton, tuple(c for e in equations for c in e.constants))
+        return equations[0]
+    parts = tuple(Skeleton(e.skeleton.tree) for e in equations)
+    return System(
+        SystemSkeleton(like.states, parts, like.skeleton.inputs),
+        tuple(c for e in equations for c in e.constants),
+    )
 
 
 def _pieces(refits: Refits) -> Iterator[Remedy]:

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 from gode.arrays import Float
 from gode.data.dataset import column_units
 from gode.data.doses import make_doses
+from gode.discovery.candidates import Candidates, table_of
 from gode.discovery.constants import (
     Constant,
     constants_of,
@@ -29,6 +30,7 @@ from gode.discovery.constants import (
     shared_words,
 )
 from gode.discovery.framing import by_columns, with_called
+from gode.discovery.held_back import forecast_of
 from gode.discovery.identifiability import profile, with_intervals
 from gode.discovery.invariants import potential_text
 from gode.discovery.natural_forms import natural_constants
@@ -198,7 +200,7 @@ class Finding:
 class Discovery:
     """The equation found, its rivals, the data and the settings."""
 
-    candidates: Sequence[Candidate]  # the best first
+    candidates: Sequence[Candidate]  # the best first; a table where they are shown
     prepared: Prepared
     settings: Settings
     n_fitted: int
@@ -210,7 +212,8 @@ class Discovery:
     solved: int = 0  # equations solved along the data, where a record keeps only some of them
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "candidates", with_called(self.candidates, self.prepared.dataset))
+        laws = with_called(self.candidates, self.prepared.dataset)
+        object.__setattr__(self, "candidates", Candidates(laws, self.candidate_rows))
 
     @property
     def order(self) -> Sequence[Candidate]:
@@ -302,7 +305,7 @@ class Discovery:
     @cached_property
     def equations(self) -> pd.DataFrame:
         """The front of accuracy against complexity and the near ties, the best first."""
-        return _table(self.equation_rows)
+        return table_of(self.equation_rows)
 
     @cached_property
     def equation_rows(self) -> list[dict[str, object]]:
@@ -310,11 +313,7 @@ class Discovery:
 
         The probability is that if one of the candidates is right, NaN where none explains the data.
         """
-        config, floor = self.settings.selection, self.prepared.floor
-        chances = dict.fromkeys(map(id, self.candidates), np.nan)
-        if self.assessment.probability is not None:
-            found = probabilities(self.candidates, config, floor).tolist()
-            chances = {id(c): p for c, p in zip(self.candidates, found, strict=True)}
+        chances = self._chances()
         near = {id(c) for c in self.assessment.near}
         on_front = {id(c) for c in front(self.candidates)}
         least = min(c.criterion for c in self.candidates)
@@ -335,6 +334,33 @@ class Discovery:
                 }
             )
         return rows
+
+    def candidate_rows(self) -> list[dict[str, object]]:
+        """Return the rows of the table of all candidates."""
+        chances, least = self._chances(), min(c.criterion for c in self.candidates)
+        noise = self.quality.misfit / self.candidates[0].rms  # from that of smoothing to that of residuals
+        rows: list[dict[str, object]] = []
+        for c in self.candidates:
+            test = forecast_of(c, self.prepared, self.noise)
+            rows.append(
+                {
+                    "law": "; ".join(Finding(c).lines()),
+                    "complexity": c.complexity,
+                    "misfit": c.rms * noise,
+                    "criterion": c.criterion - least,
+                    "probability": chances[id(c)],
+                    **({} if test is None else {"held back": test.misfit}),
+                }
+            )
+        return rows
+
+    def _chances(self) -> dict[int, float]:
+        """Return the probability of each candidate if one is right; NaN where none explains the data."""
+        if self.assessment.probability is None:
+            return dict.fromkeys(map(id, self.candidates), np.nan)
+        config, floor = self.settings.selection, self.prepared.floor
+        found = probabilities(self.candidates, config, floor).tolist()
+        return {id(c): p for c, p in zip(self.candidates, found, strict=True)}
 
     @property
     def run_rows(self) -> list[dict[str, object]]:
@@ -363,7 +389,7 @@ class Discovery:
 
         They are called as in `equation.lines_per_run()`; without such constants the table has no columns.
         """
-        return _table(self.run_rows).set_index("run")
+        return table_of(self.run_rows).set_index("run")
 
     @cached_property
     def population(self) -> pd.DataFrame:
@@ -371,7 +397,7 @@ class Discovery:
 
         The deviation is that of the individuals: the errors of their estimates are taken out.
         """
-        return _table(self.population_rows, ["constant", "mean", "error", "spread"]).set_index("constant")
+        return table_of(self.population_rows, ["constant", "mean", "error", "spread"]).set_index("constant")
 
     def simulate(
         self,
@@ -548,10 +574,3 @@ class Discovery:
         from gode.report.page import notebook_summary
 
         return notebook_summary(self)
-
-
-def _table(rows: Sequence[Mapping[str, object]], columns: list[str] | None = None) -> pd.DataFrame:
-    """Return rows as a table; pandas is imported for the first one, as most discoveries need none."""
-    import pandas as pd
-
-    return pd.DataFrame(rows, columns=columns)

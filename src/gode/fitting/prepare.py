@@ -103,7 +103,7 @@ def assemble(
     individual: bool = False,
 ) -> Prepared:
     """Set up the problems of this order on smoothed runs; readings far from the curves are not fitted."""
-    fitted = without_outliers(fitted, smooths)
+    fitted = replace(without_outliers(fitted, smooths), held=())  # no fit looks at what was held back
     noise = noise_levels(fitted, smooths)
     weights = np.where(np.isfinite(noise), 1.0 / np.where(np.isfinite(noise), noise, 1.0), 0.0)
     profiles = noise_profiles(fitted, smooths, noise)

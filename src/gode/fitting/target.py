@@ -164,7 +164,7 @@ def _enough(run: Run) -> int:
 
 def _first_points(target: Target, sizes: Sequence[int]) -> Target:
     """Return the target with the first points of each run."""
-    cut = tuple(_cut(run, n) for run, n in zip(target.dataset.runs, sizes, strict=True))
+    cut = tuple(run.cut(n)[0] for run, n in zip(target.dataset.runs, sizes, strict=True))
     guides = tuple(guide[:, :n] for guide, n in zip(target.guides, sizes, strict=True))
     profiles = tuple(profile[:, :n] for profile, n in zip(target.profiles, sizes, strict=False))
     return replace(target, dataset=replace(target.dataset, runs=cut), guides=guides, profiles=profiles)
@@ -176,13 +176,3 @@ def _varied_length(signal: Float, most: int) -> int:
     while n < last and np.std(signal[:n]) < VARIED * np.std(signal):
         n *= 2
     return min(n, last)
-
-
-def _cut(run: Run, n: int) -> Run:
-    inputs = {k: v[:n] if isinstance(v, np.ndarray) else v for k, v in run.inputs.items()}
-    counts = None if run.counts is None else run.counts[:n]
-    limits = run.limits_at(slice(n))
-    sd = None if run.sd is None else run.sd[:, :n]
-    return replace(
-        run, t=run.t[:n], observed=run.observed[:, :n], inputs=inputs, counts=counts, limits=limits, sd=sd
-    )

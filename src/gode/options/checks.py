@@ -12,6 +12,7 @@ from gode.errors import ConfigError
 T = TypeVar("T")
 AUTO: Final = "auto"  # the order that explains the data better
 ORDERS = (1, 2)
+MOST_HIDDEN = 2  # So many states that were not measured can be sought.
 
 
 def checked_order(value: object) -> object:
@@ -37,12 +38,36 @@ def checked_seconds(value: object) -> object:
     return value
 
 
+def checked_share(value: object) -> object:
+    """Return the share of each record that is held back; None is nothing."""
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
+    if value is not None and not (is_number and 0 < value < 1):  # type: ignore[operator]
+        raise ConfigError(f"hold_out must be a share of each record such as 0.2, got {value!r}")
+    return value
+
+
 def checked_seed(value: object) -> object:
     """Return the seed."""
     seed = plain(value)
     if whole(seed) < 0:
         raise ConfigError(f"seed must be a whole number from 0 on, got {seed!r}")
     return seed
+
+
+def checked_hidden(value: object) -> int | str | tuple[str, ...]:
+    """Return how many states are sought that were not measured: a number, auto, or their names."""
+    number = plain(value)
+    if value is None or value is False or number == 0:
+        return 0
+    if value == AUTO or (isinstance(number, int) and whole(number) in range(1, MOST_HIDDEN + 1)):
+        return number  # type: ignore[return-value]
+    names = (value,) if isinstance(value, str) else tuple(value) if isinstance(value, Iterable) else ()
+    if not 0 < len(names) <= MOST_HIDDEN or not all(isinstance(name, str) for name in names):
+        raise ConfigError(
+            f"hidden must be a number of states from 0 to {MOST_HIDDEN}, '{AUTO}', or their names such as "
+            f"['w'], got {value!r}"
+        )
+    return names
 
 
 def checked_words(value: object) -> tuple[str, ...]:

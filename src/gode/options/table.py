@@ -21,10 +21,12 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypedDict
 from gode.choices import EffortName, Preset
 from gode.options.checks import (
     AUTO,
+    checked_hidden,
     checked_order,
     checked_preset,
     checked_seconds,
     checked_seed,
+    checked_share,
     checked_words,
     plain,
 )
@@ -35,6 +37,8 @@ from gode.options.texts import (
     fixed_values,
     formulas_of,
     frame_text,
+    hidden_of,
+    hidden_text,
     individual_of,
     individual_text,
     order_of,
@@ -335,6 +339,27 @@ class Searching(TypedDict, total=False):
             place=Place(Group.LAW, "The law keeps", input=Input.CHECKS),  # the engine's table of assumptions
         ),
     ]
+    hidden: Annotated[
+        "int | Literal['auto'] | Sequence[str]",
+        Option(
+            help="how many states act that were not measured, 0, 1 or 2, or their names; auto compares all "
+            "three by the criterion, also with laws of second order. A hidden state is scaled so that it "
+            "enters the equation of a measured one with the factor one.",
+            default=0,
+            check=checked_hidden,
+            flag="--hidden",
+            metavar="N|auto|NAME,...",
+            said="States that no column measures: their number, their names, or auto to compare 0, 1 and 2.",
+            read=hidden_of,
+            text=hidden_text,
+            place=Place(
+                Group.LAW,
+                "Quantities that act but were not measured",
+                "Their number, names such as w, or auto to compare none, one and two; empty for none.",
+                choices=(("1", "one"), ("2", "two"), (AUTO, "compare none, one and two")),
+            ),
+        ),
+    ]
     start: Annotated[
         "str | None",
         Option(
@@ -399,6 +424,25 @@ class Searching(TypedDict, total=False):
                 Group.SEARCH,
                 "End after this many seconds",
                 "With the best so far; empty for no limit.",
+            ),
+        ),
+    ]
+    hold_out: Annotated[
+        "float | None",
+        Option(
+            help="the share of each record, at its end, that is held back from the fits, as 0.2: laws are "
+            "ranked by how well they foretell it, and the verdict tells how well that is.",
+            check=checked_share,
+            flag="--hold-out",
+            takes=Takes.NUMBER,
+            least=0,
+            metavar="SHARE",
+            of_each_record=True,
+            said="Hold back the end of each record, as 0.2 of it, and rank laws by how they foretell it.",
+            place=Place(
+                Group.SEARCH,
+                "Rank by the end of each record",
+                "The share of its time that is held back from the fits, as 0.2; empty for none.",
             ),
         ),
     ]

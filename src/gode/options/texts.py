@@ -63,6 +63,19 @@ def individual_text(value: object) -> list[str]:
     return [ALL] if value is True else [value if isinstance(value, str) else ",".join(_texts(value))]
 
 
+def hidden_of(text: str | None) -> int | str | list[str]:
+    """Return how many hidden states --hidden asks for, or their names, as an argument of Python."""
+    word = (text or "0").strip()
+    if word.lstrip("-").isdecimal():
+        return int(word)
+    return word if word == "auto" else [name.strip() for name in word.split(",")]
+
+
+def hidden_text(value: object) -> list[str]:
+    """Return the number or the names of hidden states as the word after --hidden."""
+    return [str(value) if isinstance(value, int | str) else ",".join(_texts(value))]
+
+
 def frame_text(value: object) -> list[str]:
     """Return a frame as the word after --frame."""
     return [value if isinstance(value, str) else "; ".join(_texts(value))]

@@ -2,7 +2,6 @@
 
 import re
 from base64 import b64encode
-from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from os import PathLike
 from pathlib import Path
@@ -13,7 +12,6 @@ from gode.files import make_folder, replacing
 from gode.report.figures import INK, Figure, to_png, to_svg
 from gode.report.plots import Plots
 from gode.report.sections import Sections
-from gode.report.spec import Plot
 from gode.templates import Markup, render, text_of
 
 TEMPLATES = "gode/report/templates"
@@ -41,14 +39,8 @@ def write_page(
     return target
 
 
-def discovery_page(
-    discovery: Discovery, *, title: str, more: Mapping[str, tuple[str, Sequence[Plot]]] | None = None
-) -> str:
-    """Return the page as text.
-
-    Args:
-        more: further sections after data and solution by their titles, each with its words and plots.
-    """
+def discovery_page(discovery: Discovery, *, title: str) -> str:
+    """Return the page as text."""
     return page(
         f"{TEMPLATES}/report.html",
         title=title,
@@ -56,7 +48,6 @@ def discovery_page(
         style=text_of(f"{TEMPLATES}/plot.css"),
         failed=discovery.quality.verdict.is_failure,
         s=Sections(discovery, Plots(discovery, budget=BUDGET), picture),
-        more=more or {},
     )
 
 

@@ -130,6 +130,27 @@ class Plots:
         traces += self._prediction(channel) if alone else []
         return self._over_time(f"Data and solution: {channel.shown}", channel, traces, legend=True)
 
+    def held_back(self) -> list[Plot]:
+        """Return what was held back with the solution, a plot for each channel; none where nothing was."""
+        return [self._held_back_of(channel) for channel in self.measured] if self.dataset.held else []
+
+    def _held_back_of(self, channel: Channel) -> Plot:
+        found, dataset = self.discovery, self.dataset
+        whole = replace(found.prepared, dataset=dataset.with_held())
+        place = 3 * dataset.states.index(channel.state) + channel.name.count("'")
+        traces = []
+        for i, (first, rest) in enumerate(zip(dataset.runs, dataset.held, strict=True)):
+            run = whole.dataset.runs[i]
+            solved = simulate(found.candidates[0], whole, Scenario(run.t, run=i)).values[place]
+            names = ("seen", "held back", "equation") if i == 0 else ("", "", "")
+            of_run = i if len(dataset.runs) > 1 else None
+            traces += [
+                Trace(Kind.POINTS, names[0], first.t, first.observed[place], colour=BLUE, run=of_run),
+                Trace(Kind.POINTS, names[1], rest.t, rest.observed[place], colour=GREEN, run=of_run),
+                Trace(Kind.LINE, names[2], run.t, solved, colour=ORANGE, run=of_run),
+            ]
+        return self._over_time(f"Held back: {channel.shown}", channel, traces, legend=True)
+
     def fit_by_run(self, channel: Channel) -> list[Plot]:
         """Return a plot for each run of a channel, or of many runs for those with the largest residuals."""
         out = []

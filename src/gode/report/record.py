@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -86,7 +87,8 @@ def record_of(discovery: Discovery) -> dict[str, Json]:
         **({} if plain else {"states": encode(dataset.states)}),
         **({"edits": encode(dataset.edits)} if dataset.edits else {}),
         **({"keep_outliers": True} if dataset.keep_outliers else {}),
-        "runs": [_run_json(run) for run in dataset.runs],
+        "runs": [_run_json(run) for run in (dataset.with_held() if dataset.held else dataset).runs],
+        **({"held": [run.n_points for run in dataset.held]} if dataset.held else {}),  # at the end of each
         "smooths": [encode(smooth) for smooth in discovery.prepared.smooths],
         "candidates": [encode(c) for c in discovery.candidates if id(c) in kept],
         "n_fitted": discovery.n_fitted,
@@ -115,7 +117,8 @@ def discovery_of(data: object) -> Discovery:
     check_value("record", "remarks", edits, "edits")
     kept = decode(bool, data.get("keep_outliers", False), "keep_outliers")
     labels = by_column(_labels(member(data, "labels", "record")), states, tuple(runs[0].inputs))
-    dataset = Dataset(runs, labels, _names(data, len(runs)), states, edits, kept)
+    runs, held = _cut(runs, decode(tuple[int, ...], data.get("held", []), "held"))
+    dataset = Dataset(runs, labels, _names(data, len(runs)), states, edits, kept, held)
     fitted = condensed(dataset) if settings.preset == Preset.DEFAULT else dataset
     smooths = tuple(
         resampled(_smooth(s, (run, raw), states, f"smooths[{i}]"), run.t)
@@ -219,6 +222,17 @@ def _states(data: object) -> tuple[str, ...]:
     if states != STATES:
         check_names(states, "state")
     return states
+
+
+def _cut(runs: tuple[Run, ...], held: Sequence[int]) -> tuple[tuple[Run, ...], tuple[Run, ...]]:
+    """Return what was fitted of each run, and the points at its end that were held back, if any were."""
+    if not held:
+        return runs, ()
+    fits = len(held) == len(runs)
+    if not fits or not all(0 < n < run.n_points for run, n in zip(runs, held, strict=True)):
+        raise FileError(f"held must have the number of points held back of each of {len(runs)} runs")
+    pairs = [run.cut(run.n_points - n) for run, n in zip(runs, held, strict=True)]
+    return tuple(first for first, _ in pairs), tuple(rest for _, rest in pairs)
 
 
 def _run_json(run: Run) -> Json:

@@ -39,7 +39,7 @@ def python_call(discovery: Discovery) -> str:
     comment += "".join(f"# after this edit: {edit!r}\n" for edit in dataset.edits)
     given = [first if name == "u" else f"{name}={name}" for name in _observed(discovery)]
     own = called(dataset)
-    states = [own.get(state, state) for state in dataset.states]
+    states = [own.get(state, state) for state in _named_states(discovery)]
     given += [f"names={states!r}"] if states != ["u"] else []
     given += ["sd=sd"] if any(run.sd is not None for run in dataset.runs) else []
     if dataset.inputs:
@@ -103,6 +103,13 @@ def _words(option: Option, value: object) -> list[str]:
     return [word for text in texts for word in (option.flag, str(text))]
 
 
+def _named_states(discovery: Discovery) -> list[str]:
+    """Return the states that data are given for; equations that are given name the hidden ones, too."""
+    dataset = discovery.prepared.dataset
+    hidden = dataset.hidden if discovery.settings.grammar else ()
+    return [state for s, state in enumerate(dataset.states) if s not in hidden]
+
+
 def _equations(discovery: Discovery) -> list[str]:
     """Return the equations that were fitted, as they were given."""
     given = [text.strip() for text in discovery.settings.known.frame]
@@ -120,7 +127,7 @@ def _columns(discovery: Discovery) -> dict[str, str]:
             columns["force"] = _force_formula(discovery) or columns.get("force", "force")
         return columns if len(dataset.inputs) < 2 else {**columns, "force": _forces(discovery)}
     for option, primes in (("states", ""), ("velocity", "'"), ("acceleration", "''")):
-        names = [state + primes for state in dataset.states]
+        names = [state + primes for state in _named_states(discovery)]
         if {*names} & {*dataset.channels}:
             columns[option] = ",".join(_column(dataset, name, option == "states") for name in names)
     return {**columns, "force": _forces(discovery)} if dataset.inputs else columns
@@ -226,6 +233,7 @@ def _options(discovery: Discovery) -> dict[str, object]:
         "grammar": _grammar(discovery),
         "order": AUTO if settings.share < 1 else settings.order,
         "individual": _individual(discovery) if settings.individual else False,
+        "hidden": [dataset.states[s] for s in dataset.hidden] or 0,
         "frame": "; ".join(settings.known.frame) or None,
         "fixed": dict(settings.known.fixed),
         "units": dict(settings.known.units),

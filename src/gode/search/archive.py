@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequenc
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from math import nan
+from types import MappingProxyType
 
 from gode.equation import Law
 from gode.fitting.prepare import Prepared
@@ -179,18 +180,20 @@ class Archive:
         stage: Stage,
         initial: Initial = (),
         each: Mapping[Key, Initial] | None = None,
+        starts: Mapping[Key, Initial] | None = None,
     ) -> None:
         """Fit equations to the trajectory from their constants, each skeleton once.
 
         Args:
             initial: (runs, sum of orders) values to start from; by default the smoothed ones.
             each: constants of each run to start from, where these have their own.
+            starts: values to start from, where laws have their own.
         """
         fresh: dict[Key, Law] = {}
         for equation in several:
             if equation.skeleton.key not in self.candidates:
                 fresh.setdefault(equation.skeleton.key, equation)
-        self._solve_into(self.candidates, list(fresh.values()), stage, initial, each)
+        self._solve_into(self.candidates, list(fresh.values()), stage, initial, each, starts or {})
 
     def improve(self, several: Iterable[Law], stage: Stage) -> None:
         """Complete the fit of equations, also where it is far from the data; keep what gets better."""
@@ -260,11 +263,18 @@ class Archive:
         stage: Stage,
         initial: Initial = (),
         each: Mapping[Key, Initial] | None = None,
+        own: Mapping[Key, Initial] = MappingProxyType({}),
     ) -> None:
         runs = len(self.target.dataset.runs)
         rows = {key: own for key, own in (each or {}).items() if len(own) == runs}
         starts = [
-            Start(law, self.whole, view=self.view, initial=initial, each=rows.get(law.skeleton.key, ()))
+            Start(
+                law,
+                self.whole,
+                view=self.view,
+                initial=own.get(law.skeleton.key, initial),
+                each=rows.get(law.skeleton.key, ()),
+            )
             for law in several
         ]
         found.update({s.equation.skeleton.key: self.memo[s] for s in starts if s in self.memo})

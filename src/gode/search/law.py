@@ -27,6 +27,7 @@ from gode.search.archive import Archive, Initial, Key, Stage, Step
 from gode.search.assumptions import REST, keeps, satisfies, told
 from gode.search.cheap import sought
 from gode.search.explore import Region, explore, make_regions, plainest, score_sums
+from gode.search.hidden import HiddenSearch
 from gode.search.interrupts import Interrupts
 from gode.search.refine import Search, better_rows, better_start, good_neighbours, refine
 from gode.search.settings import Settings
@@ -218,7 +219,9 @@ class LawSearch:
 
     def run(self, rng: np.random.Generator) -> None:
         """Search until the effort is spent."""
-        if self.single:
+        if self.prepared.dataset.hidden:
+            HiddenSearch(self.archive, self.spaces[0], rng).run()
+        elif self.single:
             self._search_alone(rng)
         else:
             self._search_together(rng)
@@ -331,6 +334,8 @@ class LawSearch:
         """Return by how much the criterion falls without an assumption; None where that was not tried."""
         if name == "nonnegative":
             return best.criterion - self.archive.leaders()[0].criterion
+        if self.prepared.dataset.hidden:
+            return None
         if self.settings.individual and (not self.single or self.prepared.chosen or name.startswith(REST)):
             return None
         known = self.settings.known
@@ -344,6 +349,8 @@ class LawSearch:
     def rescue(self) -> None:
         """After an interruption, or without an answer: fit the best by the cheap score until there is one."""
         self.archive.settle()
+        if self.prepared.dataset.hidden:  # whose laws are fitted to the trajectory from the first on
+            return
         try:
             self._rescued(RESCUED)
         except KeyboardInterrupt:

@@ -8,11 +8,9 @@ from pathlib import Path
 import numpy as np
 
 from gode.arrays import Float
-from gode.data import Dataset
 from gode.discovery import Discovery, Finding
 from gode.discovery.constants import INSIDE
 from gode.discovery.quality import misfit_of
-from gode.discovery.residuals import Channel
 from gode.discovery.simulate import Scenario, simulate
 from gode.equation.system import make_law
 from gode.errors import FileError, GodeError
@@ -25,7 +23,7 @@ from gode.report.plots import NAME, Plots, fine
 from gode.report.record import load
 from gode.report.repeat import python_call
 from gode.report.sections import Sections
-from gode.report.spec import BLUE, GREEN, ORANGE, Kind, Plot, Trace
+from gode.report.spec import Kind, Plot, Trace
 from gode.selection import Candidate
 from gode.studio.form import command_text, in_words
 from gode.studio.lines import python_text
@@ -33,7 +31,6 @@ from gode.studio.reading import read
 from gode.studio.remedies import advice, remedies, unchanged
 from gode.studio.runs import RECORD, Job
 from gode.studio.takeaway import Files
-from gode.tables.edits import without_test
 from gode.templates import render
 
 STEPS = 300  # of a slider
@@ -105,75 +102,10 @@ def _written(candidate: Candidate, c: Float) -> Float:
     return np.array([constant.value for constant in Finding(changed).constants])
 
 
-FAR = 2.0  # times the noise, from which the test counts as failed
-
-
-def held_back(found: Discovery, job: Job, folder: Path) -> tuple[str, list[Plot]] | None:
-    """Return how the equation fares on what was held back, in words and plots; None if nothing was."""
-    kept = without_test(job.edits)
-    if len(kept) == len(job.edits):
-        return None
-    words = _without_edits(job.words)
-    for edit in kept:
-        words += ["--edit", edit]
-    try:
-        dataset, *_ = read(folder, replace(job, edits=tuple(kept)), words)
-    except GodeError as error:
-        return f"The part that was held back cannot be read: {error}", []
-    tests = [_tested(found, dataset, channel) for channel in found.quality.channels]
-    rest = np.concatenate([values for _, values in tests])
-    names = [channel.shown for channel in found.quality.channels]
-    misfit = float(np.sqrt(np.mean(rest**2))) if len(rest) else np.nan
-    return _words(misfit, len(rest), names), [plot for plot, _ in tests]
-
-
-def _tested(found: Discovery, dataset: Dataset, channel: Channel) -> tuple[Plot, Float]:
-    """Return a plot of one channel, and by how many times the noise the forecast is off."""
-    state = channel.name.rstrip("'")
-    place = 3 * dataset.states.index(state) + channel.name.count("'")
-    alone = len(dataset.runs) == 1
-    prepared = replace(found.prepared, dataset=dataset)
-    drawn = []
-    rests = []
-    for i, run in enumerate(dataset.runs):
-        solved = simulate(found.candidates[0], prepared, Scenario(run.t, run=i)).values[place]
-        late = run.t > found.prepared.dataset.runs[i].t[-1]
-        seen = late & np.isfinite(run.observed[place])
-        rests.append((run.observed[place] - solved)[seen] / (channel.noise or 1.0))
-        names = ("seen", "held back", "equation") if i == 0 else ("", "", "")
-        of_run = None if alone else i
-        values = run.observed[place]
-        drawn += [
-            Trace(Kind.POINTS, names[0], run.t[~late], values[~late], colour=BLUE, run=of_run),
-            Trace(Kind.POINTS, names[1], run.t[late], values[late], colour=GREEN, run=of_run),
-            Trace(Kind.LINE, names[2], run.t, solved, colour=ORANGE, run=of_run),
-        ]
-    x, y = (axis_label(dataset, name) for name in ("t", channel.name))
-    plot = Plot(title=f"Held back: {channel.shown}", x=x, y=y, traces=drawn, n_runs=len(dataset.runs))
-    return plot, np.concatenate(rests)
-
-
-def _words(misfit: float, n: int, names: list[str]) -> str:
-    if not np.isfinite(misfit):
-        return "The equation has no solution along what was held back: it fails this test."
-    verdict = "passes" if misfit <= FAR else "fails"
-    return (
-        f"On {n} values of {', '.join(names)} that the search never saw, the forecast is off by {misfit:.2g} "
-        f"times the noise: it {verdict} this test."
-    )
-
-
-def _without_edits(words: tuple[str, ...]) -> list[str]:
-    out: list[str] = []
-    skip = False
-    for word in words:
-        if skip:
-            skip = False
-        elif word == "--edit":
-            skip = True
-        else:
-            out.append(word)
-    return out
+def held_back(plots: Plots) -> tuple[str, list[Plot]] | None:
+    """Return how the law fares on what was held back, in words and plots; None if nothing was."""
+    test = plots.discovery.quality.forecast
+    return None if test is None else (test.words, plots.held_back())
 
 
 def answer_page(plots: Plots, files: Files) -> str:
@@ -185,9 +117,10 @@ def answer_page(plots: Plots, files: Files) -> str:
         "gode/studio/templates/verdict.html",
         s=s,
         here=f"/runs/{job.id}",
+        made=made_words(job),
         fit=kept_plots(plots),
         runs=small_plots(plots),
-        held=held_back(found, job, files.folder),
+        held=held_back(plots),
         sliders=[] if s.finding.per_run else sliders(plots.shown[0], [c.unit for c in s.finding.constants]),
         equations=[(i, plots.name(i)) for i in range(len(plots.shown))],
         response=response_plots(found),
@@ -324,14 +257,18 @@ def file(folder: Path, job: Job, name: str) -> bytes:
 
 def _files(folder: Path, job: Job) -> Files:
     found = _loaded(folder)
-    return Files(found, job, folder, python_lines(folder, job), partial(_report, found, job, folder))
+    return Files(found, job, folder, python_lines(folder, job), partial(_report, found, job))
 
 
-def _report(found: Discovery, job: Job, folder: Path) -> str:
-    """Return the report, with what was held back and the name of the file."""
-    held = held_back(found, job, folder)
-    more = {} if held is None else {"Held back as a test": held}
-    return discovery_page(found, title=f"Equation found by gode in {', '.join(job.files[:3])}", more=more)
+def made_words(job: Job) -> str:
+    """Return what was searched, and when, as page and report say it."""
+    more = f" and {len(job.files) - 3} more" if len(job.files) > 3 else ""
+    return f"{job.title}: equation found by gode in {', '.join(job.files[:3])}{more}, {job.since[:10]}"
+
+
+def _report(found: Discovery, job: Job) -> str:
+    """Return the report with the names of the files."""
+    return discovery_page(found, title=made_words(job))
 
 
 def _chosen(plots: Plots, number: int) -> Candidate:

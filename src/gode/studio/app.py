@@ -26,7 +26,7 @@ from gode.studio.calculator import Calculator
 from gode.studio.form import FIELDS, command_text, in_words
 from gode.studio.guard import MAX_FORM, SANDBOX, Guard, refused
 from gode.studio.pages import edit_of
-from gode.studio.runs import MAX_DATA, MAX_NAME, RECORD, Job, Queue, Runs, State
+from gode.studio.runs import MAX_DATA, MAX_NAME, RECORD, Job, Queue, Runs, State, called
 
 UPLOAD = "/runs"
 MAX_UPLOAD = MAX_DATA  # bytes of all files together
@@ -240,7 +240,7 @@ class Studio:
         kind = TYPES.get(Path(name).suffix, "text/plain; charset=utf-8")
         headers = {"Content-Security-Policy": SANDBOX} if name.endswith(".html") else {}
         if "view" not in request.query_params:
-            headers["Content-Disposition"] = f'attachment; filename="{name}"'
+            headers["Content-Disposition"] = f'attachment; filename="{called(job, name)}"'
         return Response(body, media_type=kind, headers=headers)
 
     async def static(self, request: Request) -> Response:
@@ -283,8 +283,8 @@ ROLE = "role."  # begins the names of the roles of columns
 EDITING = ("edit", "crop.", "drop.", "subtract.", "multiply.", "hold.")  # inputs of the tools
 
 
-def make_app(root: Path, *, token: str, port: int) -> Starlette:
-    """Return the application that keeps its runs in the folder `root`."""
+def make_app(root: Path, *, token: str, port: int, kept: str = "") -> Starlette:
+    """Return the application that keeps its runs in the folder `root`; see `Guard` on the last three."""
     studio = Studio(root)
 
     @asynccontextmanager
@@ -324,7 +324,8 @@ def make_app(root: Path, *, token: str, port: int) -> Starlette:
         Route(f"{run}/files/{{name}}", studio.file),
         Route("/static/{name}", studio.static),
     ]
-    guard = Middleware(Guard, token=token, port=port, max_upload=MAX_UPLOAD + OVERHEAD, upload_path=UPLOAD)
+    most = MAX_UPLOAD + OVERHEAD
+    guard = Middleware(Guard, token=token, port=port, max_upload=most, upload_path=UPLOAD, kept=kept)
     handlers = {GodeError: _told, HTTPException: _unserved}
     return Starlette(routes=routes, middleware=[guard], exception_handlers=handlers, lifespan=life)
 

@@ -49,8 +49,17 @@ class TooLarge(Exception):
 class Guard:
     """Lets requests of the own page through, and refuses others in a sentence."""
 
-    def __init__(self, app: ASGIApp, *, token: str, port: int, max_upload: int, upload_path: str) -> None:
+    def __init__(
+        self, app: ASGIApp, *, token: str, port: int, max_upload: int, upload_path: str, kept: str = ""
+    ) -> None:
+        """Take the application to guard.
+
+        Args:
+            token: of the link of this start.
+            kept: what a browser keeps that came by the link, the same at each start; by default the token.
+        """
         self.app, self.token, self.port = app, token, port
+        self.kept = kept or token
         self.max_upload, self.upload_path = max_upload, upload_path
         self.cookie = f"gode-{port}"
         self.hosts = {f"127.0.0.1:{port}", f"localhost:{port}"}
@@ -95,7 +104,7 @@ class Guard:
         given = given.rpartition("token=")[2]  # the whole link may have been pasted
         if scope["method"] == "GET" and given and hmac.compare_digest(given.encode(), self.token.encode()):
             response = RedirectResponse(_own(scope["path"]), 303)
-            response.set_cookie(self.cookie, self.token, httponly=True, samesite="strict")
+            response.set_cookie(self.cookie, self.kept, httponly=True, samesite="strict")
             return response
         if not self._has_token(headers.get("cookie", "")):
             return refused(403, NO_TOKEN, _own(scope["path"]) if scope["method"] == "GET" else "/")
@@ -121,7 +130,7 @@ class Guard:
             found = SimpleCookie(text).get(self.cookie)
         except CookieError:
             return False
-        return found is not None and hmac.compare_digest(found.value.encode(), self.token.encode())
+        return found is not None and hmac.compare_digest(found.value.encode(), self.kept.encode())
 
 
 def refused(status: int, sentence: str, way: str = "") -> Response:

@@ -233,6 +233,12 @@ def safe_name(name: str) -> str:
     return f"{stem}.{end}" if end else "data.txt" if stem == "data" else stem
 
 
+def called(job: Job, name: str) -> str:
+    """Return the name of a file that is taken away, after the run: growth-report.html."""
+    stem = re.sub(r"[^A-Za-z0-9_.-]+", "-", job.title).strip("-.")[:40].rstrip("-.")
+    return f"{stem}-{name}" if stem else name
+
+
 def _cut(stem: str, most: int) -> str:
     """Return at most so many characters, and of those no more than a folder can hold."""
     stem = stem[:most]

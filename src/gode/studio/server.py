@@ -21,7 +21,10 @@ if sys.platform != "win32":
 
 HOST = "127.0.0.1"
 LOCK = ".studio.lock"
+SECRET = ".studio.secret"  # what a browser keeps, so that a tab that is still open gets in at the next start
 PORT = ".studio.port"  # which was used last: a tab that is still open finds the next studio there
+
+LONG_ENOUGH = 40  # characters of a secret; a shorter one was not made here
 
 
 def serve(
@@ -47,13 +50,31 @@ def serve(
         token = secrets.token_urlsafe(32)
         link = f"http://{HOST}:{port}{begin}?token={token}"
         say(f"The studio is open at\n  {link}\nIts runs are in {root}. Ctrl-C closes it.")
-        app = make_app(root, token=token, port=port)
+        app = make_app(root, token=token, port=port, kept=_kept_secret(root))
         config = uvicorn.Config(app, log_level="error", access_log=False, server_header=False, lifespan="on")
         if browser:
             webbrowser.open(link)
         uvicorn.Server(config).run(sockets=[bound])
     if lock is not None:
         os.close(lock)
+
+
+def _kept_secret(root: Path) -> str:
+    """Return what browsers of this folder's user keep; it is made once, and only that user can read it.
+
+    Raises:
+        OSError: if it cannot be written.
+    """
+    path = root / SECRET
+    with suppress(FileError):
+        kept = read_text(path, 100).strip()
+        if len(kept) >= LONG_ENOUGH and not (os.name == "posix" and path.stat().st_mode & 0o077):
+            return kept
+    kept = secrets.token_urlsafe(32)
+    path.unlink(missing_ok=True)
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+        file.write(kept)
+    return kept
 
 
 def _begin(root: Path, files: tuple[str, ...]) -> str:

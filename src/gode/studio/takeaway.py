@@ -12,7 +12,7 @@ from gode.errors import EquationError, FileError
 from gode.files import read_bytes
 from gode.report.code import code
 from gode.report.figures import overview, to_svg
-from gode.studio.runs import DATA, MAX_DATA, Job
+from gode.studio.runs import DATA, MAX_DATA, RECORD, Job, called
 
 ALL = "everything.zip"
 MAX_FILE = 500_000_000  # bytes
@@ -57,16 +57,16 @@ class Files:
         return {**saved, **MADE, **programs, ALL: "all of these and the data"}
 
     def content(self, name: str) -> bytes:
-        """Return a file.
+        """Return a file; what is taken alone is called after the run.
 
         Raises:
             FileError: if there is none of this name.
         """
         if name not in self.listed():
             raise FileError(f"there is no file {name[:40]!r} to take away")
-        return self._packed() if name == ALL else self._content(name)
+        return self._packed() if name == ALL else self._content(name, alone=True)
 
-    def _content(self, name: str) -> bytes:
+    def _content(self, name: str, *, alone: bool) -> bytes:
         if name == REPORT and self.report is not None:
             return self.report().encode()
         if name in SAVED:
@@ -75,7 +75,9 @@ class Files:
             return self._program(name)
         if name == SVG:
             return to_svg(overview(self.found)).encode()
-        return (self._notebook() if name == NOTEBOOK else self.found.equation.latex() + "\n").encode()
+        if name == NOTEBOOK:
+            return self._notebook(called(self.job, RECORD) if alone else RECORD).encode()
+        return f"{self.found.equation.latex()}\n".encode()
 
     def _program(self, name: str) -> bytes:
         """Return the equation as a program; nothing in a language that cannot solve it."""
@@ -90,18 +92,18 @@ class Files:
         with ZipFile(out, "w", ZIP_DEFLATED) as archive:
             names = [name for name in self.listed() if name != ALL]
             for name in names:
-                archive.writestr(name, self._content(name))
+                archive.writestr(name, self._content(name, alone=False))
             for name in self.job.files:
                 data = read_bytes(self.folder / DATA / name, MAX_DATA)
                 archive.writestr(f"{DATA}/{name}" if name in names else name, data)
         return out.getvalue()
 
-    def _notebook(self) -> str:
-        """Return a notebook that loads the record and shows what was found."""
+    def _notebook(self, record: str) -> str:
+        """Return a notebook that loads the record, a file of that name, and shows what was found."""
         formula = self.found.equation.latex()
         cells = [
             ("markdown", f"# {self.job.title}\n\n$${formula}$$\n\n{self.found.quality.words}"),
-            ("code", 'import gode\n\nd = gode.load("record.json")  # beside this notebook\nd'),
+            ("code", f'import gode\n\nd = gode.load("{record}")  # beside this notebook\nd'),
             ("code", "d.equations"),
             ("code", "d.plot()"),
             ("code", "print(d.answers())"),

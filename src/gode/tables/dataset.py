@@ -74,8 +74,10 @@ def dataset_of(tables: "Sequence[Table]", options: DataOptions) -> "tuple[Datase
     from gode.data.columns import channel_names
     from gode.data.dataset import chosen_interpolation
     from gode.data.from_arrays import make_dataset
+    from gode.tables.edits import held_shares, without_test
 
-    readings, asked = _read(tables, options)
+    shares = held_shares(options.edit)
+    readings, asked = _read(tables, replace(options, edit=tuple(without_test(options.edit))))
     dataset = make_dataset(
         **_arguments(readings, asked),
         names=asked.states,
@@ -87,7 +89,11 @@ def dataset_of(tables: "Sequence[Table]", options: DataOptions) -> "tuple[Datase
     )
     channels = channel_names(asked.states)
     runs = tuple(replace(run, limits=readings.limits(i, channels)) for i, run in enumerate(dataset.runs))
-    return replace(dataset, runs=runs, edits=options.edit, keep_outliers=options.keep_outliers), readings
+    dataset = replace(dataset, runs=runs, edits=options.edit, keep_outliers=options.keep_outliers)
+    if not shares:
+        return dataset, readings
+    told = f"held back as a test: the last {100 * shares[0]:g} % of each run"
+    return dataset.hold_back(shares[0]), replace(readings, told=(*readings.told, told))
 
 
 @takes_options(FromFiles)

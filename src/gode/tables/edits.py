@@ -97,6 +97,18 @@ def edit_runs(readings: Readings, edits: Sequence[str]) -> Readings:
     return readings
 
 
+def held_shares(edits: Sequence[str]) -> list[float]:
+    """Return which share of the end of each run is held back: none, or one.
+
+    Raises:
+        DataError: if there are two such edits, or one cannot be.
+    """
+    found = [edit for edit in edits if HOLD_BACK.fullmatch(edit)]
+    if len(found) > 1:
+        raise DataError(f"the edits {found[0]!r} and {found[1]!r} both hold back the end; give one of them")
+    return [_share(edit) for edit in found]
+
+
 def without_test(edits: Sequence[str]) -> list[str]:
     """Return the edits less those that hold a part of the runs back."""
     return [edit for edit in edits if not HOLD_BACK.fullmatch(edit)]

@@ -1,5 +1,6 @@
 """SumTemplate: an equation that is a sum of terms."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
@@ -57,7 +58,8 @@ class SumTemplate:
     @cached_property
     def fixed(self) -> Node:
         """The equation without its sentence."""
-        return parse_tree(self.text.replace("{sentence}", "0"))
+        states = {STATE, *re.findall(r"\bv\d+\b", self.text)}
+        return parse_tree(self.text.replace("{sentence}", "0"), states=tuple(sorted(states)))
 
     @property
     def linear(self) -> tuple[Node, ...]:
