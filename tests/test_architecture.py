@@ -90,6 +90,8 @@ DOORS = {
     ),
     "scipy.io": ("tables/binary.py",),
     "openpyxl": ("tables/binary.py",),  # the extra `files`
+    "libsbml": ("tables/sbml.py",),  # the extra `petab`
+    "yaml": ("tables/petab.py",),
     "h5py": ("tables/binary.py",),
     "pyarrow": ("tables/binary.py",),
     "control": ("report/linear.py",),  # python-control, where it is installed

@@ -18,10 +18,8 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from importlib.metadata import version
 from pathlib import Path
-
-import numpy as np
-import scipy
 
 from gode import __version__
 from gode_bench.methods import title_of
@@ -255,7 +253,7 @@ def _versions() -> str:
     )
     python = ".".join(map(str, sys.version_info[:3]))
     commit = f" at {git.stdout.strip()}" if git.stdout else ""
-    return f"gode {__version__}{commit}, Python {python}, NumPy {np.__version__}, SciPy {scipy.__version__}"
+    return f"gode {__version__}{commit}, Python {python}, NumPy {version('numpy')}, SciPy {version('scipy')}"
 
 
 def _suite_rows(folder: Path) -> dict[str, dict[str, list[float]]]:

@@ -7,8 +7,9 @@ extra.
 
 import csv
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from os import PathLike
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +21,7 @@ from gode.equation.tree import number
 from gode.errors import FileError, GodeError
 from gode.files import read_text
 from gode.identifiers import identifiers
+from gode.options.table import FitOptions
 from gode.tables.sbml import NAME, Model, read_sbml
 
 MAX_BYTES = 100_000_000
@@ -36,7 +38,7 @@ class Problem:
     equations: list[str]
     t: list[Float]
     values: list[dict[str, Float]]
-    options: dict[str, object]
+    options: FitOptions
     remarks: tuple[str, ...]
 
 
@@ -76,7 +78,7 @@ class Constants:
     aliases: dict[str, str] = field(default_factory=dict)  # of a constant that is a parameter of the table
     fixed: dict[str, float] = field(default_factory=dict)
     inputs: dict[str, list[float]] = field(default_factory=dict)  # values that differ between the runs
-    individual: list[str] = field(default_factory=list)
+    individual: dict[str, str] = field(default_factory=dict)  # with a parameter that holds one of its values
 
 
 def is_problem(word: str) -> bool:
@@ -84,7 +86,7 @@ def is_problem(word: str) -> bool:
     return word.lower().endswith((".yaml", ".yml"))
 
 
-def read_problem(path: str | Path) -> Problem:
+def read_problem(path: str | PathLike[str]) -> Problem:
     """Return the problem that a file of YAML names.
 
     Raises:
@@ -109,12 +111,12 @@ def read_problem(path: str | Path) -> Problem:
     rates = {state: called(rate) for state, rate in tables.model.rates.items()}
     shown = {name: called(text) for name, text in formulas.items() if name not in direct}
     occurring = {word for text in (*rates.values(), *shown.values()) for word in NAME.findall(text)}
-    numbers = {**tables.numbers, **constants.fixed}
-    options: dict[str, object] = {
-        "fixed": {
-            names[n]: v for n, v in numbers.items() if names[n] in occurring and n not in constants.inputs
-        },
-        "bounds": {names[n]: _bounds(row) for n, row in tables.free.items() if names[n] in occurring},
+    varying = {*constants.inputs, *constants.individual}
+    numbers = {n: v for n, v in {**tables.numbers, **constants.fixed}.items() if n not in varying}
+    free = {**tables.free, **{n: tables.free[place] for n, place in constants.individual.items()}}
+    options: FitOptions = {
+        "fixed": {names[n]: value for n, value in numbers.items() if names[n] in occurring},
+        "bounds": {names[n]: _bounds(row) for n, row in free.items() if names[n] in occurring},
         "initial": [
             {names[s]: [x] for s in tables.model.rates if (x := _initial(tables, s, c)) is not None}
             for c in tables.used
@@ -155,8 +157,8 @@ def _read(path: Path) -> Tables:
         parameters = told["parameter_file"]
     except (yaml.YAMLError, KeyError, TypeError, ValueError):
         raise FileError(
-            f"{path} is no PEtab problem of version 1 with one model: expected parameter_file, and one entry of "
-            f"problems with sbml_files, {', '.join(FILES)}"
+            f"{path} is no PEtab problem of version 1 with one model: expected parameter_file, and one entry "
+            f"of problems with sbml_files, {', '.join(FILES)}"
         ) from None
     folder = path.parent
     rows = {key: [row for name in names for row in _rows(folder / name)] for key, names in files.items()}
@@ -235,11 +237,11 @@ def _constants(tables: Tables) -> Constants:
         elif not numbers and len({*cells}) == 1:
             out.aliases[name] = cells[0]
         elif not numbers and len({*cells}) == len(cells):
-            out.individual.append(name)
+            out.individual[name] = cells[0]
         else:
             raise FileError(
-                f"{name} is shared by some conditions and not by others, which is not possible here; give each "
-                "condition a parameter of its own, or all the same"
+                f"{name} is shared by some conditions and not by others; give each condition a parameter of "
+                "its own, or all the same"
             )
     return out
 
@@ -286,7 +288,7 @@ class _Run:
 
 
 def _run(tables: Tables, condition: str, direct: Mapping[str, str], remarks: list[str]) -> _Run:
-    """Return the readings of a condition by the names of states or observables; repeated ones are averaged."""
+    """Return the readings of a condition by the names of states or observables, repeated ones averaged."""
     rows = [row for row in tables.measurements if row["simulationConditionId"] == condition]
     t = np.unique([_number(row["time"], "time") for row in rows])
     values, errors = {}, {}
