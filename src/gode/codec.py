@@ -17,9 +17,10 @@ from typing import TypeVar, Union, get_args, get_origin, get_type_hints
 import numpy as np
 
 from gode.arrays import Float
-from gode.equation import Equation, Link, Parameter, Skeleton, System, SystemSkeleton, parse_skeleton
+from gode.equation import Equation, Law, Link, Parameter, Skeleton, System, SystemSkeleton, parse_skeleton
 from gode.equation.frame import parameters_of, read_named
 from gode.equation.printer import exact, to_text
+from gode.equation.system import make_law
 from gode.errors import FileError
 
 LARGE = 1e120  # sums of squares do not overflow
@@ -277,7 +278,7 @@ class _Decoder:
             check_value("Equation", name, value, f"{where}.{name}")
         return Equation(skeleton, constants, scale)  # type: ignore[arg-type]
 
-    def system(self, data: object, where: str) -> System:
+    def system(self, data: object, where: str) -> Law:
         states, inputs, texts = (
             tuple(_checked(str, v, f"{where}.{name}") for v in _list(data, name, where))
             for name in ("states", "inputs", "residuals")
@@ -297,6 +298,8 @@ class _Decoder:
             raise FileError(
                 f"{where} has {len(parts)} equations and {len(links)} links for {len(states)} states"
             )
+        if len(parts) == 1 and not links:  # as written before one state was always an equation
+            return make_law(parts[0], numbers)
         made = SystemSkeleton(states, parts, inputs, links)  # type: ignore[arg-type]
         return System(replace(made, parameters=parameters_of(made)), numbers)
 

@@ -90,8 +90,8 @@ class Candidate:
     @property
     def single(self) -> Equation:
         """The equation, where there is one state."""
-        assert isinstance(self.equation, Equation), "a system has an equation for each state"
-        return self.equation
+        (equation,) = self.equation.equations
+        return equation
 
     @property
     def states(self) -> tuple[Residuals, ...]:
@@ -170,7 +170,7 @@ def _unusual(law: Law, columns: Columns) -> float:
 
 def _of_states(skeleton: LawSkeleton) -> LawSkeleton:
     """Return the equations of the states that move, without formulas of what is measured."""
-    if not isinstance(skeleton, SystemSkeleton) or all(skeleton.orders):
+    if all(skeleton.orders):
         return skeleton
     pairs = zip(skeleton.states, skeleton.parts, strict=True)
     states, parts = zip(*((name, part) for name, part in pairs if part.order), strict=True)
@@ -178,12 +178,12 @@ def _of_states(skeleton: LawSkeleton) -> LawSkeleton:
 
 
 def _n_held(law: Law) -> int:
-    """Return how many constants of a system are held at one, or equal to another of the same equation."""
+    """Return how many constants of a law are held at one, or equal to another of the same equation."""
     skeleton = law.skeleton
-    if not isinstance(skeleton, SystemSkeleton) or skeleton.parameters:
+    if skeleton.parameters:
         return 0
-    terms = [(term, part.highest) for part in skeleton.parts for term in part.terms]
-    ones = sum(term.constant is None and term.body.value != highest for term, highest in terms)
+    factors = [t.constant for part in skeleton.parts for t in part.terms if t.body not in part.leading]
+    ones = factors.count(None)
     cuts = zip(skeleton.offsets, skeleton.offsets[1:], strict=False)
     owns = [skeleton.places[first:last].tolist() for first, last in cuts]
     return ones + sum(len(own) - len(set(own)) for own in owns)

@@ -33,7 +33,7 @@ def test_each_constant_stands_in_one_term_of_a_named_skeleton():
 
 
 def test_what_is_found_for_a_function_stands_in_all_its_places_with_tied_constants():
-    frame = parse_frame(PREY, states=("x", "y"), inputs=(), single=False)
+    frame = parse_frame(PREY, states=("x", "y"), inputs=())
     skeleton = frame.law({"f": parse_tree("C*u*v1/(C + u)", inputs=("v1",))})
     assert [p.name for p in skeleton.parameters] == ["r", "K", "f1", "f2", "e", "m"]
     assert skeleton.n_constants == 6
@@ -56,7 +56,7 @@ def test_what_was_sought_is_each_function_once_and_not_what_was_known():
     frame = parse_frame("u'' = -9.81*sin(u) - f(u') - g(u)")
     law = frame.law({"f": parse_tree("C*u' + C*u'^3"), "g": parse_tree("C*u")})
     assert [str(each) for each in law.sought] == ["u'' = C*u' + C*u'^3", "u'' = C*u"]
-    shared = parse_frame(PREY, states=("x", "y"), inputs=(), single=False)
+    shared = parse_frame(PREY, states=("x", "y"), inputs=())
     (response,) = shared.law({"f": parse_tree("C*u*v1", inputs=("v1",))}).sought
     assert str(response) == "u' = C*u*v1"
     plain = parse_frame("u' = r*u - h")
@@ -64,7 +64,7 @@ def test_what_was_sought_is_each_function_once_and_not_what_was_known():
 
 
 def test_a_constant_that_scales_a_function_is_left_out_where_the_equation_stands_alone():
-    frame = parse_frame(PREY, states=("x", "y"), inputs=(), single=False)
+    frame = parse_frame(PREY, states=("x", "y"), inputs=())
     part = frame.part(1, {"f": parse_tree("C*u*v1", inputs=("v1",))}, alone=True)
     assert [p.name for p in part.parameters] == ["m", "f1"]
 

@@ -51,8 +51,6 @@ def test_leaders_are_those_with_a_solution_the_least_criterion_first(growth):
     archive.solve([EXPLODING, LINE, LAW], Stage.TRAJECTORIES)
     assert [c.equation.skeleton for c in archive.leaders()] == [LAW.skeleton, LINE.skeleton]
     assert archive.candidates[EXPLODING.skeleton.key] is None
-    archive.again()
-    assert EXPLODING.skeleton.key not in archive.candidates, "it may try again"
 
 
 def test_only_what_is_better_replaces_a_candidate(growth):
@@ -114,16 +112,3 @@ def test_the_best_go_from_the_first_part_of_a_record_to_all_of_it(swing):
     assert best.whole
     assert best.n_values == 1000
     assert archive.settled()[0].equation.skeleton == parse_skeleton("u'' = C*u")
-
-
-def test_a_second_pass_screens_again_and_an_interruption_returns_to_the_first(swing):
-    archive = archive_of(swing, order=2)
-    archive.solve([parse_equation("u'' = -3.9*u")], Stage.TRAJECTORIES)
-    archive.widen()
-    (whole,) = archive.leaders()
-    archive.again()
-    assert archive.leaders() == []
-    assert archive.target is swing.target
-    archive.settle()
-    assert archive.leaders() == [whole]
-    assert archive.target is swing.whole

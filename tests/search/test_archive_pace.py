@@ -26,15 +26,14 @@ def test_what_is_left_follows_from_the_plan_and_the_speed():
         assert n < 5 or math.isclose(left, (100 - n) * 0.1)
 
 
-def test_a_second_pass_is_expected_to_take_as_long_as_the_first():
+def test_a_search_still_to_come_is_expected_to_take_as_long_as_this_one():
     clock = Clock()
     pace = Pace(Workload(cheap=100, fits=0), 2, clock)
     pace.left(n_cheap=0, on_trajectory=False)
+    clock.now = 5.0
+    assert math.isclose(pace.left(n_cheap=50, on_trajectory=False), 15.0)
     clock.now = 10.0
     assert pace.left(n_cheap=100, on_trajectory=False) == 10.0
-    pace.again()
-    clock.now = 15.0
-    assert math.isclose(pace.left(n_cheap=150, on_trajectory=False), 5.0)
 
 
 def test_more_than_was_planned_leaves_nothing():

@@ -5,12 +5,11 @@ import pytest
 
 from gode.data.from_arrays import make_dataset
 from gode.equation import Link, SystemSkeleton, parse_equation, parse_system
-from gode.equation.system import parse_system_values
+from gode.equation.system import law_of, parse_system_values
 from gode.fitting.prepare import along, inputs_seen, prepare, view
 from gode.search.law import best_combinations
 from gode.search.settings import Settings
 from gode.search.simplify import shared
-from gode.search.templates import law_of
 from gode.search.workers import Start, Workers
 from gode.selection import Candidate
 from gode.solve import solve
@@ -45,7 +44,7 @@ def test_combinations_come_in_the_order_of_their_sums():
 
 def test_a_law_has_the_equations_of_its_states_and_all_their_constants():
     dataset = make_dataset(np.linspace(0, 1, 9), np.random.default_rng(0).random((9, 2)), names=["x", "y"])
-    law = law_of(dataset, [parse_equation("u' = 2*u"), parse_equation("u' = 3*u - 4")])
+    law = law_of(dataset.states, dataset.inputs, [parse_equation("u' = 2*u"), parse_equation("u' = 3*u - 4")])
     assert str(law) == "x' = 2*x\ny' = 3*y - 4"
 
 

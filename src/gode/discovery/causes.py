@@ -19,7 +19,7 @@ from gode.discovery.remedies import Remedy, make_refits, rms_of, tried_remedies
 from gode.discovery.result import Discovery
 from gode.equation import parse_skeleton
 from gode.errors import EquationError
-from gode.fitting.prepare import Prepared, is_plain
+from gode.fitting.prepare import Prepared, is_its_view
 from gode.search.settings import Settings
 from gode.search.templates import SumTemplate, borrowed
 from gode.selection import Candidate
@@ -120,7 +120,7 @@ def helpful_columns(
     best: Candidate, prepared: Prepared, settings: Settings, others: Mapping[str, Sequence[Float]]
 ) -> Iterator[str]:
     """Yield which other measured columns (one array for each run) would help as an input."""
-    if prepared.dataset.inputs or not is_plain(prepared.dataset):
+    if prepared.dataset.inputs or not is_its_view(prepared.dataset):
         return
     try:
         wider = parse_skeleton(f"{best.single.skeleton.text({})} + C*F")
@@ -147,7 +147,7 @@ def _delayed_state(prepared: Prepared) -> Iterator[str]:
     smooth = prepared.smooths[0]
     t = np.linspace(smooth.t[0], smooth.t[-1], DELAY_POINTS)
     u, du = (np.interp(t, smooth.t, row) for row in smooth.values[:2])
-    if not is_plain(prepared.dataset) or prepared.blind or prepared.dataset.inputs or np.std(u) == 0:
+    if not is_its_view(prepared.dataset) or prepared.blind or prepared.dataset.inputs or np.std(u) == 0:
         return
     x = (u - u.mean()) / np.std(u)
     powers = [x**i for i in range(5)]

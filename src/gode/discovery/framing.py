@@ -23,7 +23,7 @@ from gode.equation.system import seen_to_display, with_names
 from gode.equation.tree import STATE, renamed, walk
 from gode.errors import ConfigError, DataError, EquationError, pointed
 from gode.fitting.population import ALL, CHOSEN, own_places
-from gode.fitting.prepare import is_plain
+from gode.fitting.prepare import is_its_view
 from gode.identifiers import identifiers
 from gode.options.table import Bounds, Texts
 from gode.search.archive import Step
@@ -170,15 +170,13 @@ def read_frame(
     Args:
         functions: whether unknown functions are allowed.
     """
-    single = is_plain(dataset)
     words = " ".join(split_equations(texts))
-    inputs = dataset.inputs or ((INPUT,) if single else ())
+    inputs = dataset.inputs or ((INPUT,) if is_its_view(dataset) else ())
     return parse_frame(
         texts,
         states=dataset.states,
         inputs=inputs,
-        called=called_in(dataset, words) if len(dataset.states) == 1 else {},
-        single=single,
+        called=called_in(dataset, words),
         functions=functions,
         fixed=fixed,
         bounds=bounds,
@@ -262,7 +260,7 @@ def check_units(frame: Frame, columns: Mapping[str, Unit]) -> None:
     """
     inference = Inference({}, len(frame.parameters))
     for own, (tree, text) in enumerate(zip(frame.trees, frame.texts, strict=True)):
-        names = {} if frame.single else seen_to_display(own, frame.states, frame.inputs)
+        names = seen_to_display(own, frame.states, frame.inputs)
         inference.columns = columns_of_view(columns, names)
         try:
             inference.unit(tree)

@@ -37,10 +37,9 @@ from gode.equation import (
     Law,
     LawSkeleton,
     Skeleton,
-    SystemSkeleton,
 )
 from gode.equation.frame import split_equations
-from gode.equation.system import make_law, shown_as, written_states
+from gode.equation.system import law_of, make_law, shown_as, written_states
 from gode.errors import DataError, EquationError
 from gode.fitting import ConstantsConfig, fit_constants
 from gode.fitting.multistart import Minimum, minima
@@ -55,7 +54,6 @@ from gode.search.known import Known, make_known
 from gode.search.law import best_combinations
 from gode.search.settings import Settings
 from gode.search.simplify import with_common
-from gode.search.templates import law_of
 from gode.search.workers import Start, Workers, one_thread
 from gode.selection import Candidate, Pool, rank
 from gode.tables.petab import read_problem
@@ -229,16 +227,13 @@ def _best_fit(dataset: Dataset, skeleton: LawSkeleton, settings: Settings) -> Di
             Start(make_law(skeleton, each.constants), patient=True, initial=_rows(each.initial))
             for each in reached[:MINIMA]
         ]
-    elif isinstance(skeleton, SystemSkeleton):
-        prepared = with_held_input(prepared, settings) if skeleton.inputs else prepared
-        starts = _starts_of_system(skeleton, prepared, settings)
     else:
         prepared = with_held_input(prepared, settings, skeleton) if skeleton.inputs else prepared
-        starts = _starts(skeleton, prepared, settings)
+        starts = _starts_of_law(skeleton, prepared, settings)
     workers = Workers(prepared, settings)
     begins = begins or [Start(equation, patient=True) for equation in starts]
-    if prepared.each and isinstance(skeleton, Skeleton):
-        begins = [_start_of_each(skeleton, prepared, settings), *begins[:1]]
+    if prepared.each:
+        begins = [_start_of_each(skeleton.parts[0], prepared, settings), *begins[:1]]
     best = _fitted(workers, begins)
     while not (best or prepared.chosen) and (part := shorter(prepared.target)) is not None:
         prepared = replace(prepared, target=part)
@@ -345,15 +340,17 @@ def _start_of_each(skeleton: Skeleton, prepared: Prepared, settings: Settings) -
     return Start(Equation(skeleton, tuple(centre.tolist())), patient=True, each=tuple(map(tuple, rows)))
 
 
-def _starts_of_system(skeleton: SystemSkeleton, prepared: Prepared, settings: Settings) -> list[Law]:
+def _starts_of_law(skeleton: LawSkeleton, prepared: Prepared, settings: Settings) -> Sequence[Law]:
     """Return combinations of the best fits of each equation, with the other states given."""
+    if prepared.problems:  # those of the only equation
+        return _starts(skeleton.parts[0], prepared, settings)
     tops = []
     for own, (part, order) in enumerate(zip(skeleton.parts, skeleton.orders, strict=True)):
         seen = view(prepared, own, order, settings.selection.floor)
         tops.append(_alone(_starts(part, seen, settings), seen, settings))
     gaps = [list(range(len(top))) for top in tops]
     return [
-        law_of(prepared.dataset, [tops[s][i] for s, i in enumerate(chosen)])
+        law_of(prepared.dataset.states, prepared.dataset.inputs, [tops[s][i] for s, i in enumerate(chosen)])
         for chosen in best_combinations(gaps, MINIMA)
     ]
 

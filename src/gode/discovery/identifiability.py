@@ -22,9 +22,9 @@ from scipy.special import chdtri
 from gode.arrays import Float
 from gode.discovery.constants import Constant, is_unnamed
 from gode.discovery.quality import start_names
-from gode.equation import Equation, Law, LawSkeleton, Parameter, Skeleton, System, SystemSkeleton
+from gode.equation import Law, LawSkeleton, Parameter, Skeleton
 from gode.equation.dimensions import relabelled
-from gode.equation.frame import tied
+from gode.equation.system import joined, make_law
 from gode.errors import DataError
 from gode.fitting.prepare import Prepared
 from gode.fitting.shooting import shoot
@@ -311,10 +311,8 @@ def _held(skeleton: LawSkeleton, index: int, value: float) -> LawSkeleton:
     def changed(parameters: tuple[Parameter, ...]) -> tuple[Parameter, ...]:
         return tuple(fixed if p.name == fixed.name else p for p in parameters)
 
-    if isinstance(skeleton, Skeleton):
-        return replace(skeleton, parameters=changed(skeleton.parameters))
-    parts = tuple(replace(part, parameters=changed(part.parameters)) for part in skeleton.parts)
-    return replace(skeleton, parts=parts, parameters=changed(skeleton.parameters))
+    parts = [replace(part, parameters=changed(part.parameters)) for part in skeleton.parts]
+    return joined(skeleton.states, skeleton.inputs, parts)
 
 
 def _with_names(law: Law) -> Law:
@@ -324,8 +322,5 @@ def _with_names(law: Law) -> Law:
         return law
     names = tuple(Parameter(f"C{i + 1}") for i in range(skeleton.n_constants))
     trees = [relabelled(skeleton, i, part.normal) for i, part in enumerate(skeleton.parts)]
-    parts = tuple(Skeleton(tree, names) for tree in trees)
-    if isinstance(law, Equation):
-        return Equation(parts[0], law.constants)
-    assert isinstance(skeleton, SystemSkeleton)
-    return System(tied(skeleton.states, parts, skeleton.inputs), law.constants)
+    parts = [Skeleton(tree, names) for tree in trees]
+    return make_law(joined(skeleton.states, skeleton.inputs, parts), law.constants)

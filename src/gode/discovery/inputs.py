@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from gode.data import Dataset, Interpolation, Samples
-from gode.equation import Skeleton, parse_skeleton
+from gode.equation import LawSkeleton, parse_skeleton
 from gode.fitting import fit_constants
 from gode.fitting.population import own_places
 from gode.fitting.prepare import Prepared, assemble, inputs_seen, view
@@ -36,11 +36,11 @@ WORDS = {
 }
 
 
-def with_held_input(prepared: Prepared, settings: Settings, given: Skeleton | None = None) -> Prepared:
+def with_held_input(prepared: Prepared, settings: Settings, given: LawSkeleton | None = None) -> Prepared:
     """Return the data with the input held, if that was not specified and fits clearly better.
 
     Args:
-        given: an equation to try besides the simple ones.
+        given: a law whose equations are tried besides the simple ones.
     """
     samples = list(_samples(prepared.dataset))
     if not samples or not all(_is_open(each) for each in samples):
@@ -108,20 +108,21 @@ def _gain(spline: Shot | None, steps: Shot | None) -> float | None:
 
 
 def _closest(
-    dataset: Dataset, prepared: Prepared, settings: Settings, given: Skeleton | None
+    dataset: Dataset, prepared: Prepared, settings: Settings, given: LawSkeleton | None
 ) -> list[Shot | None]:
     """Return the best trajectory fit of the simple models to each state, where one can be solved."""
     seen = inputs_seen(dataset, 1)
     texts = [_with_inputs(text, seen) for text in PLAIN[settings.order]]
     skeletons = [parse_skeleton(text, inputs=seen) for text in texts]
-    skeletons += [] if given is None else [given]
+    others = [[part] for part in given.parts] if given else [[] for _ in dataset.states]
+    tried = [[*skeletons, *more] for more in others]
     shots: list[list[Shot]] = [[] for _ in dataset.states]
-    for order in sorted({skeleton.order for skeleton in skeletons}):
+    for order in sorted({skeleton.order for each in tried for skeleton in each}):
         floor = settings.selection.floor
         whole = assemble(dataset, condensed(dataset), prepared.smooths, order, floor)
         for own, found in enumerate(shots):
             here = view(whole, own, order, floor)
-            for skeleton in (each for each in skeletons if each.order == order):
+            for skeleton in (each for each in tried[own] if each.order == order):
                 start = fit_constants(skeleton, here.problems[0], config=settings.constants).equation
                 if start is not None:
                     places, how = own_places(skeleton, settings.individual), settings.shooting

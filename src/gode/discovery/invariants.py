@@ -6,7 +6,7 @@ from itertools import combinations, product
 import numpy as np
 
 from gode.arrays import Float
-from gode.equation import Equation, Law, Node, Term
+from gode.equation import Law, Node, Term
 from gode.equation.printer import rounded, to_text
 from gode.equation.sums import to_sum
 from gode.equation.tape import compile_tape, evaluate
@@ -82,8 +82,9 @@ def _sums(d: int) -> Iterator[Float]:
 
 def force_of(law: Law) -> Node | None:
     """Return what u'' is without inputs; None if it depends on more than u, so that no energy is kept."""
-    terms = law.skeleton.rhs_terms if isinstance(law, Equation) and law.order == 2 else None
-    if terms is None:
+    first, *others = law.skeleton.parts
+    terms = first.rhs_terms
+    if terms is None or others or law.order != 2:
         return None
     inner = [t for t in terms if not variables(t.body) or STATE in variables(t.body)]
     inner_names = {name for t in inner for name in variables(t.body)}

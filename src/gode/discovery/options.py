@@ -8,11 +8,12 @@ from typing import Any, Literal
 
 from gode.choices import Preset
 from gode.data import Dataset
+from gode.data.columns import INPUT
 from gode.discovery.framing import column_of, frame_of, in_columns
 from gode.equation import parse_skeleton
 from gode.equation.frame import order_of
 from gode.errors import ConfigError
-from gode.fitting.prepare import is_plain
+from gode.fitting.prepare import inputs_seen
 from gode.options.checks import AUTO, whole
 from gode.search.assumptions import checked_assumptions
 from gode.search.known import make_known
@@ -84,7 +85,8 @@ class Options(Choices):
         return replace(found, implicit=False, constants=constants)
 
     def _of_order(self, order: int, dataset: Dataset, start: str | None, share: float) -> Settings:
-        by_paper, alone = self.preset == Preset.PAPER, is_plain(dataset)
+        by_paper = self.preset == Preset.PAPER
+        alone = {*inputs_seen(dataset, whole(order))} <= {INPUT}  # what grammars of one state know
         if by_paper and not alone:
             raise ConfigError("the paper's method knows one state and one input; use preset='default'")
         usual = GRAMMARS.get(whole(order), "") if alone else SYSTEMS

@@ -22,7 +22,7 @@ from gode.equation.system import input_seen, with_names
 from gode.equation.tree import TIME, variables
 from gode.errors import EquationError
 from gode.fitting import ConstantsConfig, fit_constants
-from gode.fitting.prepare import Prepared, input_values, is_plain, view
+from gode.fitting.prepare import Prepared, input_values, view
 from gode.fitting.shooting import Shot, shoot
 from gode.fitting.target import Target, state_places
 from gode.search.settings import Settings
@@ -119,9 +119,10 @@ class Refits:
         """The law that was found, and a linear one where it is not linear itself."""
         out: list[Law] = [self.best.equation]
         prepared = self.prepared
-        if is_plain(prepared.dataset) and prepared.problems:
-            text = LINEAR[self.best.equation.order] + (" + C*F" if prepared.dataset.inputs else "")
-            linear = parse_skeleton(text)
+        if prepared.problems:
+            inputs = prepared.dataset.inputs
+            text = LINEAR[self.best.equation.order] + "".join(f" + C*{name}" for name in inputs)
+            linear = parse_skeleton(text, inputs=inputs)
             if linear.key != self.best.equation.skeleton.key:
                 found = _cheap_fits(linear, prepared)
                 out += [min(found, key=lambda law: rms_of(self.fit(law, roughly=True)))] if found else []

@@ -37,7 +37,7 @@ from gode.discovery.natural_forms import natural_constants
 from gode.discovery.prediction import Prediction, predict, predict_new, with_weights
 from gode.discovery.quality import Assessment, Quality, assess, misfit_of, quality_of
 from gode.discovery.simulate import Forces, Scenario, Start, make_scenario, simulate
-from gode.equation import Equation, Law
+from gode.equation import Law
 from gode.equation.skeleton import shown_name
 from gode.errors import DataError
 from gode.fitting.noise import noise_models
@@ -92,7 +92,7 @@ class Finding:
         if state not in self.states and (len(inside) > 1 or state != inside[0]):
             raise DataError(f"no state is called {state!r}; the states are {', '.join(self.states)}")
         number = names.index(state) if state in names else inside.index(state)
-        return self if isinstance(self.law, Equation) else Finding(self.candidate, number, self.units)
+        return self if self.states == (names[number],) else Finding(self.candidate, number, self.units)
 
     def __str__(self) -> str:
         return "\n".join(self.lines())

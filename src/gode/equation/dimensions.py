@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 
 from gode.equation.operators import FUNCTIONS
 from gode.equation.printer import to_text
-from gode.equation.system import LawSkeleton, Link
+from gode.equation.skeleton import Link
+from gode.equation.system import LawSkeleton
 from gode.equation.tree import (
     Node,
     const,

@@ -14,7 +14,14 @@ from typing import NamedTuple
 
 from gode.equation.parse import HOLE, UNNAMED, Names, parse_tree
 from gode.equation.skeleton import Found, Parameter, Skeleton, checked
-from gode.equation.system import Link, SystemSkeleton, columns_seen, read_trees, seen_to_display
+from gode.equation.system import (
+    LawSkeleton,
+    SystemSkeleton,
+    columns_seen,
+    joined,
+    read_trees,
+    seen_to_display,
+)
 from gode.equation.tree import (
     ONE,
     STATE,
@@ -64,7 +71,6 @@ class Frame:
     texts: tuple[str, ...]
     states: tuple[str, ...]
     inputs: tuple[str, ...]
-    single: bool  # whether it becomes one equation, not a system
     trees: tuple[Node, ...]
     parameters: tuple[Parameter, ...]
     functions: tuple[Unknown, ...]
@@ -99,17 +105,14 @@ class Frame:
         bodies = {each.name: each for each in found}
         return Skeleton(fill(tree, bodies), tuple(parameters), tuple(found))
 
-    def law(self, filling: Filling) -> "Skeleton | SystemSkeleton":
+    def law(self, filling: Filling) -> LawSkeleton:
         """Return all equations with their unknown functions filled in."""
-        parts = tuple(self.part(own, filling) for own in range(len(self.trees)))
-        if self.single:
-            return parts[0]
-        return tied(self.states, parts, self.inputs)
+        parts = [self.part(own, filling) for own in range(len(self.trees))]
+        return joined(self.states, self.inputs, parts)
 
-    def unnamed_law(self) -> "Skeleton | SystemSkeleton":
+    def unnamed_law(self) -> LawSkeleton:
         """Return the equations without names of constants; each constant then stands for itself."""
-        parts = tuple(Skeleton(renumber(tree)) for tree in self.trees)
-        return parts[0] if self.single else SystemSkeleton(self.states, parts, self.inputs)
+        return joined(self.states, self.inputs, [Skeleton(renumber(tree)) for tree in self.trees])
 
     def _unscaled(self, own: int) -> Node:
         drop = {i for i, function in scaling(self.trees[own]) if self._stands_alone(function, own)}
@@ -123,14 +126,6 @@ class Frame:
             for tree in others
             for node in walk(tree)
         )
-
-
-def tied(states: tuple[str, ...], parts: tuple[Skeleton, ...], inputs: tuple[str, ...]) -> SystemSkeleton:
-    """Return the system of some equations in which constants of one name are one."""
-    everything = list(dict.fromkeys(p.name for part in parts for p in part.parameters))
-    links = tuple(Link(everything.index(p.name)) for part in parts for p in part.parameters)
-    made = SystemSkeleton(states, parts, inputs, links)
-    return replace(made, parameters=parameters_of(made))
 
 
 def parameters_of(skeleton: SystemSkeleton) -> tuple[Parameter, ...]:
@@ -288,7 +283,6 @@ def parse_frame(
     states: Sequence[str] = (STATE,),
     inputs: Sequence[str] = ("F",),
     called: Mapping[str, str] | None = None,
-    single: bool = True,
     functions: bool = True,
     fixed: Mapping[str, float] | None = None,
     bounds: Bounds | None = None,
@@ -300,7 +294,6 @@ def parse_frame(
 
     Args:
         called: what the texts call the states and inputs, where that is not their name.
-        single: whether there is one equation, in u and F.
         functions: whether unknown functions are allowed.
         fixed: values of constants that are known.
         bounds: the least and the largest value of constants; None for no bound.
@@ -312,7 +305,7 @@ def parse_frame(
         texts = split_equations(texts)
     names, called = Names(functions), called or {}
     shown = [called.get(name, name) for name in states], [called.get(name, name) for name in inputs]
-    if single:
+    if len(states) == 1:  # which may be implicit
         text = split_equations(texts)
         if len(text) != 1:
             whole = ";".join(text)
@@ -331,7 +324,6 @@ def parse_frame(
         tuple(text for _, text in read.values()),
         tuple(states),
         tuple(inputs),
-        single,
         tuple(trees),
         tuple(Parameter(name) for name in names.constants),
         tuple(unknown),
@@ -383,7 +375,7 @@ def _check(frame: Frame, names: Names) -> None:
             function.name: Found(function.name, function.formal, var(TIME)) for function in frame.functions
         }
         made = Skeleton(fill(tree, holes), tuple(frame.parameters))
-        checked(made, text, formula=not frame.single)
+        checked(made, text, formula=len(frame.states) > 1)
     for tree in frame.trees:
         _check_arguments(tree, names)
     for function in frame.functions:

@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -54,8 +54,72 @@ class Found(NamedTuple):
     tree: Node  # its constants are numbered as in the skeleton
 
 
+class Link(NamedTuple):
+    """The value of one constant of an equation: a factor times a free constant of the law."""
+
+    place: int
+    factor: float = 1.0
+
+
+class AnySkeleton:
+    """What the skeletons of one and of several equations have in common: parts, and links of constants."""
+
+    if TYPE_CHECKING:  # the subclasses have these as fields or properties
+
+        @property
+        def parts(self) -> "tuple[Skeleton, ...]":
+            """The equation of each state, in its own view."""
+
+        @property
+        def states(self) -> tuple[str, ...]:
+            """The name of each state."""
+
+        @property
+        def links(self) -> tuple[Link, ...]:
+            """The link of each constant of all parts; none if every constant is free."""
+
+        @property
+        def called(self) -> Mapping[str, str]:
+            """What states and inputs are called when they are shown."""
+
+    @property
+    def orders(self) -> tuple[int, ...]:
+        """The order of each equation."""
+        return tuple(part.order for part in self.parts)
+
+    @property
+    def shown_states(self) -> tuple[str, ...]:
+        """The name of each state when it is shown."""
+        return tuple(shown_name(name, self.called) for name in self.states)
+
+    @cached_property
+    def n_numbers(self) -> int:
+        """The number of constants of all equations, shared or not."""
+        return sum(part.n_constants for part in self.parts)
+
+    @cached_property
+    def offsets(self) -> tuple[int, ...]:
+        """Where the constants of each equation begin among those of all; last, their number."""
+        return tuple(np.cumsum([0, *(part.n_constants for part in self.parts)]).tolist())
+
+    @cached_property
+    def places(self) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+        """The free constant behind each constant of the equations."""
+        return np.array([link.place for link in self.links] or range(self.n_numbers), np.int64)
+
+    @cached_property
+    def factors(self) -> Float:
+        """The factor on the free constant behind each constant of the equations."""
+        return np.array([link.factor for link in self.links] or [1.0] * self.n_numbers, np.float64)
+
+    def numbers(self, constants: Sequence[float] | Float) -> Float:
+        """Return the constants of all equations, one equation after the other."""
+        free = np.append(np.asarray(constants, np.float64), 1.0)  # place -1 picks the one
+        return free[self.places] * self.factors
+
+
 @dataclass(frozen=True, eq=False)
-class Skeleton:
+class Skeleton(AnySkeleton):
     """An ODE `tree = 0` with free constants; equal to every skeleton with the same normal form.
 
     One with parameters is kept as it was written: constant i is parameters[i] wherever it stands.
@@ -115,11 +179,6 @@ class Skeleton:
         return (STATE,)
 
     @property
-    def orders(self) -> tuple[int, ...]:
-        """The order of each equation."""
-        return (self.order,)
-
-    @property
     def links(self) -> tuple[()]:
         """What ties the constants of all equations: nothing."""
         return ()
@@ -136,15 +195,6 @@ class Skeleton:
     def columns(self, own: int) -> dict[str, str]:
         """Return the columns that the data call by another name: none."""
         return {}
-
-    @property
-    def shown_states(self) -> tuple[str, ...]:
-        """The name of each state when it is shown."""
-        return tuple(shown_name(name, self.called) for name in self.states)
-
-    def numbers(self, constants: Sequence[float] | Float) -> Float:
-        """Return the constants of all equations."""
-        return np.asarray(constants, np.float64)
 
     @cached_property
     def n_constants(self) -> int:

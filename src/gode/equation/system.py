@@ -11,27 +11,18 @@ from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from gode.arrays import Float
 from gode.equation.equation import Equation, equation_of
 from gode.equation.parse import TOKEN, Names, parse_tree
-from gode.equation.skeleton import Found, Parameter, Skeleton, checked, shown_name
+from gode.equation.skeleton import AnySkeleton, Found, Link, Parameter, Skeleton, checked, shown_name
 from gode.equation.sums import to_sum
 from gode.equation.tree import STATE, TIME, Node, const, has_constant, renamed, replace_constants, unlabelled
 from gode.errors import EquationError, pointed, shortened
 
 if TYPE_CHECKING:
     import sympy
-
-
-class Link(NamedTuple):
-    """The value of one constant of an equation: a factor times a free constant of the system."""
-
-    place: int
-    factor: float = 1.0
 
 
 def state_seen(own: int, state: int) -> str:
@@ -62,7 +53,7 @@ def seen_to_display(own: int, states: Sequence[str], inputs: Sequence[str]) -> d
 
 
 @dataclass(frozen=True, eq=False)
-class SystemSkeleton:
+class SystemSkeleton(AnySkeleton):
     """The equations of several states with free constants; equal to every one with the same normal forms."""
 
     states: tuple[str, ...]
@@ -85,11 +76,6 @@ class SystemSkeleton:
         return tuple(frozenset(to_sum(unlabelled(part.key))) for part in self.parts)
 
     @property
-    def orders(self) -> tuple[int, ...]:
-        """The order of each equation."""
-        return tuple(part.order for part in self.parts)
-
-    @property
     def order(self) -> int:
         """The largest order."""
         return max(self.orders)
@@ -109,32 +95,6 @@ class SystemSkeleton:
     def n_constants(self) -> int:
         """The number of free constants."""
         return 1 + max(link.place for link in self.links) if self.links else self.n_numbers
-
-    @cached_property
-    def n_numbers(self) -> int:
-        """The number of constants of all equations, shared or not."""
-        return sum(part.n_constants for part in self.parts)
-
-    @cached_property
-    def offsets(self) -> tuple[int, ...]:
-        """Where the constants of each equation begin among those of all; last, their number."""
-        return tuple(np.cumsum([0, *(part.n_constants for part in self.parts)]).tolist())
-
-    @cached_property
-    def places(self) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-        """The free constant behind each constant of the equations."""
-        return np.array([link.place for link in self.links] or range(self.n_numbers), np.int64)
-
-    @cached_property
-    def factors(self) -> Float:
-        """The factor on the free constant behind each constant of the equations."""
-        return np.array([link.factor for link in self.links] or [1.0] * self.n_numbers, np.float64)
-
-    def numbers(self, constants: Sequence[float] | Float) -> Float:
-        """Return the constants of all equations, one equation after the other."""
-        return (
-            np.append(np.asarray(constants, np.float64), 1.0)[self.places] * self.factors
-        )  # -1 picks the one
 
     @cached_property
     def functions(self) -> "tuple[Found, ...]":
@@ -169,11 +129,6 @@ class SystemSkeleton:
     def columns(self, own: int) -> dict[str, str]:
         """Return what the data call each column, by its name in the view of one equation."""
         return seen_to_display(own, self.states, self.inputs)
-
-    @property
-    def shown_states(self) -> tuple[str, ...]:
-        """The name of each state when it is shown."""
-        return tuple(shown_name(name, self.called) for name in self.states)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, SystemSkeleton) and self.key == other.key
@@ -262,6 +217,31 @@ def make_law(skeleton: LawSkeleton, constants: Sequence[float] | Float) -> Law:
     if isinstance(skeleton, SystemSkeleton):
         return System(skeleton, values)
     return Equation(skeleton, values)
+
+
+def joined(
+    states: tuple[str, ...], inputs: tuple[str, ...], parts: Sequence[Skeleton], links: tuple[Link, ...] = ()
+) -> LawSkeleton:
+    """Return the law of one equation for each state; constants of one name are one."""
+    if len(parts) == 1 and not links:
+        return parts[0]
+    named = [p for part in parts for p in part.parameters]
+    if not named:
+        return SystemSkeleton(states, tuple(parts), inputs, links)
+    free = list({p.name: p for p in named}.values())
+    names = [p.name for p in free]
+    links = tuple(Link(names.index(p.name)) for p in named)
+    return SystemSkeleton(states, tuple(parts), inputs, links, tuple(free))
+
+
+def law_of(states: tuple[str, ...], inputs: tuple[str, ...], equations: Sequence[Equation]) -> Law:
+    """Return the law of one equation for each state; a constant of several has the value of the first."""
+    skeleton = joined(states, inputs, [equation.skeleton for equation in equations])
+    if not skeleton.parameters:
+        return make_law(skeleton, [value for equation in equations for value in equation.constants])
+    pairs = [pair for e in equations for pair in zip(e.skeleton.parameters, e.constants, strict=True)]
+    values = {parameter.name: value for parameter, value in reversed(pairs)}
+    return make_law(skeleton, [values[parameter.name] for parameter in skeleton.parameters])
 
 
 def moving_law(law: Law) -> Law:

@@ -39,8 +39,16 @@ class Piece(NamedTuple):
     high: int
 
 
-def cheap_problems(dataset: Dataset, columns: Columns, order: int, noise: Float) -> tuple[Regression, ...]:
-    """Return the cheap problems of this order; of accelerations alone, also without their drift."""
+def cheap_problems(
+    dataset: Dataset, columns: Columns, order: int, noise: Float, *, solved: bool = False
+) -> tuple[Regression, ...]:
+    """Return the cheap problems of this order; of accelerations alone, also without their drift.
+
+    Args:
+        solved: whether the columns are the solution of a law, which does not drift.
+    """
+    if solved:
+        return problems_of(dataset, columns, order)
     found = problems_of(dataset, before_drift(dataset, columns, noise), order)
     if is_blind(dataset):
         undrifted = without_drift(dataset, columns)
@@ -49,7 +57,13 @@ def cheap_problems(dataset: Dataset, columns: Columns, order: int, noise: Float)
 
 
 def problems_of_each(
-    dataset: Dataset, columns: Columns, order: int, noise: Float, together: tuple[Regression, ...]
+    dataset: Dataset,
+    columns: Columns,
+    order: int,
+    noise: Float,
+    together: tuple[Regression, ...],
+    *,
+    solved: bool = False,
 ) -> tuple[tuple[Regression, ...], ...]:
     """Return, for each of the problems of all runs `together`, that of each run by itself.
 
@@ -58,8 +72,8 @@ def problems_of_each(
     forms = [problem.form for problem in together]
     runs, length = [], float(np.median([run.n_points for run in dataset.runs]))
     for i in evenly(len(dataset.runs), max(int(SCREENED / length), FEWEST_RUNS)):
-        own = list(cheap_problems(dataset.of_runs([i]), columns.of_run(i), order, noise))
-        runs.append([own.pop([problem.form for problem in own].index(form)) for form in forms])
+        alone = list(cheap_problems(dataset.of_runs([i]), columns.of_run(i), order, noise, solved=solved))
+        runs.append([alone.pop([problem.form for problem in alone].index(form)) for form in forms])
     return tuple(zip(*runs, strict=True))
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from gode.arrays import Float
 from gode.data import Columns
-from gode.equation import LawSkeleton, Skeleton, SystemSkeleton
+from gode.equation import LawSkeleton, Skeleton
 from gode.equation.tape import compile_tape, evaluate
 from gode.fitting.shooting import fitted
 from gode.fitting.target import Target
@@ -137,7 +137,6 @@ class _Draws:
     def _usual_sizes(self, sizes: dict[int, float], rate: float) -> Float:
         """Return for each constant the value at which its term is as large as the derivative."""
         skeleton = self.skeleton
-        assert isinstance(skeleton, SystemSkeleton), "a single state is measured"
         logs: list[list[float]] = [[] for _ in range(skeleton.n_constants)]
         for s, part in enumerate(skeleton.parts):
             wanted = self._derivative(s, sizes[s], rate)

@@ -17,16 +17,16 @@ from gode.data.noise import NoiseModel
 from gode.data.outliers import outliers_told, smoothed_without_outliers, without_outliers
 from gode.data.smoothing import LENDERS, Memo, evenly, resampled, smooth_runs
 from gode.data.states import values_at
-from gode.equation import Equation, Law, Term, parse_tree
+from gode.equation import Law, Term, parse_tree
 from gode.equation.system import input_seen, state_seen
 from gode.equation.tape import COLUMNS, compile_tape, evaluate
 from gode.equation.tree import TIME, has_constant, variables
 from gode.errors import DataError
-from gode.fitting.cheap import cheap_problems, is_blind, problems_of, problems_of_each
+from gode.fitting.cheap import cheap_problems, is_blind, problems_of_each
 from gode.fitting.noise import noise_levels, noise_profiles, spread_over_noise
 from gode.fitting.problem import Regression
 from gode.fitting.target import Target, condensed, first_part, screened
-from gode.solve import Signal, solve
+from gode.solve import solve
 from gode.solve.signals import joined
 
 CERTAIN = 2.0  # standard deviations from zero at which u has a sign
@@ -47,16 +47,12 @@ class Prepared:
     floor: tuple[float, ...]  # weighted residual of each state that counts as none
     chosen: tuple[int, ...] = ()  # the runs of the target, where these are not all
     each: tuple[tuple[Regression, ...], ...] = ()  # the problems of each run, if it has its own constants
+    solved: bool = False  # whether the smoothed runs are the solution of a law
 
     @property
     def blind(self) -> bool:
         """Whether nothing but accelerations was measured."""
         return is_blind(self.dataset)
-
-    @property
-    def passes(self) -> int:
-        """How often the search goes over the data: again where an equation tells what u was."""
-        return 2 if self.blind else 1
 
     @property
     def outliers(self) -> list[str]:
@@ -101,8 +97,13 @@ def assemble(
     floor: float,
     *,
     individual: bool = False,
+    solved: bool = False,
 ) -> Prepared:
-    """Set up the problems of this order on smoothed runs; readings far from the curves are not fitted."""
+    """Set up the problems of this order on smoothed runs; readings far from the curves are not fitted.
+
+    Args:
+        solved: whether the smoothed runs are the solution of a law.
+    """
     fitted = replace(without_outliers(fitted, smooths), held=())  # no fit looks at what was held back
     noise = noise_levels(fitted, smooths)
     weights = np.where(np.isfinite(noise), 1.0 / np.where(np.isfinite(noise), noise, 1.0), 0.0)
@@ -121,19 +122,22 @@ def assemble(
         target = first_part(
             replace(whole, dataset=shorter, guides=_guides(shorter, parts), profiles=profiles)
         )
-    problems: tuple[Regression, ...] = ()  # those of a system are the problems of its views
-    if len(dataset.states) == 1:
-        problems = cheap_problems(shorter, few, order, noise)
-    each = problems_of_each(shorter, few, order, noise, problems) if problems and individual else ()
+    problems: tuple[Regression, ...] = ()  # those of several states are the problems of their views
+    if is_its_view(dataset):
+        problems = cheap_problems(shorter, few, order, noise, solved=solved)
+    each: tuple[tuple[Regression, ...], ...] = ()
+    if problems and individual:
+        each = problems_of_each(shorter, few, order, noise, problems, solved=solved)
     least = tuple(floor * spread_over_noise(fitted, noise, s) for s in range(len(dataset.states)))
-    return Prepared(dataset, smooths, columns, problems, target, whole, noise, least, chosen, each)
+    return Prepared(dataset, smooths, columns, problems, target, whole, noise, least, chosen, each, solved)
 
 
 def _screened_runs(dataset: Dataset) -> tuple[int, ...]:
     """Return the runs to screen where there are many, spread evenly; none if these are all."""
     n = len(dataset.runs)
-    several = len(dataset.states) > 1  # their equations are also sought along the solution of all runs
-    return () if n <= MOST_RUNS or several else tuple(evenly(n, MOST_RUNS))
+    if n <= MOST_RUNS or not is_its_view(dataset):  # other views are taken along the solution of all runs
+        return ()
+    return tuple(evenly(n, MOST_RUNS))
 
 
 def _scales(smooths: Sequence[Smooth]) -> tuple[float, ...]:
@@ -147,29 +151,6 @@ def _scales(smooths: Sequence[Smooth]) -> tuple[float, ...]:
 
 def _guides(dataset: Dataset, smooths: tuple[Smooth, ...]) -> tuple[Float, ...]:
     return tuple(_of_one_sign(r, s) for r, s in zip(dataset.runs, smooths, strict=True))
-
-
-def retraced(prepared: Prepared, equation: Equation, initial: Float) -> Prepared | None:
-    """Return the data with u and u' along the solution of an equation, where only u'' was measured.
-
-    What an equation near the truth makes of the initial values is closer to u than any integral of noisy
-    accelerations. None if u was measured, or the equation has no solution along all runs.
-    """
-    if not prepared.blind or prepared.each:
-        return None
-    parts, dataset = [], screened(prepared.whole.dataset)
-    for run, smooth_whole, start in zip(dataset.runs, prepared.smooths, initial, strict=True):
-        smooth_run = resampled(smooth_whole, run.t)
-        inputs: dict[str, Signal] = dict(run.signals)
-        guide = smooth_run.values[equation.order]
-        path = solve(equation, run.t, start, inputs=inputs, doses=run.doses, guide=guide)
-        if path.failure is not None:
-            return None
-        values = np.vstack([path.u, path.du, smooth_run.values[2]])
-        parts.append(_columns(run, replace(smooth_run, values=values), dataset.states))
-    columns = join_runs(parts)
-    problems = problems_of(dataset, columns, equation.order)
-    return replace(prepared, columns=columns, problems=problems)
 
 
 def input_values(run: Run, t: Float) -> dict[str, Float]:
@@ -236,30 +217,28 @@ def _of_one_sign(run: Run, smooth: Smooth) -> Float:
 
 
 def view(prepared: Prepared, own: int, order: int, floor: float, *, individual: bool = False) -> Prepared:
-    """Return the data as the equation of state number `own` sees them; a scalar record as it is."""
+    """Return the data as the equation of state number `own` sees them: as they are if it is the only one."""
     dataset = prepared.dataset
-    if is_plain(dataset):
+    if is_its_view(dataset):
         return prepared
     fitted = prepared.whole.dataset
     runs = [_seen(run, s, own, order) for run, s in zip(fitted.runs, prepared.smooths, strict=True)]
     seen = Dataset(tuple(runs), names=dataset.names, keep_outliers=dataset.keep_outliers)
     smooths = tuple(s.state(own) for s in prepared.smooths)
-    found = assemble(seen, seen, smooths, order, floor, individual=individual)
+    found = assemble(seen, seen, smooths, order, floor, individual=individual, solved=prepared.solved)
     return replace(found, whole=found.target)  # whole records are for all equations together
 
 
 def inputs_seen(dataset: Dataset, order: int) -> tuple[str, ...]:
     """Return the names of all that an equation sees besides its own state and time."""
-    if is_plain(dataset):
-        return dataset.inputs
     d = len(dataset.states)
     inputs = [input_seen(i, d) for i in range(len(dataset.inputs))]
     return (*inputs, *(state_seen(0, s) + "'" * k for s in range(1, d) for k in range(order)))
 
 
-def is_plain(dataset: Dataset) -> bool:
-    """Tell whether one equation with at most one input is the whole law."""
-    return len(dataset.states) == 1 and dataset.inputs in ((), (input_seen(0, 1),))
+def is_its_view(dataset: Dataset) -> bool:
+    """Tell whether an equation sees the data as they are: nothing but its own state, time and the inputs."""
+    return len(inputs_seen(dataset, 1)) == len(dataset.inputs)
 
 
 def _seen(run: Run, smooth: Smooth, own: int, order: int) -> Run:

@@ -24,7 +24,7 @@ import numpy as np
 
 from gode.arrays import Float
 from gode.equation import Node, Skeleton
-from gode.equation.system import LawSkeleton, SystemSkeleton
+from gode.equation.system import LawSkeleton
 from gode.equation.tree import ONE, is_other, number, var, variables
 from gode.prior.corpus import KnownLaw, known_laws, known_text
 from gode.prior.terms import (
@@ -101,14 +101,13 @@ class Prior:
         self, skeleton: LawSkeleton, *, others: int | None = None, forced: bool | None = None
     ) -> float:
         """Return the log prior probability of a law, in nats; see `gode.prior.log_prior`."""
-        if isinstance(skeleton, SystemSkeleton):
-            others, forced = visible(len(skeleton.states), len(skeleton.inputs))
-        return sum([self._equation(part, others, forced) for part in skeleton.parts])
+        views = [
+            View(part.order, max(_most(skeleton.seen(i)), others or 0), forced or "F" in skeleton.seen(i))
+            for i, part in enumerate(skeleton.parts)
+        ]
+        return sum([self._equation(part, view) for part, view in zip(skeleton.parts, views, strict=True)])
 
-    def _equation(self, skeleton: Skeleton, others: int | None, forced: bool | None) -> float:
-        names = [name for name in skeleton.inputs if is_other(name)]
-        most = max([int(name.rstrip("'")[1:]) for name in names], default=0)
-        view = View(skeleton.order, max(most, others or 0), bool(forced) or "F" in skeleton.inputs)
+    def _equation(self, skeleton: Skeleton, view: View) -> float:
         key = (skeleton, view)
         if key not in self._laws:
             if len(self._laws) >= MOST_REMEMBERED:
@@ -244,6 +243,11 @@ def _count(pieces: Pieces, view: View, counts: Counts, weight: float = 1.0) -> s
         counts.terms[(kind, (form, copy))] += weight
         bodies.add(form)
     return bodies
+
+
+def _most(columns: Iterable[str]) -> int:
+    """Return the largest number of another state or input among columns, as 2 of v2'."""
+    return max([int(name.rstrip("'")[1:]) for name in columns if is_other(name)], default=0)
 
 
 def visible(n_states: int, n_inputs: int) -> tuple[int, bool]:

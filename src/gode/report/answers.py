@@ -7,9 +7,9 @@ import numpy as np
 
 from gode.discovery import Discovery
 from gode.discovery.framing import called
-from gode.equation import Equation, Law, LawSkeleton, Skeleton, SystemSkeleton, Term, parse_skeleton
+from gode.equation import Law, LawSkeleton, Skeleton, Term, parse_skeleton
 from gode.equation.printer import to_text
-from gode.equation.system import moving_law, state_seen, with_names
+from gode.equation.system import joined, moving_law, state_seen, with_names
 from gode.equation.tree import STATE, TIME, depends_on, variables, walk
 from gode.fitting import fit_constants
 from gode.fitting.prepare import view
@@ -95,9 +95,7 @@ def _gain(discovery: Discovery) -> tuple[str | None, float | None, str]:
 def _linear_form(law: Law) -> LawSkeleton:
     """Return the linear law of the same orders, with the same terms in time and inputs."""
     parts = [_linear_part(law.skeleton, own) for own in range(len(law.states))]
-    if isinstance(law, Equation):
-        return parts[0]
-    return SystemSkeleton(law.states, tuple(parts), law.skeleton.inputs)
+    return joined(law.states, law.skeleton.inputs, parts)
 
 
 def _linear_part(skeleton: LawSkeleton, own: int) -> Skeleton:
@@ -144,9 +142,9 @@ def _fitted(skeleton: LawSkeleton, discovery: Discovery) -> Shot | None:
 def _starts(skeleton: LawSkeleton, discovery: Discovery) -> Iterator[tuple[float, ...]]:
     """Yield constants that fit the smoothed data; of a system, those of each equation in turn."""
     prepared, settings = discovery.prepared, discovery.settings
-    if isinstance(skeleton, Skeleton):
+    if prepared.problems:
         for problem in prepared.problems:
-            start = fit_constants(skeleton, problem, config=settings.constants).equation
+            start = fit_constants(skeleton.parts[0], problem, config=settings.constants).equation
             if start is not None:
                 yield start.constants
         return

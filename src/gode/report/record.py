@@ -21,10 +21,9 @@ from gode.data.doses import Dose
 from gode.data.smoothing import resampled
 from gode.data.states import check_names
 from gode.discovery import Discovery
-from gode.equation import System
 from gode.errors import FileError, GodeError
 from gode.files import read_bytes, replacing
-from gode.fitting.prepare import Prepared, assemble, input_values, is_plain
+from gode.fitting.prepare import Prepared, assemble, input_values
 from gode.fitting.target import condensed, state_places
 from gode.search.checkpoint import candidate_of
 from gode.search.settings import Settings
@@ -70,10 +69,10 @@ def record_of(discovery: Discovery) -> dict[str, Json]:
     kept = {id(c) for c in [*discovery.candidates[:KEPT], *front(discovery.candidates)]}
     config, floor = discovery.settings.selection, discovery.prepared.floor
     kept |= {id(c) for c in ties(discovery.candidates, config, floor)}
-    plain = is_plain(dataset)
+    named = dataset.states != STATES  # older versions of gode read a record of a single state, too
     return {
         "format": FORMAT,
-        "version": 1 if plain else VERSION,
+        "version": VERSION if named else 1,
         "gode": __version__,
         "equation": "; ".join(
             discovery.equation.lines()
@@ -84,7 +83,7 @@ def record_of(discovery: Discovery) -> dict[str, Json]:
         "settings": encode(discovery.settings),
         "labels": encode(dataset.labels),
         "names": encode(dataset.names),
-        **({} if plain else {"states": encode(dataset.states)}),
+        **({"states": encode(dataset.states)} if named else {}),
         **({"edits": encode(dataset.edits)} if dataset.edits else {}),
         **({"keep_outliers": True} if dataset.keep_outliers else {}),
         "runs": [_run_json(run) for run in (dataset.with_held() if dataset.held else dataset).runs],
@@ -152,10 +151,9 @@ def discovery_of(data: object) -> Discovery:
 
 def _candidate(data: object, order: int, dataset: Dataset, where: str) -> Candidate:
     found = candidate_of(data, order, dataset, where)
-    several = not is_plain(dataset)
-    if several != isinstance(found.equation, System) or found.equation.states != dataset.states:
+    if found.equation.states != dataset.states:
         raise FileError(f"{where}.equation has other states than the record")
-    if several and found.equation.skeleton.inputs != dataset.inputs:
+    if not {*found.equation.skeleton.inputs} <= {*dataset.inputs}:
         raise FileError(f"{where}.equation has other inputs than the record")
     return found
 

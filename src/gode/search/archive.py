@@ -49,26 +49,21 @@ def planned(effort: Effort, fraction: float) -> Workload:
 
 
 class Pace:
-    """Counts the fits of a pass and their time."""
+    """Counts the fits of one search, and their time."""
 
-    def __init__(self, plan: Workload, passes: int, clock: Callable[[], float] = time.monotonic) -> None:
-        self.plan, self.passes, self.clock = plan, passes, clock
-        self.cheap, self.fits = 0, 0  # the fits of this pass
+    def __init__(self, plan: Workload, searches: int, clock: Callable[[], float] = time.monotonic) -> None:
+        self.plan, self.searches, self.clock = plan, searches, clock
+        self.cheap, self.fits = 0, 0  # the fits of this search
         self.seconds = {False: 0.0, True: 0.0}  # the time of cheap fits, and of fits to the trajectory
         self.counts = {False: 0, True: 0}
         self.seen = 0
         self.last: float | None = None  # The time before the first call is that of loading and compiling.
 
-    def again(self) -> None:
-        """Begin the next pass."""
-        self.passes -= 1
-        self.cheap, self.fits = 0, 0
-
     def left(self, *, n_cheap: int, on_trajectory: bool) -> float:
         """Count the fits since the last call; return the estimated seconds that are left.
 
         Args:
-            n_cheap: the cheap fits so far, in all passes.
+            n_cheap: the cheap fits so far, in all searches.
         """
         now, before = self.clock(), self.last
         new, self.seen, self.last = n_cheap - self.seen, n_cheap, now
@@ -88,7 +83,7 @@ class Pace:
             return math.nan
         cheap = seconds[False] / n[False]
         fit = seconds[True] / n[True] if n[True] >= TIMED else TYPICAL_RATIO * cheap
-        later = (self.passes - 1) * (cheap * self.plan.cheap + fit * self.plan.fits)
+        later = (self.searches - 1) * (cheap * self.plan.cheap + fit * self.plan.fits)
         searching = 0.0 if on_trajectory else cheap * max(self.plan.cheap - self.cheap, 0.0)
         return later + searching + fit * max(self.plan.fits - self.fits, 0.0)
 
@@ -140,16 +135,15 @@ class Archive:
     interrupts: Interrupts
     memo: MutableMapping[Start, Candidate | None]
     candidates: dict[Key, Candidate | None] = field(default_factory=dict)
-    earlier: dict[Key, Candidate | None] = field(default_factory=dict)  # whole records, first pass
     whole: bool = False  # whether whole records are fitted now, not their first part
     homes: dict[Key, int] = field(default_factory=dict)  # in which grammar each skeleton was found
     n_fitted: int = 0
     view: str = ""  # which view of the data is fitted, where there are several states
+    searches: int = 1  # how many such searches are still to come, with this one
     pace: Pace = field(init=False)
 
     def __post_init__(self) -> None:
-        plan = planned(self.settings.budget, self.settings.share / self.prepared.passes)
-        self.pace = Pace(plan, self.prepared.passes)
+        self.pace = Pace(planned(self.settings.budget, self.settings.share), self.searches)
 
     @property
     def target(self) -> Target:
@@ -207,40 +201,19 @@ class Archive:
             self.interrupts.check()
             self.tell(stage)
 
-    def again(self) -> None:
-        """Begin another pass: skeletons that found no solution may try again, from other starts.
-
-        The fits to whole records are kept for comparison; first parts screen again.
-        """
-        self.pace.again()
-        self.candidates = {key: found for key, found in self.candidates.items() if found is not None}
-        if self.whole:
-            self.earlier, self.candidates, self.whole = self.candidates, {}, False
-
-    def settle(self) -> None:
-        """After an interruption: what was fitted to whole records counts more than first parts."""
-        if self.earlier:
-            self.candidates, self.whole = self.earlier, True
-
     def widen(self) -> bool:
         """Go on with whole records, if only their first part was used; the best so far come along."""
-        if self.prepared.whole is self.prepared.target:
+        if self.whole or self.prepared.whole is self.prepared.target:
             return False
         best = [c.equation for c in self.leaders()[: self.settings.search.whole]]
         found: dict[Key, Candidate | None] = {}
         self.whole = True
         try:
             self._solve_into(found, best, Stage.WHOLE)
-        except KeyboardInterrupt:
+        finally:  # also after an interruption
             self.whole = any(found.values())
             self.candidates = found if self.whole else self.candidates
-            raise
-        if not any(found.values()) and not self.earlier:
-            self.whole = False
-            return False
-        better = {k: c for k, c in self.earlier.items() if c and not _is_as_good(found.get(k), c)}
-        self.candidates, self.earlier = {**found, **better}, {}
-        return True
+        return self.whole
 
     def shorten(self) -> bool:
         """Go on with the first half of what was tried to follow; return False where that is short already.
@@ -283,7 +256,3 @@ class Archive:
             found[start.equation.skeleton.key] = candidate
             self.interrupts.check()
             self.tell(stage)
-
-
-def _is_as_good(one: Candidate | None, other: Candidate) -> bool:
-    return one is not None and one.criterion <= other.criterion

@@ -15,7 +15,6 @@ from gode import __version__
 from gode.arrays import Float
 from gode.codec import Json, decode, encode
 from gode.data import Dataset, Run
-from gode.equation import SystemSkeleton
 from gode.equation.printer import exact, to_text
 from gode.equation.system import input_seen, make_law
 from gode.errors import FileError, GodeError
@@ -164,7 +163,7 @@ def _key(start: Start) -> str:
     words += ["own", *map(str, start.own)] if start.own is not None else []
     skeleton = start.equation.skeleton
     texts = [to_text(part.written_tree, exact) for part in skeleton.parts]
-    texts += [str(list(map(tuple, skeleton.links)))] if isinstance(skeleton, SystemSkeleton) else []
+    texts += [str(list(map(tuple, skeleton.links)))] if skeleton.links else []
     return f"{start.view}{'; '.join(texts)} = 0 from {' '.join(words)}"
 
 

@@ -71,7 +71,7 @@ def make_regions(
         assume=settings.known.assume,
     )
     residual = [p for p in prepared.problems if p.form is Form.RESIDUAL]
-    look, part = settings.search, settings.share / prepared.passes
+    look = settings.search
     kinds = [(space, config, look.implicit if number else 1.0) for number, space in enumerate(spaces)]
     if settings.selection.lasting:
         kinds.append((spaces[0], replace(config, assume=(*config.assume, KEEPS_ZERO)), look.lasting))
@@ -94,7 +94,7 @@ def make_regions(
         words = Vocabulary(here.words(space, inputs, objective, size), here)
         wide = here.words(space, inputs, objective, look.reserve * size)
         more = Vocabulary(tuple(dict.fromkeys([*wide, *here.further(space, inputs, objective)])), here)
-        regions.append(Region(space, words, objective, more, part * fraction))
+        regions.append(Region(space, words, objective, more, settings.share * fraction))
     return regions
 
 

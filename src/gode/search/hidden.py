@@ -23,7 +23,7 @@ import numpy as np
 from gode.arrays import Bool, Float
 from gode.data import Dataset, Run
 from gode.equation import Equation, Law, Node, Term, parse_tree
-from gode.equation.system import columns_seen, make_law, state_seen
+from gode.equation.system import columns_seen, law_of, make_law, state_seen
 from gode.equation.tape import compile_tape, evaluate
 from gode.equation.tree import STATE, has_constant, is_other, mul, symbols, var, variables
 from gode.fitting.multistart import MultistartConfig, minima
@@ -31,7 +31,7 @@ from gode.fitting.prepare import input_values
 from gode.fitting.trajectory import Path, Trajectories
 from gode.prior import log_prior
 from gode.search.archive import Archive, Initial, Key, Stage
-from gode.search.templates import Bodies, SumTemplate, law_of
+from gode.search.templates import Bodies, SumTemplate
 from gode.search.templates.template import Space, grammar_terms
 from gode.selection import Candidate
 
@@ -68,7 +68,7 @@ class Coordinates:
             skeleton = template.skeleton(frozenset(body for state, body in places if state == s))
             owners = self.owners(s, template.terms_of(skeleton))
             equations.append(Equation(skeleton, tuple(values.get(owner, 0.0) for owner in owners)))
-        return law_of(dataset, equations)
+        return law_of(dataset.states, dataset.inputs, equations)
 
     def owners(self, state: int, bodies: Bodies) -> list[Place]:
         """Return the term of each constant of the equation of one state."""

@@ -18,10 +18,10 @@ from gode.data.dataset import column_units
 from gode.equation import Equation, Law, Skeleton
 from gode.equation.dimensions import columns_of_view
 from gode.equation.frame import Frame
-from gode.equation.system import seen_to_display
+from gode.equation.system import make_law, seen_to_display
 from gode.equation.tree import renumber
 from gode.fitting import fit_constants
-from gode.fitting.prepare import Prepared, along, assemble, is_plain, retraced, view
+from gode.fitting.prepare import Prepared, along, assemble, is_its_view, view
 from gode.model import LatentSpace, Listing
 from gode.search.archive import Archive, Initial, Key, Stage, Step
 from gode.search.assumptions import REST, keeps, satisfies, told
@@ -37,12 +37,8 @@ from gode.search.workers import Start, Workers
 from gode.selection import Candidate
 
 
-def couple(searches: Sequence[Search], archive: Archive, seeds: Sequence[Candidate] = ()) -> None:
-    """Fit combinations of the best equations of each state, then change the best laws until none is better.
-
-    Args:
-        seeds: laws to fit as well, from where their fits ended.
-    """
+def couple(searches: Sequence[Search], archive: Archive) -> None:
+    """Fit combinations of the best equations of each state, then change the best until none is better."""
     look, effort = archive.settings.search, archive.settings.budget
     tops = [search.archive.leaders() for search in searches]
     if all(tops):
@@ -51,8 +47,6 @@ def couple(searches: Sequence[Search], archive: Archive, seeds: Sequence[Candida
             for chosen in best_combinations([[c.criterion for c in top] for top in tops], look.combinations)
             for law in laws_of(archive, [tops[s][i].single for s, i in enumerate(chosen)], searches)
         ]
-        for seed in seeds:
-            archive.solve([seed.equation], Stage.COUPLING, initial_of(seed))
         archive.solve(found, Stage.COUPLING)
         archive.improve([law for law in found[: look.grown] if _is_far(law, archive)], Stage.COUPLING)
     changed: set[Key] = set()
@@ -142,26 +136,32 @@ def cost_of(
     """
     if name.startswith(REST):
         starts = [Start(searches[0].regions[0].template.without_rest(best.equation))]
-    elif len(searches) == 1:
-        starts = [
-            start for start in _near(best, regions(0)[0], archive) if _breaks(start.equation, name, searches)
-        ]
     else:
-        freed = [Search(regions(own), search.archive) for own, search in enumerate(searches)]
-        starts = [Start(law) for law in variants(best, freed, archive) if _breaks(law, name, searches)]
+        freed = [Search(regions(state), search.archive) for state, search in enumerate(searches)]
+        near = [start for search in freed for start in _near(best, search, archive)]
+        starts = [start for start in near if _breaks(start.equation, name, searches)]
     here = [start._replace(whole=archive.whole, initial=initial_of(best)) for start in starts]
     tried = [archive.workers.fit(start) for start in here]
     return best.criterion - min([best.criterion, *(c.criterion for c in tried if c is not None)])
 
 
-def _near(best: Candidate, region: Region, archive: Archive) -> Iterator[Start]:
-    """Yield the equations near the best one, each run with its own constants where it has some."""
-    for skeleton in good_neighbours(best.single.skeleton, region, archive, archive.settings.budget.per_round):
+def _near(best: Candidate, search: Search, archive: Archive) -> Iterator[Start]:
+    """Yield the laws with a near equation of one state, and constants of each run where there are such."""
+    region, dataset = search.regions[0], archive.prepared.dataset
+    template = region.template
+    part = template.part(best.equation)
+    if part is None:
+        return
+    for skeleton in good_neighbours(part.skeleton, region, archive, archive.settings.budget.per_round):
         if best.own is None:
-            yield Start(better_start(skeleton, best.single, region.objective, archive))
-        else:
-            rows = better_rows(skeleton, best, region.objective, archive)
-            yield Start(Equation(skeleton, tuple(np.median(rows, axis=0).tolist())), each=rows)
+            near = better_start(skeleton, part, region.objective, search.archive)
+            yield Start(template.changed(best.equation, near, dataset))
+            continue
+        alone = better_rows(skeleton, best, region.objective, search.archive)
+        each = [Equation(skeleton, row) for row in alone]
+        laws = [template.changed(best.law_of(run), near, dataset) for run, near in enumerate(each)]
+        rows = tuple(law.constants for law in laws)
+        yield Start(make_law(laws[0].skeleton, np.median(rows, axis=0)), each=rows)
 
 
 def _breaks(law: Law, name: str, searches: Sequence[Search]) -> bool:
@@ -175,7 +175,6 @@ def _breaks(law: Law, name: str, searches: Sequence[Search]) -> bool:
 
 RESCUED = (1, 5, 50)  # best of every size by the cheap score: solved in turn after an interruption
 COMBINED = 3  # combinations of the equations of states that are tried then
-PASSES = 2  # over the data of a system
 EARLIER = 0.5  # share of the effort in each pass but the last: it need only find a law to smooth by
 
 
@@ -205,9 +204,13 @@ class LawSearch:
         return self.archive.prepared
 
     @property
-    def single(self) -> bool:
-        """Whether one equation is the whole law."""
-        return is_plain(self.prepared.dataset)
+    def passes(self) -> int:
+        """How often the search goes over the data.
+
+        The solution of a law is a better smoother than one that knows nothing of the other states, or that
+        integrates noisy accelerations; where u of a single state was measured, it is compared as it is.
+        """
+        return 2 if self.prepared.blind or not is_its_view(self.prepared.dataset) else 1
 
     def __enter__(self) -> "LawSearch":
         return self
@@ -221,58 +224,68 @@ class LawSearch:
         """Search until the effort is spent."""
         if self.prepared.dataset.hidden:
             HiddenSearch(self.archive, self.spaces[0], rng).run()
-        elif self.single:
-            self._search_alone(rng)
         else:
-            self._search_together(rng)
+            self._search(rng)
         if not self.archive.leaders():
             self.rescue()
         share_over_runs(self.archive)
 
-    def _search_alone(self, rng: np.random.Generator) -> None:
-        """Look for the equation of the only state; once more where only accelerations were measured."""
-        self._search_view(rng, self.archive)
-        best = next(iter(self.archive.leaders()), None)
-        again = retraced(self.prepared, best.single, best.initial) if best else None
-        if again is not None:
-            self.archive.again()
-            regions = self._regions(again, self.settings, 0)
-            self.searches = [Search(regions, self.archive)]
-            explore(regions, self.archive, rng)
-            refine(regions, self.archive)
-
-    def _search_together(self, rng: np.random.Generator) -> None:
+    def _search(self, rng: np.random.Generator) -> None:
         """Look for the equation of each state, then for the law; again along the solution of the best one."""
-        seeds: list[Candidate] = []
-        for number in range(1, PASSES + 1):
+        for number in range(1, self.passes + 1):
             if number > 1 and not self._retrace(f"pass {number}: "):
                 break
+            last = number == self.passes
             self.searches = []
             for state in self.prepared.dataset.states:
-                own = self._archive(self._view(len(self.searches)), 1, f"pass {number}, {state}: ")
-                self._search_view(rng, own, 1.0 if number == PASSES else EARLIER)
-            couple(self.searches, self.archive, seeds)
-            while not self.archive.leaders() and self.archive.shorten():
-                couple(self.searches, self.archive, seeds)
-            seeds = self.archive.leaders()[: self.settings.search.combinations]
-        if self.archive.widen():
+                archive = self._archive_of_view(f"pass {number}, {state}: ", last=last)
+                self._search_view(rng, archive, 1.0 if last else EARLIER)
+            self._couple()
+        if any(search.archive is not self.archive for search in self.searches) and self.archive.widen():
             share_constants(self.archive)
+
+    def _archive_of_view(self, name: str, *, last: bool = True) -> Archive:
+        """Return the archive of the next equation: that of the law where the equation is all of it."""
+        seen = self._view(len(self.searches))
+        if seen is self.prepared:
+            return self.archive
+        left = len(self.prepared.dataset.states)
+        return self._archive(seen, 1, name, searches=(1 if last else 2) * left - len(self.searches))
+
+    def _couple(self) -> None:
+        """Combine the equations that were found with the other states given."""
+        if all(search.archive is self.archive for search in self.searches):
+            return
+        couple(self.searches, self.archive)
+        while not self.archive.leaders() and self.archive.shorten():
+            couple(self.searches, self.archive)
 
     def _retrace(self, name: str) -> bool:
         """Smooth the data by the solution of the best law so far; return whether that has one."""
-        best = next(iter(self.archive.leaders()), None)
-        prepared = self.prepared
-        laws = [best.law_of(i) for i in range(len(prepared.dataset.runs))] if best else []
-        smooths = along(prepared, laws, best.initial, self._sizes(best)) if best else None
-        if best is None or smooths is None:
+        prepared, settings = self.prepared, self.settings
+        leaders = self.archive.leaders()[: max(settings.search.combinations, 1)]
+        n_runs = len(prepared.dataset.runs)
+        if not leaders or len(leaders[0].initial) != n_runs:  # only some of the runs were fitted
             return False
-        order, floor = self.settings.order, self.settings.selection.floor
-        own = bool(self.settings.individual)
-        again = assemble(prepared.dataset, prepared.whole.dataset, smooths, order, floor, individual=own)
+        best = leaders[0]
+        laws = [best.law_of(run) for run in range(n_runs)]
+        smooths = along(prepared, laws, best.initial, self._sizes(best))
+        if smooths is None:
+            return False
+        again = assemble(
+            prepared.dataset,
+            prepared.whole.dataset,
+            smooths,
+            settings.order,
+            settings.selection.floor,
+            individual=bool(settings.individual),
+            solved=True,
+        )
         self.archive.workers.close()
         new = self._archive(again, self.n_jobs, name)
-        new.n_fitted = self.archive.n_fitted
-        new.solve([best.equation], Stage.COUPLING, initial_of(best))  # an interruption must not lose it
+        new.n_fitted, new.homes = self.archive.n_fitted, self.archive.homes
+        for law in leaders:  # An interruption must not lose the best one.
+            new.solve([law.equation], Stage.COUPLING, initial_of(law))
         self.archive = new
         return True
 
@@ -292,8 +305,9 @@ class LawSearch:
         """Return where to look for the equation of one state."""
         dataset, units = self.prepared.dataset, {}
         if settings.known.units:
-            names = {} if self.single else seen_to_display(own, dataset.states, dataset.inputs)
-            units = columns_of_view(column_units(dataset), names)
+            units = columns_of_view(
+                column_units(dataset), seen_to_display(own, dataset.states, dataset.inputs)
+            )
         return make_regions(self.spaces, prepared, settings, self.interrupts, self._template(own), units)
 
     def _template(self, state: int) -> Template:
@@ -313,11 +327,20 @@ class LawSearch:
             refine(regions, archive)
         self.archive.n_fitted = archive.n_fitted
 
-    def _archive(self, prepared: Prepared, n_jobs: int, name: str = "") -> Archive:
+    def _archive(self, prepared: Prepared, n_jobs: int, name: str = "", *, searches: int = 1) -> Archive:
         workers = Workers(prepared, self.settings, n_jobs, self.interrupts.check)
         if self.interrupts.timed_out:
             workers.hurry(brief=True)
-        return Archive(prepared, self.settings, self.on_step, workers, self.interrupts, self.memo, view=name)
+        return Archive(
+            prepared,
+            self.settings,
+            self.on_step,
+            workers,
+            self.interrupts,
+            self.memo,
+            view=name,
+            searches=searches,
+        )
 
     def leaders(self) -> list[Candidate]:
         """Return the candidates, the best first; only those that keep what was assumed, if there are any."""
@@ -336,7 +359,7 @@ class LawSearch:
             return best.criterion - self.archive.leaders()[0].criterion
         if self.prepared.dataset.hidden:
             return None
-        if self.settings.individual and (not self.single or self.prepared.chosen or name.startswith(REST)):
+        if self.settings.individual and (self.prepared.chosen or name.startswith(REST)):
             return None
         known = self.settings.known
         others = tuple(other for other in known.assume if other != name)
@@ -348,7 +371,6 @@ class LawSearch:
 
     def rescue(self) -> None:
         """After an interruption, or without an answer: fit the best by the cheap score until there is one."""
-        self.archive.settle()
         if self.prepared.dataset.hidden:  # whose laws are fitted to the trajectory from the first on
             return
         try:
@@ -360,8 +382,10 @@ class LawSearch:
                 archive.workers.hurry(brief=True)
         self.interrupts.finish()
         self._rescued(RESCUED[:1])  # where the time was over before any was tried
-        if self.single:
-            _follow_part(self.searches[0], RESCUED[0])
+        if not self.archive.leaders():
+            for search in self.searches:
+                _follow_part(search, RESCUED[0])
+            self._combined(RESCUED[0])
         while not self.archive.leaders() and self.archive.shorten():
             self._rescued(RESCUED[:1])
         if self.prepared.chosen and not self.archive.whole:
@@ -385,35 +409,30 @@ class LawSearch:
         for n in numbers:
             if self.archive.leaders():
                 break
-            if self.single:
-                cheap = self.searches[0].regions[0].objective.best(n)
-                self.archive.solve([s.equation for s in cheap], Stage.BEST)
-            else:
-                self._rescue_law(n)
+            for own in range(len(self.prepared.dataset.states)):
+                if own == len(self.searches):
+                    archive = self._archive_of_view(f"rescue {own}: ")
+                    regions = self._regions(archive.prepared, self.settings, own)
+                    self.searches.append(Search(regions, archive))
+                search = self.searches[own]
+                region = search.regions[0]
+                if not region.objective.best(1):
+                    score_sums(region, self.settings)
+                search.archive.solve([s.equation for s in region.objective.best(n)], Stage.BEST)
+            self._combined(n)
 
-    def _rescue_law(self, n: int) -> None:
-        """Combine the best equations of all states, and the simplest; by cheap sums if nothing was done."""
-        tops = []
-        for own in range(len(self.prepared.dataset.states)):
-            if own == len(self.searches):
-                seen = self._view(own)
-                regions = self._regions(seen, self.settings, own)
-                self.searches.append(Search(regions, self._archive(seen, 1, f"rescue {own}: ")))
-            search = self.searches[own]
-            if not search.regions[0].objective.best(1):
-                score_sums(search.regions[0], self.settings)
-            cheap = [s.equation for s in search.regions[0].objective.best(n)]
-            search.archive.solve(cheap, Stage.BEST)
-            _follow_part(search, n)
-            tops.append(search.archive.leaders())
-        if all(tops):
-            chosen = [
-                [top[i].single for i, top in zip(places, tops, strict=True)]
-                for places in best_combinations([[c.criterion for c in top] for top in tops], COMBINED * n)
-            ]
-            chosen.append([min((c.single for c in top), key=lambda e: e.complexity) for top in tops])
-            laws = [law for equations in chosen for law in laws_of(self.archive, equations, self.searches)]
-            self.archive.solve(laws, Stage.BEST)
+    def _combined(self, n: int) -> None:
+        """Fit combinations of the best equations of all states, and the simplest."""
+        apart = [search.archive.leaders() for search in self.searches if search.archive is not self.archive]
+        if not apart or not all(apart):
+            return
+        chosen = [
+            [top[i].single for i, top in zip(places, apart, strict=True)]
+            for places in best_combinations([[c.criterion for c in top] for top in apart], COMBINED * n)
+        ]
+        chosen.append([min((c.single for c in top), key=lambda e: e.complexity) for top in apart])
+        laws = [law for equations in chosen for law in laws_of(self.archive, equations, self.searches)]
+        self.archive.solve(laws, Stage.BEST)
 
 
 def _follow_part(search: Search, n: int) -> None:

@@ -21,9 +21,9 @@ import numpy as np
 
 from gode.arrays import Float
 from gode.data import Columns
-from gode.equation import Equation, Law, Link, Node, System, SystemSkeleton
+from gode.equation import Equation, Law, LawSkeleton, Link, Node
 from gode.equation.frame import with_numbers
-from gode.equation.system import make_law
+from gode.equation.system import joined, make_law
 from gode.equation.tape import compile_tape, evaluate
 from gode.equation.terms import Term
 from gode.equation.tree import has_constant, renamed, sorted_tree, unlabelled
@@ -168,7 +168,7 @@ def shared(candidate: Candidate, floor: Sequence[float]) -> Law | None:
     Residuals below the `floor` of their state are rounding: they do not speak against a constraint.
     """
     law = candidate.equation
-    if not isinstance(law, System) or law.skeleton.links or candidate.n_values <= candidate.n_free:
+    if law.skeleton.links or candidate.n_values <= candidate.n_free:
         return None
     sure = np.abs(law.constants) > CERTAIN * candidate.errors  # others may be nothing at all
     possible = [c for c in _constraints(law.skeleton) if sure[c.one] and (c.other is None or sure[c.other])]
@@ -177,7 +177,7 @@ def shared(candidate: Candidate, floor: Sequence[float]) -> Law | None:
     return _constrained(law, chosen, values) if chosen else None
 
 
-def _constraints(skeleton: SystemSkeleton) -> Iterator[Constraint]:
+def _constraints(skeleton: LawSkeleton) -> Iterator[Constraint]:
     """Yield what may hold: one term in two equations, a difference of two terms, and factors of one."""
     factors = list(_factors(skeleton))
     for a, b in combinations(factors, 2):
@@ -190,7 +190,7 @@ def _constraints(skeleton: SystemSkeleton) -> Iterator[Constraint]:
             yield Constraint(a.place, None, sign * a.sign, UNUSUAL)
 
 
-def _factors(skeleton: SystemSkeleton) -> Iterator[_Factor]:
+def _factors(skeleton: LawSkeleton) -> Iterator[_Factor]:
     for i, part in enumerate(skeleton.parts):
         names = skeleton.names(i)
         for term in part.terms:
@@ -256,7 +256,7 @@ def _repeats(one: Constraint, chosen: list[Constraint]) -> bool:
     return any({one.one, one.other} == {c.one, c.other} for c in chosen)
 
 
-def _constrained(law: System, chosen: list[Constraint], values: Float) -> System:
+def _constrained(law: Law, chosen: list[Constraint], values: Float) -> Law:
     """Return the law under these constraints: links between constants, numbers where they are fixed."""
     skeleton = law.skeleton
     root, factor = _roots(skeleton.n_numbers, [one for one in chosen if one.other is not None])
@@ -276,8 +276,8 @@ def _constrained(law: System, chosen: list[Constraint], values: Float) -> System
     places = {r: k for k, r in enumerate(dict.fromkeys(root[i] for i in order))}
     links = tuple(Link(places[root[i]], factor[i]) for i in order)
     tied = len(links) > len(places) or any(link.factor != 1 for link in links)
-    made = SystemSkeleton(skeleton.states, tuple(parts), skeleton.inputs, links if tied else ())
-    return System(made, tuple(float(values[r]) for r in places))
+    made = joined(skeleton.states, skeleton.inputs, parts, links if tied else ())
+    return make_law(made, [float(values[r]) for r in places])
 
 
 def _roots(n: int, ties: Iterable[Constraint]) -> tuple[list[int], list[float]]:

@@ -6,7 +6,7 @@ fitted is the frame with these terms in it.
 """
 
 from gode.search.templates.frame_template import FrameTemplate
-from gode.search.templates.sum_template import SumTemplate, law_of
+from gode.search.templates.sum_template import SumTemplate
 from gode.search.templates.template import (
     Bodies,
     Points,
@@ -30,7 +30,6 @@ __all__ = [
     "additions",
     "borrowed",
     "deletions",
-    "law_of",
     "neighbours",
     "random_skeletons",
     "swaps",

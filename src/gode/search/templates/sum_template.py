@@ -15,14 +15,13 @@ from gode.equation import (
     Law,
     Node,
     Skeleton,
-    System,
-    SystemSkeleton,
     Term,
     parse_skeleton,
     parse_tree,
 )
-from gode.equation.frame import tied, with_numbers
+from gode.equation.frame import with_numbers
 from gode.equation.sums import to_sum
+from gode.equation.system import law_of
 from gode.equation.tree import (
     STATE,
     add,
@@ -147,7 +146,7 @@ class SumTemplate:
 
     def laws(self, dataset: Dataset, equations: Sequence[Equation], fit: Fit) -> Iterator[Law]:
         """Yield the law that these equations make."""
-        yield law_of(dataset, equations)
+        yield law_of(dataset.states, dataset.inputs, equations)
 
     def part(self, law: Law) -> Equation:
         """Return the equation of this state."""
@@ -156,23 +155,11 @@ class SumTemplate:
     def changed(self, law: Law, equation: Equation, dataset: Dataset) -> Law:
         """Return the law with this equation in the place of its own."""
         before, after = law.equations[: self.state], law.equations[self.state + 1 :]
-        return law_of(dataset, [*before, equation, *after])
+        return law_of(dataset.states, dataset.inputs, [*before, equation, *after])
 
     def without_rest(self, law: Law) -> Law:
         """Return the law: no equilibrium of a sum of terms is known."""
         return law
-
-
-def law_of(dataset: Dataset, equations: Sequence[Equation]) -> System:
-    """Return the law that these equations, one for each state, make; constants of one name are one."""
-    parts = tuple(e.skeleton for e in equations)
-    if any(part.parameters for part in parts):
-        named = tied(dataset.states, parts, dataset.inputs)
-        pairs = [pair for e in equations for pair in zip(e.skeleton.parameters, e.constants, strict=True)]
-        values = {parameter.name: value for parameter, value in reversed(pairs)}  # of the first equation
-        return System(named, tuple(values[parameter.name] for parameter in named.parameters))
-    skeleton = SystemSkeleton(dataset.states, parts, dataset.inputs)
-    return System(skeleton, tuple(c for e in equations for c in e.constants))
 
 
 @lru_cache(maxsize=5_000)  # the neighbours of one skeleton are neighbours of others, too
