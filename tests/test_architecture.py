@@ -92,6 +92,8 @@ DOORS = {
     "openpyxl": ("tables/binary.py",),  # the extra `files`
     "libsbml": ("tables/sbml.py",),  # the extra `petab`
     "yaml": ("tables/petab.py",),
+    "anywidget": ("report/widget.py",),  # the extra `notebook`
+    "traitlets": ("report/widget.py",),
     "h5py": ("tables/binary.py",),
     "pyarrow": ("tables/binary.py",),
     "control": ("report/linear.py",),  # python-control, where it is installed
