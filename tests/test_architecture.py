@@ -122,6 +122,33 @@ UNSAFE_MODULES = {"pickle", "dill", "cloudpickle", "marshal", "shelve", "joblib"
 
 MAX_MODULE_LINES = 600
 MAX_BODY_LINES = 60
+MAX_PARAMETERS = 8  # of functions below the public calls
+# These take what a public call or a compiled kernel takes, argument by argument.
+MANY_PARAMETERS = {
+    "data/from_arrays.py: make_dataset", "data/from_arrays.py: make_run",
+    "solve/solution.py: integrate", "solve/solution.py: _moved",
+}  # fmt: skip
+# Libraries that take long to load, or need not be installed: functions may import them when they are called.
+SLOW = {
+    "control", "distributed", "fcntl", "h5py", "openpyxl", "pandas", "pyarrow", "scipy.interpolate",
+    "scipy.io", "scipy.signal", "scipy.stats", "sklearn",
+}  # fmt: skip
+# Files that must load without NumPy, as help and completion of the command line do, and the process that
+# the studio starts: their functions import what they need when they are called.
+LIGHT = ("cli/", "tables/columns.py", "tables/dataset.py", "studio/working.py")
+# What else is imported inside functions, with what it delays: SymPy, torch, the published method, and files.
+DELAYED = {
+    ("discovery/invariants.py", "gode.equation.symbolic"),
+    ("equation/equation.py", "gode.equation.symbolic"),
+    ("equation/system.py", "gode.equation.symbolic"),
+    ("model/making.py", "gode.model.training"),
+    ("discovery/api.py", "gode.paper"),
+    ("discovery/options.py", "gode.paper"),
+    ("fleet/result.py", "gode.tables.read"),
+}
+# The rooms whose numbers steer what is found: each has a line on what it is and how it was set.
+STEERING = ("data/", "fitting/", "prior/", "search/", "discovery/")
+MAX_NUMBERS = 310  # of these; fewer is better
 KERNELS = ("equation/interpreter.py", "solve/", "fitting/", "paper/simplex_sec23.py")
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -307,6 +334,73 @@ def body_lines(function: Function) -> int:
 def is_compiled(function: Function) -> bool:
     decorators = [ast.unparse(decorator).split("(")[0] for decorator in function.decorator_list]
     return any(name.endswith(("jit", "vectorize")) for name in decorators)
+
+
+def test_functions_below_the_public_calls_take_few_parameters():
+    refuse(
+        f"{module}: {function.name} takes {len(parameters(function))}"
+        for module in MODULES
+        if part_of(module) != "gode_bench"
+        for function in functions(module)
+        if len(parameters(function)) > MAX_PARAMETERS
+        and f"{module}: {function.name}" not in MANY_PARAMETERS
+        and not is_compiled(function)
+        and not any("command(" in ast.unparse(each) for each in function.decorator_list)
+    )
+
+
+def parameters(function: Function) -> list[str]:
+    every = function.args.posonlyargs + function.args.args + function.args.kwonlyargs
+    return [each.arg for each in every if each.arg not in ("self", "cls")]
+
+
+def test_imports_inside_functions_delay_what_is_slow():
+    refuse(
+        f"{module}: {name}"
+        for module in MODULES
+        if part_of(module) != "gode_bench" and not is_behind(module, LIGHT)
+        for function in functions(module)
+        for name in names_in(ast.walk(function))
+        if not any(is_within(name, library) for library in SLOW)
+        and not any(file == module and is_within(name, home) for file, home in DELAYED)
+        and not any(file == module and is_within(name, f"gode.{part}") for file, part in LAZY_EDGES)
+    )
+    assert len(DELAYED) <= 10
+
+
+def test_each_number_that_steers_says_what_it_is():
+    found = [(module, node) for module in MODULES if module.startswith(STEERING) for node in numbers(module)]
+    bare = [f"{module}: {ast.unparse(node)[:60]}" for module, node in found if not is_told(module, node)]
+    refuse(bare, "say beside or above the number what it is, and how it was set")
+    assert len(found) <= MAX_NUMBERS
+
+
+def numbers(module: str) -> Iterator[ast.stmt]:
+    """Yield the constants of a module with numbers in them, and the defaults of its records of numbers."""
+    for node in statements(module):
+        if isinstance(node, ast.Assign | ast.AnnAssign) and holds_number(node):
+            yield node
+        elif isinstance(node, ast.ClassDef) and node.name.endswith(("Config", "Effort", "Smoothing")):
+            yield from (each for each in node.body if isinstance(each, ast.AnnAssign) and holds_number(each))
+
+
+def holds_number(node: ast.Assign | ast.AnnAssign) -> bool:
+    values = [each.value for each in ast.walk(node.value or node) if isinstance(each, ast.Constant)]
+    plain = not any(isinstance(value, str) for value in values)
+    return plain and any(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
+
+
+def is_told(module: str, node: ast.stmt) -> bool:
+    """Tell whether there is a comment within the statement, or above the group of lines that it is in."""
+    lines = text(module).splitlines()
+    if any("#" in line for line in lines[node.lineno - 1 : node.end_lineno]):
+        return True
+    for line in reversed(lines[: node.lineno - 1]):
+        if not line.strip() or "class " in line:
+            return False
+        if line.strip().startswith("#"):
+            return True
+    return False
 
 
 def test_nothing_evaluates_text_or_unpickles():

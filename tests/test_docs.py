@@ -203,7 +203,7 @@ def test_built_pages_need_no_network(tmp_path: Path):
     assert "\\mathbb" not in re.sub(r"<annotation.*?</annotation>", "", method)
 
 
-@pytest.mark.parametrize(("page", "least"), [("method.md", 25), ("method-paper.md", 15)])
+@pytest.mark.parametrize(("page", "least"), [("method.md", 25), ("method-paper.md", 15), ("house.md", 40)])
 def test_functions_of_the_method_pages_exist(page: str, least: int):
     text = (ROOT / "docs" / page).read_text(encoding="utf-8")
     names = re.findall(r"`(gode(?:\.\w+)+)`", text)
@@ -211,6 +211,15 @@ def test_functions_of_the_method_pages_exist(page: str, least: int):
     for name in names:
         assert is_there(name), name
     assert not is_there("gode.selection.nothing")
+
+
+def test_files_of_the_page_for_contributors_exist():
+    text = (ROOT / "docs" / "house.md").read_text(encoding="utf-8")
+    names = re.findall(r"`((?:src|tests|benchmarks)/[\w./]*)`", text)
+    assert len(names) > 25
+    assert not [name for name in names if not (ROOT / name).exists()]
+    rooms = {path.name for path in (ROOT / "src" / "gode").iterdir() if (path / "__init__.py").exists()}
+    assert not [room for room in sorted(rooms) if f"`src/gode/{room}/`" not in text]
 
 
 def is_there(name: str) -> bool:

@@ -61,6 +61,15 @@ def test_several_states_are_a_system_and_wells_are_runs():
     assert wells == ["--time", "t", "--u", "prey,predator"]
 
 
+def test_doses_go_into_the_state_that_no_column_measures():
+    names = ["TIME", "AMT", "DV"]
+    alone = command_words(form("time", "dose", "state"), names, [])
+    assert alone == ["--time", "TIME", "--u", "DV", "--dose", "AMT:DV"]
+    frame = "depot' = -ka*depot; DV' = ka*depot - ke*DV"
+    words = command_words(form("time", "dose", "state", frame=frame), names, [])
+    assert words[:6] == ["--time", "TIME", "--states", "DV,depot=none", "--dose", "AMT:depot"]
+
+
 def test_two_accelerometers_are_two_states():
     words = command_words(form("time", "acceleration", "acceleration"), ["t", "left", "right"], [])
     assert words == ["--time", "t", "--states", "x1=none,x2=none", "--acceleration", "left,right"]

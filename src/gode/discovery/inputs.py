@@ -28,7 +28,7 @@ PLAIN = {  # by order: models that follow most plants closely enough to see half
 }
 ROUGH = 0.3  # error of a spline through every second sample, as a share of the change between samples
 SURE = 9.0  # twice the log of the likelihood ratio above which an input is held
-TINY = 1e-300
+TINY = 1e-300  # instead of zero in a denominator; near the least number of double precision
 WORDS = {
     Interpolation.HOLD: "is held between its samples",
     Interpolation.LINEAR: "is joined by lines between its samples",

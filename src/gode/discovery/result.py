@@ -229,7 +229,7 @@ class Discovery:
 
     @cached_property
     def equation(self) -> Finding:
-        """The equation that is named: the one with the least criterion, in its most plausible form."""
+        """The equation that is named: by the criterion, in its likeliest form, or by what was held back."""
         return Finding(self.candidates[0], units=column_units(self.prepared.dataset))
 
     @cached_property

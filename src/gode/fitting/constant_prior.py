@@ -19,7 +19,7 @@ from gode.equation.system import columns_seen
 from gode.equation.tape import compile_tape, evaluate
 from gode.equation.tree import TIME, add, has_constant, index, mul, number, variables, walk
 
-EXPONENT, WAVE, RATE, SHIFT, SATURATION = range(5)
+EXPONENT, WAVE, RATE, SHIFT, SATURATION = range(5)  # the roles of constants inside terms
 WAVES = ("sin", "cos")
 USUAL = {WAVE: 3.0, RATE: 1.0, SHIFT: 1.0, SATURATION: 1.0}  # cycles times pi, range of the argument, size
 SPREAD = 1.5  # standard deviation of the logarithm of these

@@ -23,12 +23,12 @@ MOST_FAILED = 0.25  # share of the runs on which a skeleton may have no cheap fi
 class ConstantsConfig:
     """How hard to look for the constants of one skeleton."""
 
-    max_constants: int = 12
+    max_constants: int = 12  # set by hand
     n_starts: int = 12  # starting values that are scored: as many as the tables of starts have
     n_frequencies: int = 80  # the same for sin(C*t): the sum of squares has a minimum per half wave
     n_skipped: int = 0  # best starts that are left out, to reach another minimum
     n_refined: int = 2  # best remaining starts from which Levenberg-Marquardt iterates
-    max_iterations: int = 30
+    max_iterations: int = 30  # of Levenberg-Marquardt; set by hand
     tolerance: float = 1e-4  # smaller relative gains in the sum of squares, twice in a row, end the fit
 
     def __post_init__(self) -> None:

@@ -20,6 +20,8 @@ from gode.arrays import Float
 from gode.data.dataset import lowest_channel
 from gode.fitting.target import Target
 
+# The correlations of neighbouring errors over which evidence is averaged: an even grid, set by hand. White
+# noise has half of the prior, the others share the rest.
 CORRELATIONS = np.array([0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95])
 PRIOR = np.where(CORRELATIONS == 0, 0.5, 0.5 / (len(CORRELATIONS) - 1))
 

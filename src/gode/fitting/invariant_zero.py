@@ -24,7 +24,7 @@ from gode.equation.tree import (
 )
 
 POINTS = 7  # at which a term is evaluated
-SMALL = 1e-9
+SMALL = 1e-9  # what is smaller beside other values is zero: far above rounding, set by hand
 TINY = 1e-30  # stands for zero, where u*log(u) has no value
 
 

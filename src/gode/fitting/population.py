@@ -18,7 +18,7 @@ from gode.equation import LawSkeleton
 ALL: Final = ("all",)  # every run has all constants for itself
 CHOSEN: Final = ("auto",)  # the criterion decides, constant by constant
 NORMAL = 1.959964  # standard deviations of the 95 % interval of a normal law
-ITERATIONS = 500
+ITERATIONS = 500  # at most, of the estimate of the spread; set by hand
 SETTLED = 1e-6  # relative change of the spread that ends the iteration
 LARGEST = 1e8  # variance of an estimate, in units of the scatter, beyond which it says nothing
 

@@ -39,7 +39,7 @@ Check = Callable[[], None] | None  # It is called before each solution and may r
 class ShootConfig:
     """How hard to fit a trajectory."""
 
-    max_iterations: int = 25
+    max_iterations: int = 25  # of Levenberg-Marquardt; set by hand
     tolerance: float = 1e-5  # a relative gain in the sum of squares below this ends the fit
     far: float = 3.0  # a fit with errors above this many times the noise,
     apart: float = 0.05  # and above this share of the signal, counts as far from the data

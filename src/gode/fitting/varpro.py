@@ -12,6 +12,7 @@ from gode.compiling import cached_njit, inner_njit
 from gode.equation.interpreter import operands, run_tape, value_at_point, workspace
 from gode.equation.tape import ADDEND, EXPONENT, FREQUENCY, KINK
 
+# Starting values of constants inside terms by their role, from which fits begin in this order; set by hand.
 FACTOR_STARTS = np.array([1.0, -1.0, 3.0, -3.0, 0.3, -0.3, 8.0, 2.0, 20.0, -8.0, 5.0, 12.0])
 ADDEND_STARTS = np.array([1.0, -0.5, 0.3, 3.0, -2.0, 0.1, 10.0, 0.6, -0.1, 1.5, -5.0, 30.0])
 EXPONENT_STARTS = np.array([1.5, 0.5, -1.0, 2.5, 0.8, 3.5, -0.5, 1.2, -2.0, 0.2, 4.5, -0.2])

@@ -4,13 +4,12 @@ These are the signature and help of `gode.discover`, `gode.fit` and `gode.ODEReg
 commands, the page of the studio, and the call and the command that repeat a result.
 
 To add an option, write one entry in the class where it belongs: `FromFiles` of `gode.options.files` (which
-column of a file it is),
-`Measurements` (what is known of data and constants) or `Searching` (how to search). It has a type, a
-`default` and `help`; with a `flag` it is on the command line, with a `place` on the page, with a `check` a
-wrong value is refused. Then use it. A value that the search needs is a field of the same name in
-`gode.search.settings.Choices`, one that belongs to the data a field of that name in `gode.data.Dataset`: the
-record keeps both, and the repeated call and command find them there by that name. What is read from a file is
-a field of `gode.tables.dataset.DataOptions`.
+column of a file it is), `Measurements` (what is known of data and constants) or `Searching` (how to search).
+It has a type, a `default` and `help`; with a `flag` it is on the command line, with a `place` on the page,
+with a `check` a wrong value is refused. Then use it. A value that the search needs is a field of the same
+name in `gode.search.settings.Choices`, one that belongs to the data a field of that name in
+`gode.data.Dataset`: the record keeps both, and the repeated call and command find them there by that name.
+What is read from a file is a field of `gode.tables.dataset.DataOptions`.
 
 Nothing heavy is imported here, as the help of the command line is written from it.
 """

@@ -66,7 +66,7 @@ class ObjectiveConfig:
     """What a skeleton must be, and how its cheap fit is scored."""
 
     order: int
-    max_constants: int = 8
+    max_constants: int = 8  # set by hand
     operation_price: float = 2.0  # The price of an operation; measured, results are alike between 2 and 4.
     quota: int = 24  # So many skeletons are kept for each number of constants: all that may be asked for.
     time_alone: bool = False  # whether an equation may do without the state

@@ -24,7 +24,7 @@ from gode.fitting.prepare import input_values
 from gode.search.workers import Start
 from gode.selection import Candidate
 
-MAX_BYTES = 2_000_000_000
+MAX_BYTES = 2_000_000_000  # of the file, all of which is read; set by hand
 
 
 class Checkpoint(MutableMapping[Start, Candidate | None]):

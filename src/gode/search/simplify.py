@@ -36,7 +36,7 @@ from gode.selection import UNUSUAL, Candidate, SelectionConfig, front, weighed
 
 ROUND_ERRORS = 2.5  # standard errors within which an exponent may be round
 ROUND = 0.02  # or this much, whatever its error
-LARGEST_EXPONENT = 5.0
+LARGEST_EXPONENT = 5.0  # beyond which a round exponent is no more usual than another; set by hand
 
 
 def rounded(candidate: Candidate, template: Template) -> Iterator[Equation]:

@@ -18,10 +18,12 @@ ROLES = {
     "acceleration": "its acceleration",
     "error": "its standard error",
     "input": "input",
+    "dose": "dose",
     "run": "run",
     "ignored": "not used",
 }
 NONE = "none"
+LEFT = re.compile(r"(\w+)'\s*=")  # a state whose equation is written
 SIGN = re.compile(r"\s*=\s*")
 Form = Mapping[str, Sequence[str]]
 
@@ -133,7 +135,8 @@ def data_words(form: Form, names: Sequence[str], edits: Sequence[str]) -> list[s
     """Return the options that say what is read from the files."""
     roles = roles_of(form, names)
     words = ["--time", roles["time"][0]] if roles["time"] else []
-    words += _signal_words(roles, wells=bool(first(form, "wells")))
+    hidden = _hidden(first(form, "frame"), roles, names)
+    words += _signal_words(roles, hidden, wells=bool(first(form, "wells")))
     inputs = [*roles["input"], *filter(None, [first(form, "formula")])]
     if len(inputs) == 1 and "--u" in words:
         words += ["--force", inputs[0]]
@@ -142,7 +145,16 @@ def data_words(form: Form, names: Sequence[str], edits: Sequence[str]) -> list[s
         words += ["--force", _joined([*_named(inputs[:n_columns], "F"), *inputs[n_columns:]])]
     words += ["--sd", _joined(roles["error"])] if roles["error"] else []
     words += ["--run", roles["run"][0]] if roles["run"] else []
+    into = next(iter([*hidden, *roles["state"]]), "")
+    words += [word for column in roles["dose"] for word in ("--dose", f"{column}:{into}") if into]
     return words + [word for edit in edits for word in ("--edit", edit)]
+
+
+def _hidden(frame: str, roles: Mapping[str, Sequence[str]], names: Sequence[str]) -> list[str]:
+    """Return the states with an equation that no column measures, of an equation that is known in part."""
+    left = LEFT.findall(frame)
+    n_hidden = len(left) - len(roles["state"])
+    return [name for name in left if name not in names][:n_hidden] if n_hidden > 0 else []
 
 
 def reading_words(form: Form) -> list[str]:
@@ -155,11 +167,13 @@ def fields_of(group: Group) -> list[Field]:
     return [field for field in FIELDS if field.place.group is group]
 
 
-def _signal_words(roles: Mapping[str, Sequence[str]], *, wells: bool) -> list[str]:
+def _signal_words(roles: Mapping[str, Sequence[str]], hidden: Sequence[str], *, wells: bool) -> list[str]:
     """Return the options for the measured signals: one, one in several runs, or those of several states."""
     states, slopes = roles["state"], {role: roles[role] for role in ("velocity", "acceleration")}
     n_states = max(len(states), *map(len, slopes.values()))
-    if n_states == 1 or (wells and len(states) == n_states):
+    if hidden:
+        words = ["--states", _joined([*_named(states, "x"), *(f"{name}={NONE}" for name in hidden)])]
+    elif n_states == 1 or (wells and len(states) == n_states):
         words = ["--u", _joined(states) if len(states) > 1 else states[0] if states else NONE]
     else:
         unseen = [f"x{i + 1}={NONE}" for i in range(len(states), n_states)]  # only their slopes were measured

@@ -33,6 +33,7 @@ from gode.tables.cells import number
 from gode.tables.clues import find_clocking, is_input, is_known
 from gode.tables.columns import parts_of
 from gode.tables.dataset import dataset_of
+from gode.tables.doses import find_dose_columns
 from gode.tables.read import read_table, read_whole
 from gode.tables.roles import NONE, Roles, survey
 from gode.tables.runs import LIMITS, LINE, OTHER, Readings
@@ -130,8 +131,12 @@ def guess(table: Table) -> tuple[list[str], bool, list[str], list[str]]:
     found |= {name: "acceleration" for name in [signals.acceleration] if name}
     found |= dict.fromkeys(signals.inputs, "input")
     found |= {name: "run" for name in [clocking.run] if name}
+    dosing = find_dose_columns(table, ())
+    if dosing is not None:
+        found |= {**dict.fromkeys(dosing.apart, "ignored"), dosing.amounts[0][0]: "dose"}
     why = {**signals.why, clocking.time: f"{clocking.why_time}{_form(table, clocking.time)}"}
     why |= {clocking.run: clocking.why_run} if clocking.run else {}
+    why |= {dosing.amounts[0][0]: "a table as NONMEM takes it"} if dosing is not None else {}
     reasons = [why.get(name) or _kind(table, name) for name in table.names]
     asks = [ask.partition(" (--")[0] for ask in (*table.asks, *signals.asks)]
     return [found.get(name, "ignored") for name in table.names], signals.apart, reasons, asks

@@ -43,10 +43,13 @@ def remedies(found: Discovery, job: Job) -> list[Remedy]:
     if found.quality.verdict is Verdict.GOOD:
         return out
     words, known = {*job.words}, {key for each in out for key, _ in each.changes}
-    if not {"auto", "--frame"} & words and "order" not in known:
-        out.append(Remedy("", "Try both orders", "both orders", (("order", "auto"),)))
     if len(found.prepared.dataset.runs) > 1 and not found.settings.individual and "individual" not in known:
         out.append(_of_option("", "individual", "all"))
+    if not {"auto", "--frame"} & words and "order" not in known:
+        out.append(Remedy("", "Try both orders", "both orders", (("order", "auto"),)))
+    if not {"--hidden", "--frame"} & words and "hidden" not in known:
+        called = "with a hidden quantity"
+        out.append(Remedy("", "Allow a quantity that was not measured", called, (("hidden", "1"),)))
     if "thorough" not in words:
         out.append(Remedy("", "Search with more effort", "more effort", (("effort", "thorough"),)))
     return out
