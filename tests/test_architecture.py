@@ -130,8 +130,8 @@ MANY_PARAMETERS = {
 }  # fmt: skip
 # Libraries that take long to load, or need not be installed: functions may import them when they are called.
 SLOW = {
-    "control", "distributed", "fcntl", "h5py", "openpyxl", "pandas", "pyarrow", "scipy.interpolate",
-    "scipy.io", "scipy.signal", "scipy.stats", "sklearn",
+    "anywidget", "control", "distributed", "fcntl", "h5py", "libsbml", "openpyxl", "pandas", "pyarrow",
+    "scipy.interpolate", "scipy.io", "scipy.signal", "scipy.stats", "sklearn", "traitlets", "yaml",
 }  # fmt: skip
 # Files that must load without NumPy, as help and completion of the command line do, and the process that
 # the studio starts: their functions import what they need when they are called.
