@@ -296,3 +296,21 @@ def test_a_file_of_a_run_cannot_lead_elsewhere(tmp_path):
         path.write_text(json.dumps({**json.loads(path.read_text()), "files": [name]}))
         with pytest.raises(FileError, match="is damaged"):
             runs.load(job.id)
+
+
+def test_remedies_comparisons_and_names_that_make_no_sense_are_told(client, studio):
+    run = run_of(uploaded(client, "a.csv"))
+    assert "choose two runs" in client.get("/compare", params={"run": [run, run]}).text
+    assert "no such run" in client.get("/compare", params={"run": ["../x", run]}).text
+    assert client.post("/delete", data={"run": "../../x"}).status_code == 400
+    told = client.post(f"/runs/{run}/remedy", data={"edit": "improve it", "order": "2", "other": "x"})
+    assert told.status_code == 400
+    assert "improve it" in told.text
+    made = json.loads((studio.folder / Runs(studio.folder).all()[0].id / "job.json").read_text())
+    assert made["base"] == run
+    assert "other" not in made["form"]
+    assert client.post(f"/runs/{run}/rename", data={"title": "<b>" + "x" * 200}).status_code == 200
+    assert Runs(studio.folder).load(run).title == "<b>" + "x" * 77
+    assert "<b>" not in client.get("/").text
+    assert client.post("/delete", data={"run": run}).status_code == 200
+    assert not (studio.folder / run).exists()

@@ -40,6 +40,7 @@ from gode.equation import (
 )
 from gode.equation.frame import split_equations
 from gode.equation.system import law_of, make_law, shown_as, written_states
+from gode.equation.tree import delays
 from gode.errors import DataError, EquationError
 from gode.fitting import ConstantsConfig, fit_constants
 from gode.fitting.multistart import Minimum, minima
@@ -220,7 +221,8 @@ def _best_fit(dataset: Dataset, skeleton: LawSkeleton, settings: Settings) -> Di
     prepared = prepare(dataset, settings.order, settings.selection.floor, individual=own)
     begins: list[Start] = []
     reached: list[Minimum] = []
-    if dataset.hidden or 0 in skeleton.orders:
+    delayed = any(delays(part.normal) for part in skeleton.parts)
+    if dataset.hidden or 0 in skeleton.orders or delayed:
         starts: Sequence[Law] = []
         reached = _minima(skeleton, prepared, settings)
         begins = [

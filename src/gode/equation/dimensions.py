@@ -12,6 +12,8 @@ from gode.equation.printer import to_text
 from gode.equation.skeleton import Link
 from gode.equation.system import LawSkeleton
 from gode.equation.tree import (
+    DELAY,
+    TIME,
     Node,
     const,
     count_constants,
@@ -157,6 +159,11 @@ class Inference:
         return self.fresh() if self.reduced(own) != Mixed() else Mixed()
 
     def _call(self, node: Node) -> Mixed:
+        if node.op == DELAY:
+            if TIME in self.columns and node.args[1].op == "const":
+                what = "the delay {} is in <>, it must be in <>, as t is"
+                self.equal(self.unit(node.args[1]), Mixed(self.columns[TIME]), what, node.args[1])
+            return self.unit(node.args[0])
         inside = self.unit(node.args[0])
         if node.op in SAME:
             return inside

@@ -31,6 +31,7 @@ from gode.equation.tree import (
     const,
     constants_in,
     count_constants,
+    delays,
     derivative_order,
     gathered,
     index,
@@ -201,6 +202,10 @@ def with_values(frame: Frame, names: Names, fixed: Mapping[str, float], bounds: 
                 reason = f"{option} has {name}, which the equation does not have; its constants are {shown}"
                 raise ConfigError(pointed(reason, f"{name} = {given[name]!r}", 0))
     limits = {p.name: _limits(p.name, bounds.get(p.name, (None, None)), names) for p in frame.parameters}
+    late = [each.args[1] for tree in frame.trees for each in delays(tree)]
+    for i in {index(by) for by in late if by.op == "const"}:
+        low, high = limits[known[i]]
+        limits[known[i]] = max(low, 0.0), high  # nothing is known of later times
     values: dict[int, float] = {}
     for i, p in enumerate(frame.parameters):
         if p.name in fixed:

@@ -25,6 +25,7 @@ from gode.equation.tree import (
     call,
     clipped,
     const,
+    delayed,
     derivative_order,
     has_constant,
     is_other,
@@ -32,6 +33,7 @@ from gode.equation.tree import (
     minimum,
     mul,
     num,
+    number,
     power,
     renumber,
     var,
@@ -280,15 +282,13 @@ class _Parser:
             verb = "has" if len(self.states) == 1 else "have"
             self.fail(f"only {owners} {verb} derivatives; {name}' has no meaning here", token.start)
         if name in self.states:
-            self.argument_is_time(name)
-            return self.state(name, token.order, token.start)
+            return self.own(name, token.order, token.start)
         if name == "diff":
             return self.derivative(token)
         if name == "sqrt" or name in FUNCTIONS:
             return self.function(token)
         if name in self.inputs:
-            self.argument_is_time(name)
-            return var(name)
+            return self.input(name)
         match name:
             case "C":
                 return const(0) if self.names is None else self.names.unnamed(self.text, token.start)
@@ -324,18 +324,38 @@ class _Parser:
         except NameRefused as reason:
             self.fail(str(reason), token.start)
 
+    def input(self, name: str) -> Node:
+        by = self.argument_is_time(name)
+        return var(name) if by is None else delayed(name, by)
+
+    def own(self, name: str, order: int, start: int) -> Node:
+        if self.argument_is_time(name) is not None:
+            self.fail(f"{name} is a state, and only known inputs may be delayed", start)
+        return self.state(name, order, start)
+
     def state(self, name: str, order: int, start: int) -> Node:
         if order > MAX_ORDER:
             self.fail(f"derivatives above order {MAX_ORDER} are not supported", start)
         return var(name + "'" * order)
 
-    def argument_is_time(self, name: str) -> None:
-        """Skip the `(t)` of u(t) or F(t)."""
-        if self.accept("("):
-            if not self.next_is_time:
-                self.fail(f"{name}(...) takes t alone; write '*' for a product", self.next.start)
-            self.take()
+    def argument_is_time(self, name: str) -> Node | None:
+        """Skip the `(t)` of u(t) or F(t); return the delay of F(t - tau), a number or a constant."""
+        if not self.accept("("):
+            return None
+        if not self.next_is_time:
+            self.fail(f"{name}(...) takes t alone; write '*' for a product", self.next.start)
+        self.take()
+        if not (sign := self.accept("-", "+")):
             self.expect(")", f"after {name}(t")
+            return None
+        start = self.next.start
+        by = self.powered()
+        self.expect(")", f"after {name}(t - ...")
+        if sign.text == "+" or (by.op == "num" and number(by) < 0):
+            self.fail(f"{name} of a later time is not known yet; a delay is written {name}(t - ...)", start)
+        if by.op not in ("num", "const"):
+            self.fail("a delay is a number or a constant, such as F(t - tau)", start)
+        return by
 
     def function(self, token: _Token) -> Node:
         self.expect("(", f"after {token.text}")

@@ -9,7 +9,18 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from gode.equation.operators import FUNCTIONS, Function
-from gode.equation.tree import MINUS_ONE, ONE, Node, complexity, derivative_order, num, number, power, walk
+from gode.equation.tree import (
+    MINUS_ONE,
+    ONE,
+    TIME,
+    Node,
+    complexity,
+    derivative_order,
+    num,
+    number,
+    power,
+    walk,
+)
 
 Format = Callable[[float], str]
 LONG = 12  # characters of a number that may be written as a fraction
@@ -139,6 +150,10 @@ def _factor(node: Node, dialect: Dialect) -> str:
             return _braced(write(node, dialect), dialect)
         case "^":
             return _power(node.args[0], node.args[1], dialect)
+        case "delay":
+            column, by = node.args
+            past = f"{dialect.variable(TIME)} - {_factor(by, dialect)}"
+            return f"{_factor(column, dialect)}{_braced(past, dialect)}"
         case "?":  # an unknown function
             return f"{node.value}({', '.join(write(arg, dialect) for arg in node.args)})"
         case name:

@@ -52,6 +52,8 @@ def to_sum(node: Node) -> Sum:
             return {ONE: None}
         case "var":
             return {node: 1.0}
+        case "delay":
+            return {node: 1.0}
         case "+":
             return _added(to_sum(arg) for arg in node.args)
         case "*":

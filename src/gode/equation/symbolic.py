@@ -49,6 +49,8 @@ def expression(node: Node) -> sympy.Expr:
             return _variable(str(node.value))
     args = [expression(arg) for arg in node.args]
     match node.op:
+        case "delay":
+            return args[0].subs(TIME_SYMBOL, TIME_SYMBOL - args[1])
         case "+":
             return sympy.Add(*args)
         case "*":

@@ -196,6 +196,10 @@ def _emit(node: Node, column: dict[str, int], code: list[int], arg: list[int], l
         case "var":
             put(VAR, column[str(node.value)])
             return 1
+        case "delay":
+            now = str(node.args[0].value)  # at rest, and for sizes, what was some time ago is what is now
+            put(VAR, column.get(delay_name(node), column[now]))
+            return 1
         case "+" | "*":
             need = 0
             for i, child in enumerate(node.args):
@@ -209,6 +213,12 @@ def _emit(node: Node, column: dict[str, int], code: list[int], arg: list[int], l
             need = _emit(node.args[0], column, code, arg, literal)
             put(CODES[name])
             return need
+
+
+def delay_name(node: Node) -> str:
+    """Return what the column of a delayed input is called among the columns of a program."""
+    column, by = node.args
+    return f"{column.value}({by.op} {by.value})"
 
 
 def _emit_power(

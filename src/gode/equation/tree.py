@@ -13,6 +13,7 @@ from typing import NamedTuple
 from gode.equation.operators import FUNCTIONS, KINKED
 
 STATE = "u"
+DELAY = "delay"  # the operation of a column as it was some time ago
 TIME = "t"
 OTHER = re.compile(r"v[1-9][0-9]*'*")  # another state of a system, or its derivative
 MOST_PRODUCTS = 3.0  # cap on the price of a power, in products
@@ -109,6 +110,16 @@ def beyond(x: Node, width: Node) -> Node:
     less = mul(MINUS_ONE, width)
     under = call("max0", add(mul(MINUS_ONE, x), less))
     return add(call("max0", add(x, less)), mul(MINUS_ONE, under))
+
+
+def delayed(name: str, by: Node) -> Node:
+    """Return the column `name` as it was some time ago: a number, or a free constant."""
+    return Node(DELAY, 0.0, (var(name), by))
+
+
+def delays(node: Node) -> list[Node]:
+    """Return the delayed columns in a tree, each once."""
+    return list(dict.fromkeys(each for each in walk(node) if each.op == DELAY))
 
 
 def number(node: Node) -> float:

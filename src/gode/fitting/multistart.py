@@ -15,6 +15,7 @@ from gode.arrays import Float
 from gode.data import Columns
 from gode.equation import LawSkeleton, Skeleton
 from gode.equation.tape import compile_tape, evaluate
+from gode.equation.tree import delays, index
 from gode.fitting.shooting import fitted
 from gode.fitting.target import Target
 from gode.fitting.trajectory import Check, Path, ShootConfig, Trajectories
@@ -106,6 +107,7 @@ class _Draws:
         self.seen = [s for s in range(len(skeleton.orders)) if s not in hidden]
         self.curves = {s: _curve(columns, skeleton.states[s]) for s in self.seen}
         self.sizes = {s: float(np.abs(u[0]).max()) or 1.0 for s, u in self.curves.items()}
+        self.span = float(np.ptp(target.dataset.runs[0].t))
         rates = [_rms(u[1]) / (np.std(u[0]) or 1.0) for u in self.curves.values()]
         self.rate = max(rates) or 1.0 / float(np.ptp(columns.matrix[0]))
 
@@ -122,6 +124,8 @@ class _Draws:
         values = usual * np.exp(how.spread * rng.standard_normal(len(usual)))
         negative = how.against_sign if skeleton.parameters else 0.5
         values[rng.uniform(size=len(usual)) < negative] *= -1
+        for i in delay_numbers(skeleton):
+            values[i] = self.span * rng.uniform() ** 4  # mostly short, but for all of a record at most
         for i, parameter in enumerate(skeleton.parameters):
             if not parameter.low < values[i] < parameter.high:
                 values[i] = _between(parameter.low, parameter.high, abs(values[i]), rng)
@@ -187,6 +191,17 @@ class _Draws:
                 out[:, place : place + order] = sizes[s] * spread * (rng.uniform() > 0.1)
             place += order
         return out
+
+
+def delay_numbers(skeleton: LawSkeleton) -> list[int]:
+    """Return which free constants are delays."""
+    places = skeleton.places
+    found, first = set[int](), 0
+    for part in skeleton.parts:
+        numbers = [index(node.args[1]) for node in delays(part.normal) if node.args[1].op == "const"]
+        found |= {int(places[first + i]) for i in numbers}
+        first += part.n_constants
+    return sorted(found)
 
 
 def _between(low: float, high: float, size: float, rng: np.random.Generator) -> float:

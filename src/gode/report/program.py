@@ -20,7 +20,8 @@ from gode.equation.printer import display_order
 from gode.equation.system import moving_law
 from gode.equation.tape import compile_tape, evaluate
 from gode.equation.terms import term_node
-from gode.equation.tree import add, mul, num, renamed, replace_constants, var, variables
+from gode.equation.tree import add, delays, mul, num, renamed, replace_constants, var, variables
+from gode.errors import EquationError
 from gode.solve import Interpolation, Signal
 from gode.solve.program import used_inputs
 from gode.solve.signals import make_signals, split_formulas
@@ -173,6 +174,7 @@ def make_program(discovery: Discovery, chosen: int | str | None) -> Program:
         best = replace(best, own=None)
     data, whole, errors = dataset.runs[run], best.law_of(run), best.errors_of(run)
     law = moving_law(whole)
+    _check_delays(law)
     orders = law.skeleton.orders
     explicit = _is_explicit(law)
     residuals, parameters = _named(law, errors, explicit=False)
@@ -197,6 +199,11 @@ def make_program(discovery: Discovery, chosen: int | str | None) -> Program:
         scale=float(np.nanmax(np.abs(values[::3]))) or 1.0,
         longest=float(data.t[-1] - data.t[0]) / _steps(law, np.vstack([data.t, values]), explicit=explicit),
     )
+
+
+def _check_delays(law: Law) -> None:
+    if any(delays(part.normal) for part in law.skeleton.parts):
+        raise EquationError(f"{'; '.join(law.lines(6))} has a delayed input, which no program has yet")
 
 
 def _left_out(data: Run, law: Law, whole: Law) -> list[str]:

@@ -22,7 +22,6 @@ from gode.search.settings import Settings
 ARGUMENTS = (("u", "u"), ("u'", "velocity"), ("u''", "acceleration"))
 COLUMNS = {"t": "time", "run": "run"}  # columns of a file, and the options that name them
 SIGNAL = {"u": "u", "u'": "velocity", "u''": "acceleration", "F": "force"}  # the same of a single signal
-MOST_DOSES = 24  # More doses than this are named, not listed.
 FIT = flags_of(Measurements)
 DISCOVER = flags_of(Measurements, Searching, Seed)
 FIRST = ("order", "grammar", "implicit")  # settings that are listed before the others
@@ -81,9 +80,9 @@ def _dosed(discovery: Discovery) -> list[str]:
 
 
 def _doses_argument(discovery: Discovery) -> str:
-    """Return the doses as an argument: rows, or the name of a list where there are many."""
+    """Return the doses as an argument: a row for each run, or the name of a list where there are more."""
     dataset = discovery.prepared.dataset
-    if sum(len(run.doses) for run in dataset.runs) > MOST_DOSES:
+    if any(len(run.doses) > 1 for run in dataset.runs):
         return "doses"
     rows = [[_dose_row(dataset, dose) for dose in run.doses] for run in dataset.runs]
     return repr(rows if len(rows) > 1 else rows[0])

@@ -22,6 +22,7 @@ from gode.discovery.quality import POOR_MISFIT, Verdict, start_names
 from gode.discovery.residuals import Channel
 from gode.equation import Law, parse_tree
 from gode.equation.skeleton import shown_name
+from gode.equation.tree import delays
 from gode.errors import EquationError
 from gode.fitting.noise import noise_words
 from gode.fitting.target import state_places
@@ -349,6 +350,8 @@ class Sections:
     @property
     def code(self) -> str:
         """A program that simulates the law; nothing if it is too long for a page."""
+        if any(delays(part.normal) for part in self.found.candidates[0].equation.skeleton.parts):
+            return ""  # which no program has yet
         try:
             text = code(self.found, "python")
         except EquationError:  # the highest derivative cannot be isolated

@@ -79,3 +79,20 @@ def jumps_of(doses: Sequence[Dose], states: Sequence[str], orders: Sequence[int]
     none = np.full(len(rows), -1, np.int64)
     time, amounts, rates = (table[:, i].copy() for i in (0, 3, 4))
     return Jumps(time, of_state, of_entry, amounts, rates, none, none.copy())
+
+
+def with_events(jumps: Jumps, times: Float, number: int, equation: int) -> Jumps:
+    """Return jumps with times at which the slope of one equation jumps, and which are late by a number."""
+    n, whole = len(times), np.int64
+    nothing = np.zeros(n)
+    places, late = np.full(n, equation, whole), np.full(n, number, whole)
+    more = Jumps(times, places, np.zeros(n, whole), nothing, nothing, np.full(n, -1, whole), late)
+    return Jumps(*(np.concatenate(pair) for pair in zip(jumps, more, strict=True)))
+
+
+def later(jumps: Jumps, numbers: Float) -> Jumps:
+    """Return jumps at the times to which numbers delay them, the last of which is zero."""
+    t = jumps.t + numbers[jumps.lag]
+    order = np.argsort(t, kind="stable")
+    _, *others = (column[order] for column in jumps)
+    return Jumps(t[order], *others)  # type: ignore[arg-type]

@@ -25,15 +25,43 @@ def read_signals(signals, t, x):
     for i in range(n):
         low, high = signals.starts[i], signals.starts[i + 1] - 1
         first = low
+        then = t
+        if signals.shift[i] != 0.0:  # not before the jump that a step ends at, for all rounding
+            then = t - signals.shift[i] + 4e-16 * (abs(t) + abs(signals.shift[i]))
+            then = max(then, signals.knots[first])
         while high - low > 1:
             middle = (low + high) // 2
-            if signals.knots[middle] <= t:
+            if signals.knots[middle] <= then:
                 low = middle
             else:
                 high = middle
-        d = t - signals.knots[max(low, first)]
+        d = then - signals.knots[max(low, first)]
         c = signals.coefficients[low]
         x[len(x) - n + i] = ((c[0] * d + c[1]) * d + c[2]) * d + c[3]
+
+
+@inner_njit
+def add_delay_slopes(signals, t, gradient):
+    """Add to the derivatives in each number what delayed inputs, the last columns, change with it."""
+    n = len(signals.starts) - 1
+    for i in range(n):
+        number = signals.delay[i]
+        if number < 0:
+            continue
+        low, high = signals.starts[i], signals.starts[i + 1] - 1
+        then = t - signals.shift[i]
+        if then <= signals.knots[low]:
+            continue
+        while high - low > 1:
+            middle = (low + high) // 2
+            if signals.knots[middle] <= then:
+                low = middle
+            else:
+                high = middle
+        d, c = then - signals.knots[low], signals.coefficients[low]
+        slope = (3.0 * c[0] * d + 2.0 * c[1]) * d + c[2]
+        for e in range(gradient.shape[0]):
+            gradient[e, number] -= slope * gradient[e, gradient.shape[1] - n + i]
 
 
 @inner_njit
@@ -175,6 +203,7 @@ def highest_along(tape, layout, equation, left, active, weight, c, signals, t, n
             adjoint,
             gradient,
         )
+        add_delay_slopes(signals, t[i], gradient)
         for e in range(len(orders)):
             top = 3 * e + orders[e]
             for p in range(len(param)):
@@ -278,6 +307,8 @@ def solve_explicit(
     varied = np.zeros(len(x), np.bool_)
     for j in range(size_y):
         varied[1 + channel[j]] = True
+    for i in range(n_inputs):
+        varied[len(x) - n_inputs + i] = signals.delay[i] >= 0
     weight = weights_of(tape, c)
     left, active = operands(tape, varied)
     code, arg, literal, starts = tape.code, tape.arg, tape.literal, tape.starts
@@ -288,7 +319,7 @@ def solve_explicit(
     y, stage = np.zeros((size_y, n_param + 1)), np.zeros((size_y, n_param + 1))
     k = np.zeros((7, size_y, n_param + 1))
     largest, share = np.zeros(size_y), np.empty(7)
-    doses, given, lagging = signals.doses, 0, -1
+    doses, given, pending = signals.doses, 0, -1  # the first event whose time is fitted, until slopes know it
     rate, rate_slope, before = np.zeros(n_states), np.zeros((n_states, n_param)), np.zeros(size_y)
     for j in range(size_y):
         y[j, 0] = initial[j]
@@ -356,8 +387,8 @@ def solve_explicit(
             jump += 1
         while given < len(doses.t) and doses.t[given] <= now:
             give(doses, given, c, param, y, rate, rate_slope)
-            if now > t[0] and doses.lag[given] >= 0:
-                lagging = doses.lag[given]
+            if now > t[0] and doses.lag[given] >= 0 and pending < 0:
+                pending = given
             largest[doses.entry[given]] = max(largest[doses.entry[given]], abs(y[doses.entry[given], 0]))
             given += 1
         end = min(signals.jumps[jump], t[-1]) if jump < len(signals.jumps) else t[-1]
@@ -394,12 +425,17 @@ def solve_explicit(
                 break
             if n_param == 0:
                 continue
-            if s == 0 and lagging >= 0:  # the time of the dose is fitted
+            while s == 0 and 0 <= pending < given:
+                whole = doses.amount[pending] != 0.0 or doses.rate[pending] != 0.0
+                top = places[doses.equation[pending] + 1] - 1  # a delayed input acts on one equation alone
                 for p in range(n_param):
-                    for j in range(size_y if param[p] == lagging else 0):
-                        y[j, p + 1] += before[j] - k[0, j, 0]
-                        stage[j, p + 1] = y[j, p + 1]
-                lagging = -1
+                    for j in range(size_y if param[p] == doses.lag[pending] else 0):
+                        if whole or j == top:
+                            y[j, p + 1] += before[j] - k[0, j, 0]
+                            stage[j, p + 1] = y[j, p + 1]
+                pending += 1
+            if s == 0:
+                pending = -1
             gradient_at_point(
                 code,
                 arg,
@@ -415,6 +451,7 @@ def solve_explicit(
                 adjoint,
                 gradient,
             )
+            add_delay_slopes(signals, x[0], gradient)
             for e in range(n_states):
                 low, top = places[e], places[e + 1] - 1
                 for p in range(n_param):

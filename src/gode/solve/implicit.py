@@ -191,7 +191,7 @@ def solve_implicit(
     x, channels = scratch.x, np.empty(3 * d, np.int64)
     for k in range(3 * d):
         channels[k] = k
-    y, largest, y_before = np.empty(len(channel)), np.empty(len(channel)), np.zeros(len(channel))
+    y, largest = np.empty(len(channel)), np.empty(len(channel))
     for k in range(len(y)):
         y[k] = initial[k]
     y_sens, w_sens = np.zeros((n_param, len(channel))), np.zeros((n_param, d))
@@ -202,8 +202,8 @@ def solve_implicit(
     hint, w0, void = np.zeros(d), np.empty(d), np.zeros(d, np.bool_)
     for e in range(d if guided else 0):
         hint[e] = guide[e, 0]
-    doses, given, lagging, restarted = signals.doses, 0, -1, False
-    rate_slope, slope, slope_before = np.zeros((d, n_param)), np.zeros(len(y)), np.zeros(len(y))
+    doses, given, restarted = signals.doses, 0, False
+    rate_slope = np.zeros((d, n_param))
     while next_jump(doses, given, t[0]) < t[0]:  # a dose that was given before the first reading
         give_to(doses, given, c, param, y, y_sens, scratch.rate, rate_slope)
         given += 1
@@ -259,21 +259,14 @@ def solve_implicit(
         if h < SMALLEST_STEP * span:
             return failure, steps, sse
         while given < len(doses.t) and doses.t[given] <= now:
-            if now > t[0] and doses.lag[given] >= 0:
-                lagging = doses.lag[given]
             give_to(doses, given, c, param, y, y_sens, scratch.rate, rate_slope)
             given += 1
             restarted = True
         if restarted:
-            slopes_of(layout, y_before, w0, slope_before)
             for e in range(d):
                 hint[e] = w0[e]
             root = first_derivatives(tape, layout, weight, c, now, y, hint, signals, w0, void, scratch)
-            slopes_of(layout, y, w0, slope)
-            for p in range(n_param):
-                for k in range(len(y) if lagging >= 0 and param[p] == lagging else 0):
-                    y_sens[p, k] += slope_before[k] - slope[k]
-            rooted, fresh, lagging = root == DONE, True, -1
+            rooted, fresh = root == DONE, True
             for k in range(len(y)):
                 largest[k] = max(largest[k], abs(y[k]))
         target = next_jump(doses, given, t[done])
@@ -318,7 +311,6 @@ def solve_implicit(
             return SINGULAR, steps, sse
         for k in range(len(y)):
             y[k] = x[1 + channel[k], 2]
-            y_before[k] = y[k]
             largest[k] = max(largest[k], abs(y[k]))
         for e in range(d):
             w0[e] = w[e, 2]
@@ -353,16 +345,6 @@ def give_to(doses, i, c, param, y, y_sens, rate, rate_slope):
         y[k] += added[k, 0]
         for p in range(len(param)):
             y_sens[p, k] += added[k, p + 1]
-
-
-@inner_njit
-def slopes_of(layout, y, w, slope):
-    """Write the derivative of each entry of the state vector into `slope`, given the highest ones `w`."""
-    for e in range(len(w)):
-        low, top = layout.places[e], layout.places[e + 1] - 1
-        slope[top] = w[e]
-        if top > low:
-            slope[low] = y[top]
 
 
 @inner_njit

@@ -9,10 +9,11 @@ import numpy as np
 from gode.arrays import Int
 from gode.equation import LawSkeleton, Node
 from gode.equation.operators import CONST, VAR
-from gode.equation.tape import NO_TERMS, Tape, compile_tape
+from gode.equation.tape import NO_TERMS, Tape, compile_tape, delay_name
 from gode.equation.terms import Term
+from gode.equation.tree import delays, index, number
 from gode.errors import EquationError
-from gode.solve.signals import write_in
+from gode.solve.signals import Late, write_in
 
 
 class Layout(NamedTuple):
@@ -35,6 +36,28 @@ class Program(NamedTuple):
 
     tape: Tape
     layout: Layout
+
+
+@lru_cache(maxsize=256)
+def late_inputs(skeleton: LawSkeleton, names: tuple[str, ...]) -> tuple[Late, ...]:
+    """Return the delayed inputs of a law, each of which is a further column of its equation.
+
+    Args:
+        names: the inputs that are columns; formulas are written into the terms.
+    """
+    found: dict[Late, None] = {}
+    n, first, row = 1 + 3 * len(skeleton.parts), 0, 0
+    for own, part in enumerate(skeleton.parts):
+        called = dict(zip(skeleton.seen(own)[n:], skeleton.inputs, strict=True))
+        for node in delays(part.normal):
+            column, by = node.args
+            number_of, value = (first + index(by), 0.0) if by.op == "const" else (-1, number(by))
+            name, place = called[str(column.value)], row if part.order else 0
+            if name in names:
+                found[Late(name, number_of, value, place, delay_name(node))] = None
+        first += part.n_constants
+        row += part.order > 0
+    return tuple(found)
 
 
 def moving(orders: Sequence[int]) -> list[int]:
@@ -104,7 +127,13 @@ def _tape(
     called = dict(zip(skeleton.inputs, columns[n:], strict=True))
     written = write_in(terms, {called[name]: tree for name, tree in formulas})
     kept = [columns[1 + 3 * s + k] for s in moving(skeleton.orders) for k in range(3)]
-    columns = (columns[0], *kept, *(called[name] for name in names))
+    first = sum(part.n_constants for part in skeleton.parts[:own])
+    ours = range(first, first + skeleton.parts[own].n_constants)
+    late = [
+        each.name if each.number in ours or each.number < 0 else f"{each.name} of another {each.number}"
+        for each in late_inputs(skeleton, names)
+    ]
+    columns = (columns[0], *kept, *(called[name] for name in names), *late)
     return compile_tape(written, columns, skeleton.parts[own].n_constants)
 
 

@@ -18,9 +18,9 @@ from gode.arrays import Float, Int
 from gode.data import Interpolation, Samples
 from gode.data.states import as_numbers
 from gode.equation import Node, Term, parse_tree
-from gode.equation.tree import TIME, has_constant, variables
+from gode.equation.tree import DELAY, MINUS_ONE, TIME, add, has_constant, mul, variables
 from gode.errors import DataError
-from gode.solve.doses import NO_JUMPS, Jumps
+from gode.solve.doses import NO_JUMPS, Jumps, later, with_events
 
 Signal = str | Callable[[float], float] | ArrayLike | tuple[ArrayLike, ArrayLike] | Samples
 FIRST_GRID, LAST_GRID = 2**8, 2**15  # intervals at which a callable is sampled, at first and at most
@@ -34,10 +34,24 @@ class Signals(NamedTuple):
     coefficients: Float  # (knots, 4)
     starts: Int  # (inputs + 1,) where the knots of each input begin
     jumps: Float  # times at which a held input jumps or a polygon bends, in increasing order
+    shift: Float  # (inputs,) by how much each is late
+    delay: Int  # (inputs,) the number that each is late by; -1 for none
     doses: Jumps = NO_JUMPS  # what is added to states, and when
 
 
-NO_SIGNALS = Signals(np.empty(0), np.empty((0, 4)), np.zeros(1, np.int64), np.empty(0))
+class Late(NamedTuple):
+    """An input as it was some time ago, in an equation."""
+
+    input: str
+    number: int  # the constant that it is late by, among those of all equations; -1 where that is known
+    value: float  # by how much, where it is known
+    equation: int  # in which it stands
+    name: str  # what it is called there
+
+
+NO_SIGNALS = Signals(
+    np.empty(0), np.empty((0, 4)), np.zeros(1, np.int64), np.empty(0), np.empty(0), np.empty(0, np.int64)
+)
 
 
 def make_signals(
@@ -60,7 +74,52 @@ def make_signals(
         if samples.resolved is not Interpolation.CUBIC:
             jumps.append(samples.t[1:][np.diff(samples.values) != 0])
     starts = np.cumsum([len(x) for x in knots]).astype(np.int64)
-    return Signals(np.concatenate(knots), np.vstack(pieces), starts, np.unique(np.concatenate(jumps)))
+    none = np.full(len(names), -1, np.int64)
+    bends = np.unique(np.concatenate(jumps))
+    return Signals(np.concatenate(knots), np.vstack(pieces), starts, bends, np.zeros(len(names)), none)
+
+
+def with_delays(signals: Signals, names: Sequence[str], late: Sequence[Late]) -> Signals:
+    """Return inputs with some of them once more, as they were some time ago.
+
+    Where a held input jumps, so does what it drives: there a step ends, at a time that may be fitted.
+    """
+    if not late:
+        return signals
+    knots, pieces, jumps, doses = [signals.knots], [signals.coefficients], [signals.jumps], signals.doses
+    for each in late:
+        place = names.index(each.input)
+        low, high = signals.starts[place : place + 2]
+        times, coefficients = signals.knots[low:high] + each.value, signals.coefficients[low:high]
+        knots.append(times)
+        pieces.append(coefficients)
+        ends = np.einsum("ij,ij->i", np.vander(np.diff(times), 4), coefficients[:-1])
+        gaps = np.abs(ends - coefficients[1:, 3]) > 1e-9 * np.ptp(coefficients[:, 3])
+        if each.number < 0:
+            jumps.append(times[1:][gaps])
+            first = np.array([0.0, 0.0, 0.0, coefficients[0, 3]])  # before the record it was as at its start
+            knots[-1], pieces[-1] = np.append(times[0] - each.value, times), np.vstack([first, coefficients])
+        else:
+            doses = with_events(doses, times[1:][gaps], each.number, each.equation)
+    counts = [len(times) for times in knots[1:]]
+    starts = np.append(signals.starts, signals.starts[-1] + np.cumsum(counts)).astype(np.int64)
+    return Signals(
+        np.concatenate(knots),
+        np.vstack(pieces),
+        starts,
+        np.unique(np.concatenate(jumps)),
+        np.zeros(len(starts) - 1),
+        np.append(signals.delay, [each.number for each in late]).astype(np.int64),
+        doses,
+    )
+
+
+def placed(signals: Signals, numbers: Float) -> Signals:
+    """Return inputs and doses where the numbers of a law put them in time."""
+    if not (np.any(signals.delay >= 0) or np.any(signals.doses.lag >= 0)):
+        return signals
+    extended = np.append(numbers, 0.0)  # -1 picks the zero
+    return signals._replace(shift=extended[signals.delay], doses=later(signals.doses, extended))
 
 
 def joined(samples: Samples, t: Float) -> Float:
@@ -71,11 +130,12 @@ def joined(samples: Samples, t: Float) -> Float:
 
 def values_of(signals: Signals, t: Float) -> list[Float]:
     """Return the values of each input at the times `t`."""
-    found = []
+    found: list[Float] = []
     for low, high in pairwise(signals.starts.tolist()):
         knots = signals.knots[low:high]
-        at = np.clip(np.searchsorted(knots, t, side="right") - 1, 0, len(knots) - 2)
-        powers = np.vander(t - knots[at], 4)
+        then = np.maximum(t - signals.shift[len(found)], knots[0])  # before it, an input was as at its start
+        at = np.clip(np.searchsorted(knots, then, side="right") - 1, 0, len(knots) - 2)
+        powers = np.vander(then - knots[at], 4)
         found.append(np.asarray(np.einsum("ij,ij->i", powers, signals.coefficients[low + at])))
     return found
 
@@ -117,7 +177,17 @@ def write_in(terms: Sequence[Term], formulas: Mapping[str, Node]) -> list[Term]:
 def _replaced(node: Node, formulas: Mapping[str, Node]) -> Node:
     if node.op == "var":
         return formulas.get(str(node.value), node)
+    if node.op == DELAY:
+        formula = formulas.get(str(node.args[0].value))
+        return node if formula is None else _earlier(formula, node.args[1])
     return node._replace(args=tuple(_replaced(arg, formulas) for arg in node.args))
+
+
+def _earlier(formula: Node, by: Node) -> Node:
+    """Return a formula in t as it was some time ago."""
+    if formula.op == "var":
+        return add(formula, mul(MINUS_ONE, by))
+    return formula._replace(args=tuple(_earlier(arg, by) for arg in formula.args))
 
 
 def _samples(

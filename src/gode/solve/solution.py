@@ -18,8 +18,8 @@ from gode.errors import ConfigError, DataError, Failure
 from gode.solve.doses import jumps_of
 from gode.solve.explicit import BUDGET, DIVERGED, DONE, NO_ROOT, SINGULAR, WORSE, solve_explicit
 from gode.solve.implicit import solve_implicit
-from gode.solve.program import Program, formula_tapes, make_program, moving, used_inputs
-from gode.solve.signals import Signal, Signals, make_signals, split_formulas, values_of
+from gode.solve.program import Program, formula_tapes, late_inputs, make_program, moving, used_inputs
+from gode.solve.signals import Signal, Signals, make_signals, placed, split_formulas, values_of, with_delays
 
 FAILURES = {
     DIVERGED: Failure.DIVERGED,
@@ -187,6 +187,7 @@ def set_up(
     signals = make_signals(names, inputs or {}, t, config.interpolation)
     if doses:
         signals = signals._replace(doses=jumps_of(doses, skeleton.shown_states, skeleton.orders, t))
+    signals = with_delays(signals, names, late_inputs(skeleton, names))
     bound = np.broadcast_to(np.array(config.bound, np.float64), d)[states].copy()
     steer = steer[states]
     return Setup(skeleton, t, signals, steer, bound, config, names, tuple(formulas.items()))
@@ -237,12 +238,12 @@ def _moved(
 ) -> tuple[int, int, float]:
     """Do what `integrate` does for the states that move."""
     config, steps = setup.config, 0
-    before = constants, setup.signals, setup.t, initial
+    before = constants, placed(setup.signals, constants), setup.t, initial
     budget = config.max_steps + 20 * (len(setup.t) + len(setup.signals.doses.t))
     after = param, config.rtol, setup.bound, budget, out, sens, observed, weights, limit
     if setup.explicit is not None:
         status, steps, sse = solve_explicit(*setup.explicit, *before, *after)
-        if status in SETTLED:
+        if status in SETTLED or np.any(setup.signals.delay >= 0):  # the other method has no slopes in delays
             return status, steps, sse
     status, more, sse = solve_implicit(*setup.implicit, *before, setup.guide, *after)
     return status, steps + more, sse
@@ -267,7 +268,7 @@ def _with_formulas(
     out[rows], sens[:, rows] = inner, slopes
     if status != DONE:
         return status, steps, np.inf
-    x = np.vstack([setup.t, np.nan_to_num(inner), *values_of(setup.signals, setup.t)])
+    x = np.vstack([setup.t, np.nan_to_num(inner), *values_of(placed(setup.signals, constants), setup.t)])
     slopes = np.nan_to_num(slopes)
     for state, tape in setup.measured:
         first = sum(part.n_constants for part in setup.skeleton.parts[:state])

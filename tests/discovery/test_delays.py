@@ -1,0 +1,102 @@
+"""Laws on which a known input acts some time after it was recorded."""
+
+import numpy as np
+import pytest
+
+import gode
+from gode.data import Interpolation, Samples
+from gode.equation.system import parse_system_values
+from gode.errors import ConfigError, EquationError
+from gode.solve import SolveConfig, solve
+
+T = np.linspace(0.0, 40.0, 401)
+FINE = SolveConfig(rtol=1e-9)
+WAVES = np.sin(0.7 * T) + 0.5 * np.sin(1.9 * T)
+LATE = parse_system_values(["x' = -0.5*x + F(t - 2.3)"], inputs=("F",))
+NOW = parse_system_values(["x' = -0.5*x + F"], inputs=("F",))
+
+
+def shifted(samples, by):
+    """The same input, recorded later; before that it is as at its start."""
+    t, values = np.append(samples.t[0], samples.t + by), np.append(samples.values[0], samples.values)
+    return Samples(t, values, samples.interpolation)
+
+
+@pytest.mark.parametrize("how", [Interpolation.LINEAR, Interpolation.HOLD])
+def test_delayed_input_is_one_that_was_recorded_later(how):
+    given = Samples(T, WAVES if how is Interpolation.LINEAR else np.sign(WAVES), how)
+    late = solve(LATE, T, [0.3], inputs={"F": given}, config=FINE)
+    now = solve(NOW, T, [0.3], inputs={"F": shifted(given, 2.3)}, config=FINE)
+    assert late.failure is None
+    assert np.allclose(late["x"], now["x"], atol=1e-6)
+
+
+def test_formula_of_an_input_is_delayed_by_its_time():
+    late = solve(LATE, T, [0.3], inputs={"F": "sin(t)"}, config=FINE)
+    now = solve(NOW, T, [0.3], inputs={"F": "sin(t - 2.3)"}, config=FINE)
+    assert np.allclose(late["x"], now["x"], atol=1e-8)
+
+
+@pytest.mark.parametrize("how", [Interpolation.CUBIC, Interpolation.HOLD])
+def test_sensitivity_in_a_delay_is_that_of_differences(how):
+    values = WAVES if how is Interpolation.CUBIC else np.sign(WAVES)
+    t = np.linspace(0.013, 39.987, 97)  # not the times of jumps, where the sensitivity jumps
+    given = {"F": Samples(T, values, how)}
+    place = int(np.argmin(np.abs(np.array(LATE.constants) - 2.3)))
+    found = solve(LATE, t, [0.3], inputs=given, sensitivities=True, config=FINE)
+    step = 1e-5 * np.eye(2)[place]
+    up, down = (
+        solve(type(LATE)(LATE.skeleton, tuple(LATE.constants + s)), t, [0.3], inputs=given, config=FINE)["x"]
+        for s in (step, -step)
+    )
+    slopes = (up - down) / 2e-5
+    assert np.abs(found.sensitivities[place, 0] - slopes).max() < 2e-3 * np.abs(slopes).max()
+
+
+@pytest.fixture(scope="module")
+def late():
+    switched = np.sign(WAVES)
+    clean = solve(LATE, T, [0.0], inputs={"F": Samples(T, switched, Interpolation.HOLD)}, config=FINE)["x"]
+    noisy = clean + 0.03 * np.std(clean) * np.random.default_rng(0).standard_normal(len(T))
+    return gode.fit("x' = -k*x + g*F(t - tau)", T, {"x": noisy}, force={"F": switched}, hold=True)
+
+
+def test_delay_is_fitted_with_its_error(late):
+    constants = {c.place: c for c in late.equation.constants}
+    for name, value in {"k": 0.5, "g": 1.0, "tau": 2.3}.items():
+        assert abs(constants[name].value - value) < 4 * constants[name].error
+    assert 0 < constants["tau"].error < 0.05
+
+
+def test_law_with_a_delay_is_recorded_and_reported(late, tmp_path):
+    assert "F(t - 2.3" in str(late.equation)
+    late.save(tmp_path / "record.json")
+    again = gode.load(tmp_path / "record.json")
+    assert str(again.equation) == str(late.equation)
+    assert np.allclose(again.simulate(T)["x"], late.simulate(T)["x"])
+    late.report(tmp_path / "report.html")
+
+
+def test_program_with_a_delay_is_refused_in_a_sentence(late):
+    with pytest.raises(EquationError, match="delayed"):
+        late.export("python")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("x' = -k*x + F(t + tau)", "F of a later time is not known yet"),
+        ("x' = -k*x + F(t - 2*tau)", r"expected '\)' after F\(t - ..."),
+        ("x' = -k*x(t - 1) + F", "x is a state, and only known inputs may be delayed"),
+        ("x' = -k*x + F(t - k*tau)", r"expected '\)' after F\(t - ..."),
+    ],
+)
+def test_delays_that_make_no_sense_are_refused_with_a_caret(text, message):
+    with pytest.raises(EquationError, match=message) as caught:
+        gode.fit(text, T, {"x": WAVES}, force={"F": WAVES})
+    assert "^" in str(caught.value)
+
+
+def test_negative_delay_is_refused():
+    with pytest.raises(ConfigError, match="tau is fixed at -1, outside of its bounds 0 to inf"):
+        gode.fit("x' = -k*x + F(t - tau)", T, {"x": WAVES}, force={"F": WAVES}, fixed={"tau": -1})
