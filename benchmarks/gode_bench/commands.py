@@ -1,4 +1,4 @@
-"""gode bench: the paper's suites, ODEBench, other tools, sweeps, the engine's speed, and the report.
+"""gode bench: the paper's suites, suites of systems, other tools, sweeps, the engine's speed, and the report.
 
 What the commands need is imported when they run, so that `gode --help` stays quick.
 """
@@ -120,42 +120,60 @@ _suite_command(("b3",), "b3", "Suite B3: three driven oscillators, of which the 
 _suite_command(("b1", "b2", "b3"), "all", "The three suites.")
 
 
-@bench.command("odebench", cls=MultiValueCommand)
-@RUN_OPTIONS
-@click.option(
-    "--noise",
-    multiple=True,
-    type=float,
-    default=(0.05,),
-    show_default=True,
-    help="Standard deviations of the noise, in shares of each value.  [several]",
-)
-@click.option(
-    "--drop",
-    multiple=True,
-    type=float,
-    default=(0.0,),
-    show_default=True,
-    help="Shares of the samples that are left out at random.  [several]",
-)
-@click.pass_context
-def odebench_command(
-    ctx: click.Context, problems: tuple[str, ...], methods: tuple[str, ...], seeds: tuple[int, ...],
-    effort: str, jobs: int, dask: str | None, limit: float, retry: bool, pools: bool, out: Path,
-    noise: tuple[float, ...], drop: tuple[float, ...],
-) -> None:  # fmt: skip
-    """ODEBench: 63 systems of one to four states.
+def _systems_command(suite: str, noise: tuple[float, ...], text: str) -> None:
+    """Register the command of a suite of systems."""
 
-    --problems takes numbers and ranges, as 24,25 or 24-63. Methods are given data from the first initial
-    condition, and scored from both.
-    """
-    from gode_bench.jobs import odebench_jobs
+    @bench.command(suite, help=text, cls=MultiValueCommand)
+    @RUN_OPTIONS
+    @click.option(
+        "--noise",
+        multiple=True,
+        type=float,
+        default=noise,
+        show_default=True,
+        help="Standard deviations of the noise, in odebench in shares of each value, elsewhere in those of "
+        "each state.  [several]",
+    )
+    @click.option(
+        "--drop",
+        multiple=True,
+        type=float,
+        default=(0.0,),
+        show_default=True,
+        help="Shares of the samples that are left out at random.  [several]",
+    )
+    @click.pass_context
+    def run_systems(
+        ctx: click.Context, problems: tuple[str, ...], methods: tuple[str, ...], seeds: tuple[int, ...],
+        effort: str, jobs: int, dask: str | None, limit: float, retry: bool, pools: bool, out: Path,
+        noise: tuple[float, ...], drop: tuple[float, ...],
+    ) -> None:  # fmt: skip
+        from gode_bench.jobs import system_jobs
 
-    todo = odebench_jobs(
-        problems=problems, methods=_usable_methods(methods, several_states=True), seeds=seeds, noise=noise,
-        dropped=drop, effort=effort,
-    )  # fmt: skip
-    _run_study(ctx, todo, jobs, limit, retry, pools, out, dask)
+        todo = system_jobs(
+            suite, problems=problems, methods=_usable_methods(methods, several_states=True), seeds=seeds,
+            noise=noise, dropped=drop, effort=effort,
+        )  # fmt: skip
+        _run_study(ctx, todo, jobs, limit, retry, pools, out, dask)
+
+
+FROM_TWO_STARTS = "Methods are given data from the first initial condition, and scored from both."
+_systems_command(
+    "odebench",
+    (0.05,),
+    "ODEBench: 63 systems of one to four states. --problems takes numbers and ranges, as 24,25 or 24-63. "
+    + FROM_TWO_STARTS,
+)
+_systems_command(
+    "dysts",
+    (0.01,),
+    "38 chaotic systems with three states, polynomials all of them, ten periods each. " + FROM_TWO_STARTS,
+)
+_systems_command(
+    "autosindy",
+    (0.0, 0.01, 0.02, 0.03, 0.04, 0.05),
+    "The six systems, six noise levels and five seeds of AutoSINDy. " + FROM_TWO_STARTS,
+)
 
 
 @bench.command("sweep", cls=MultiValueCommand)
@@ -291,7 +309,7 @@ def _usable_methods(names: Sequence[str], *, several_states: bool = False) -> li
             click.echo(f"{name}: not installed (pip install {method(name).needs}); left out")
         if several_states and not method(name).systems:
             able = ", ".join(one for one in METHODS if METHODS[one].systems)
-            raise ConfigError(f"{name} takes one state, but odebench has systems; choose from {able}")
+            raise ConfigError(f"{name} takes one state, but these are systems; choose from {able}")
     return [name for name in dict.fromkeys(names) if method(name).installed]
 
 

@@ -31,12 +31,13 @@ class Model:
     span: float
     points: int
     states: tuple[str, str]  # the measured one and the hidden one
-    forms: tuple[tuple[str, str], ...]  # in coordinates of a search: any of these is the true law
+    forms: tuple[tuple[str, str], ...]  # in coordinates of a search: each of these is the true law
     hidden: Callable[[Float, Mapping[str, float]], Float] = lambda states, constants: states[-1]
     inputs: tuple[str, ...] = ()
     order: int = 1
     known: tuple[str, ...] = ()  # hidden states whose start a user knows
-    scaled: tuple[str, ...] = ()  # constants that the scale of the hidden state leaves open
+    open: tuple[str, ...] = ()  # constants that scale and zero of the hidden state leave open
+    fixed: tuple[str, ...] = ()  # constants that a fit is given, as the data do not tell all of them
     at_ease: Mapping[str, tuple[float, float]] = field(default_factory=dict)  # levels of the inputs
 
 
@@ -91,6 +92,14 @@ def _held(t: Float, values: Float) -> Callable[[float], float]:
     )
 
 
+# Of a linear pair that nothing drives, every choice of coordinates w + C*c is the same law.
+LINEAR_PAIR = (
+    ("c' = C*c + w", "w' = C*c + C*w"),
+    ("c' = C*c + w", "w' = C*w"),
+    ("c' = C*c + w", "w' = C*c"),
+    ("c' = w", "w' = C*c + C*w"),
+)
+
 MODELS = (
     Model(
         name="two compartments",
@@ -105,7 +114,7 @@ MODELS = (
         points=60,
         states=("c", "p"),
         known=("p",),
-        forms=(("c' = C*c + w", "w' = C*c + C*w"),),
+        forms=LINEAR_PAIR,
         hidden=lambda y, k: k["k21"] * y[1],
     ),
     Model(
@@ -118,7 +127,7 @@ MODELS = (
         points=60,
         states=("c", "a"),
         known=("c", "a"),
-        forms=(("c' = C*c + w", "w' = C*w"),),
+        forms=LINEAR_PAIR,
         hidden=lambda y, k: y[1],
     ),
     Model(
@@ -145,7 +154,7 @@ MODELS = (
         span=80.0,
         points=160,
         states=("v", "w"),
-        scaled=("i", "b"),  # the offset of w shifts both
+        open=("i", "b"),  # the zero of w shifts both
         forms=(
             ("v' = C*v + C*v^3 + w", "w' = C*v + C*w + C"),
             ("v' = C*v + C*v^3 + C + w", "w' = C*v + C*w"),
@@ -164,7 +173,7 @@ MODELS = (
         span=20.0,
         points=100,
         states=("x", "y"),
-        scaled=("b",),
+        open=("b",),
         forms=(("x' = C*x + w*x", "w' = C*w + C*w*x"), ("x' = w*x", "w' = C*w + C*w*x + C*x + C")),
         hidden=lambda y, k: -k["b"] * y[1],
     ),
@@ -183,7 +192,12 @@ MODELS = (
         inputs=("F",),
         at_ease={"F": (-2.0, 2.0)},
         known=("i",),
-        forms=(("s' = C*s + w", "w' = C*w + C*s + C*F"), ("s' = w", "w' = C*w + C*s + C*F")),
+        fixed=("f",),
+        forms=(
+            ("s' = C*s + w", "w' = C*w + C*s + C*F"),
+            ("s' = w", "w' = C*w + C*s + C*F"),
+            ("s' = C*s + w", "w' = C*s + C*F"),
+        ),
     ),
     Model(
         name="tanks",

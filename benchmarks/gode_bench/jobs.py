@@ -12,7 +12,7 @@ from gode.arrays import Bool, Float
 from gode.choices import EffortName
 from gode.errors import ConfigError, GodeError
 from gode.solve import solve
-from gode_bench.odebench.systems import ODEBENCH, SystemProblem, chosen_systems, observed, system
+from gode_bench.odebench.systems import FILES, ODEBENCH, SystemProblem, chosen_systems, observed, system
 from gode_bench.problems import Problem, problem, suite, truth
 
 INITIALS = ("known", "unknown")
@@ -42,11 +42,13 @@ SPREAD = 0.3  # of the initial values of further runs, in standard deviations of
 class Job:
     """Everything a run depends on; two equal jobs give the same equation."""
 
-    study: str  # b1, b2, b3, odebench, or the name of a sweep
+    study: str  # b1, b2, b3, odebench, dysts, autosindy, or the name of a sweep
     problem: str
     method: str
     seed: int = 0
-    noise: float = PAPER_NOISE  # in standard deviations of the clean signal; in odebench, of each value
+    noise: float = (
+        PAPER_NOISE  # in standard deviations of the clean signal; in odebench, shares of each value
+    )
     samples: int = 0  # 0: as many as in the paper
     dropped: float = 0.0  # share of the samples that is left out at random
     runs: int = 1  # trajectories from different initial values
@@ -96,7 +98,7 @@ def problem_of(job: Job) -> Problem | SystemProblem:
     Raises:
         ConfigError: if there is none of that name.
     """
-    return system(job.problem) if job.study == ODEBENCH else problem(job.problem)
+    return system(job.problem, job.study) if job.study in FILES else problem(job.problem)
 
 
 def job_from(values: object) -> Job:
@@ -164,7 +166,8 @@ def sweep_jobs(
     ]
 
 
-def odebench_jobs(
+def system_jobs(
+    suite: str = ODEBENCH,
     *,
     problems: Sequence[str] = (),
     methods: Sequence[str],
@@ -173,15 +176,15 @@ def odebench_jobs(
     dropped: Sequence[float],
     effort: str,
 ) -> list[Job]:
-    """Return the jobs of ODEBench, or of the systems of some numbers; nobody is told the initial values.
+    """Return the jobs of a suite of systems, or of some of these; nobody is told the initial values.
 
     Raises:
-        ConfigError: if there is no system of such a number.
+        ConfigError: if there is no such system.
     """
-    cells = product(chosen_systems(problems), methods, seeds, noise, dropped)
+    cells = product(chosen_systems(problems, suite), methods, seeds, noise, dropped)
     return [
         Job(
-            study=ODEBENCH, problem=one.name, method=m, seed=s, noise=x, dropped=share, initial="unknown",
+            study=suite, problem=one.name, method=m, seed=s, noise=x, dropped=share, initial="unknown",
             effort=effort,
         )
         for one, m, s, x, share in cells
@@ -223,8 +226,8 @@ def measured(job: Job) -> Measured:
     The noise is normal; its standard deviation is `noise` times that of the clean signal of each run, but
     in ODEBench `noise` times each value.
     """
-    if job.study == ODEBENCH:
-        whole = system(job.problem)
+    if job.study in FILES:
+        whole = system(job.problem, job.study)
         t, x = observed(whole, job.noise, job.dropped, job.seed)
         return Measured(1, "u", None, (t,), (x,), None, whole.states)
     one = _with_samples(problem(job.problem), job.samples)

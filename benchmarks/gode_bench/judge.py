@@ -7,15 +7,15 @@ from gode.equation.system import parse_system_values
 from gode.equation.tree import STATE
 from gode_bench.jobs import Job
 from gode_bench.odebench.score import failed_system, read_equations, score_system
-from gode_bench.odebench.systems import ODEBENCH, system
+from gode_bench.odebench.systems import FILES, system
 from gode_bench.problems import problem
 from gode_bench.score import Score, all_free, failed, score
 
 
 def score_job(job: Job, text: str | None, failure: str = "") -> Score:
     """Return the score of what a method found; `failure` says why it found nothing."""
-    if job.study == ODEBENCH:
-        whole = system(job.problem)
+    if job.study in FILES:
+        whole = system(job.problem, job.study)
         return failed_system(whole, failure) if text is None else score_system(whole, text)
     one = problem(job.problem)
     return failed(one, failure) if text is None else score(one, text)
@@ -23,9 +23,9 @@ def score_job(job: Job, text: str | None, failure: str = "") -> Score:
 
 def true_skeletons(job: Job) -> tuple[str, ...]:
     """Return the true equations with a free constant C for every coefficient, in the names of the states."""
-    if job.study != ODEBENCH:
+    if job.study not in FILES:
         return (str(all_free(problem(job.problem).equation.skeleton)),)
-    whole = system(job.problem)
+    whole = system(job.problem, job.study)
     found = [str(all_free(e.skeleton)) for e in read_equations("\n".join(whole.truths), whole.states)]
     if len(found) == 1:
         return (found[0],)
@@ -34,9 +34,9 @@ def true_skeletons(job: Job) -> tuple[str, ...]:
 
 def true_law(job: Job) -> Law:
     """Return the true equations with their numbers."""
-    if job.study != ODEBENCH:
+    if job.study not in FILES:
         return problem(job.problem).equation
-    whole = system(job.problem)
+    whole = system(job.problem, job.study)
     if len(whole.states) == 1:
         return read_equations(whole.truths[0], whole.states)[0]
     return parse_system_values(whole.truths, states=whole.states)

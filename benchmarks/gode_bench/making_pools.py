@@ -34,7 +34,7 @@ from gode.fitting.trajectory import Trajectories
 from gode.search.zero_starts import fitted_target
 from gode.selection import Candidate
 from gode_bench import measured, measured_systems
-from gode_bench.jobs import Job, odebench_jobs, suite_jobs
+from gode_bench.jobs import Job, suite_jobs, system_jobs
 from gode_bench.jobs import measured as data_of
 from gode_bench.judge import score_job
 from gode_bench.methods import _arguments as arguments_of
@@ -95,7 +95,7 @@ def _tasks(suite: str, given: argparse.Namespace) -> Iterator[Task]:
     else:
         common: dict[str, Any] = {"methods": ["gode"], "seeds": [given.seed], "noise": [0.05]}
         if suite == "odebench":
-            jobs = odebench_jobs(dropped=[0.0], effort=given.effort, **common)
+            jobs = system_jobs(dropped=[0.0], effort=given.effort, **common)
         else:
             jobs = suite_jobs([suite], initial="known", effort=given.effort, **common)
         for job in jobs:

@@ -10,7 +10,7 @@ from gode.files import read_text
 from gode.report.page import image, page
 from gode_bench.figures import bars, profiles, svg, sweep_curves, trajectories, violins
 from gode_bench.jobs import Job
-from gode_bench.odebench.systems import ODEBENCH
+from gode_bench.odebench.systems import FILES, ODEBENCH
 from gode_bench.odebench.tables import shares_table, system_runs, system_table
 from gode_bench.records import Record, read_records
 from gode_bench.sweeps import PREFIX, curves, sweep_table, sweeps_of
@@ -70,13 +70,13 @@ def make_report(folder: Path) -> Report:
 
 def main_table(setting: Job, records: Sequence[Record]) -> TextTable:
     """Return the table of a study with a row for each method."""
-    table = shares_table if setting.study == ODEBENCH else suite_table
+    table = shares_table if setting.study in FILES else suite_table
     return table(setting, records)
 
 
 def _suite_section(setting: Job, records: Sequence[Record]) -> Section:
     name = "-".join([setting.study, f"noise{setting.noise:g}", setting.initial, setting.effort])
-    if setting.study == ODEBENCH:
+    if setting.study in FILES:
         return _system_section(f"{name}-dropped{setting.dropped:g}", setting, records)
     pictures = {f"{name}-violins": svg(violins(records)), f"{name}-problems": svg(bars(records))}
     if setting.study in ("b2", "b3"):

@@ -7,7 +7,7 @@ from statistics import fmean, median
 from gode.data.dataset import CHANNELS
 from gode_bench.jobs import PAPER_NOISE, Job
 from gode_bench.methods import METHODS, title_of
-from gode_bench.odebench.systems import ODEBENCH
+from gode_bench.odebench.systems import FILES, systems
 from gode_bench.problems import SUITES, problem, suite
 from gode_bench.published import Published, published_rows
 from gode_bench.records import Record
@@ -88,7 +88,8 @@ def settings(records: Iterable[Record]) -> dict[Job, list[Record]]:
     """Return the records by study and setting: a job without its problem, method and seed."""
     groups: dict[Job, list[Record]] = {}
     for record in sorted(records, key=lambda r: r.job):
-        any_problem = "1" if record.job.study == ODEBENCH else SUITES["b1"][0].name
+        study = record.job.study
+        any_problem = next(iter(systems(study))) if study in FILES else SUITES["b1"][0].name
         setting = replace(record.job, problem=any_problem, method="", seed=0)
         groups.setdefault(setting, []).append(record)
     return dict(sorted(groups.items()))

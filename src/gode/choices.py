@@ -16,3 +16,13 @@ class Preset(StrEnum):
 
     DEFAULT = "default"
     PAPER = "paper"  # as it was published
+
+
+class NoiseChoice(StrEnum):
+    """What may be said of the noise; by default the data decide."""
+
+    AUTO = "auto"
+    CONSTANT = "constant"
+    PROPORTIONAL = "proportional"  # a fraction of the value
+    COMBINED = "combined"  # a constant part and a fraction of the value
+    LOG = "log"  # constant in the logarithm

@@ -101,7 +101,7 @@ def test_a_method_of_ones_own_is_run_beside_ours(tmp_path, monkeypatch):
         ("odebench --problems 24,64", "odebench has no system '64'; choose from 1 to 63"),
         (
             "odebench --methods gode-paper",
-            "gode-paper takes one state, but odebench has systems; choose from",
+            "gode-paper takes one state, but these are systems; choose from",
         ),
         ("odebench --drop 0.95", "share of dropped samples must lie in [0, 0.9]"),
         ("engine luck", "no measurement 'luck'"),

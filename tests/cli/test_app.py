@@ -164,7 +164,7 @@ def test_messages_of_the_library_speak_of_options_not_of_arguments(words, told):
 def test_the_lists_of_the_command_line_are_those_of_the_library():
     """They are written twice, as help and completion must not import the library."""
     from gode.cli.options import FIT, table_options
-    from gode.cli.records import FORMATS, LINEAR
+    from gode.cli.records import FORMATS, LINEAR, PETAB
     from gode.data import Interpolation
     from gode.report import LANGUAGES
 
@@ -172,7 +172,7 @@ def test_the_lists_of_the_command_line_are_those_of_the_library():
     table_options(FIT)(command)
     (interpolation,) = (p for p in command.params if p.name == "interpolation")
     assert set(interpolation.type.choices) == set(Interpolation)
-    assert (*LANGUAGES, LINEAR) == FORMATS
+    assert (*LANGUAGES, PETAB, LINEAR) == FORMATS
 
 
 def test_without_the_benchmarks_their_command_says_how_to_install_them(monkeypatch):

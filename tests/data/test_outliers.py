@@ -66,6 +66,18 @@ def test_the_bend_at_a_step_of_an_input_is_no_outlier():
         assert prepared.outliers == []
 
 
+def test_the_bend_at_a_jump_of_a_drifting_input_is_no_outlier():
+    t = np.linspace(0, 40, 160)
+    for seed in (0, 3):
+        rng = np.random.default_rng([5, 0, seed])
+        force = rng.uniform(-1, 1, 9)[np.arange(160) // 20] + 0.02 * t
+        u, keep = np.zeros(160), np.exp(-(t[1] - t[0]) / 0.25)
+        for i in range(1, 160):
+            u[i] = force[i - 1] + (u[i - 1] - force[i - 1]) * keep
+        data = Dataset((make_run(t=t, u=u + 0.002 * u.std() * rng.normal(size=160), inputs={"F": force}),))
+        assert prepare(data, 1, 1e-5).outliers == []
+
+
 def test_outliers_that_are_meant_are_kept():
     u = noisy(LOGISTIC, 0.03, np.random.default_rng(0))
     u[57] += 0.6 * LOGISTIC.std()

@@ -81,7 +81,7 @@ def test_an_early_interruption_still_leaves_an_equation():
     example = load_example("growth")
 
     def interrupt(step):
-        if step.stage == "library":
+        if step.stage == "sums":
             raise KeyboardInterrupt
 
     found = discover(example.t, example.u, order=1, effort="quick", on_step=interrupt)

@@ -123,7 +123,7 @@ def test_a_poor_fit_without_a_remedy_says_so():
     walk = np.cumsum(np.random.default_rng(2).standard_normal(len(T)))
     found = gode.fit("u' = C*u", T, walk)
     (cause,) = found.causes
-    assert cause.endswith(UNMEASURED)
+    assert cause.endswith(UNMEASURED)  # an equation that is given has no option to search for one
 
 
 @pytest.mark.parametrize("cut", ["interrupted", "timed_out"])

@@ -14,6 +14,7 @@ from gode.errors import DataError
 from gode.measured import read_arguments
 from gode.report import load
 from gode.report.repeat import command, python_call
+from gode.tables.dataset import DataOptions, read_dataset
 
 LAW = "u' = r*u*(1 - u/K)"
 T = np.linspace(0.0, 10.0, 60)
@@ -110,6 +111,12 @@ def test_a_column_of_a_file_holds_them(tmp_path, weighted):
         read_arguments(str(path), sd="error")
     with pytest.raises(DataError, match="--sd names 2 columns for 1 state; give one for each"):
         read_arguments(str(table(tmp_path, more=SD)), u="cells", sd="err,more")
+
+
+def test_a_column_that_is_called_so_is_pointed_to(tmp_path):
+    dataset, readings = read_dataset([str(table(tmp_path))], DataOptions(u="cells"))
+    assert "(--sd err if it holds standard errors)" in readings.told[0]
+    assert dataset.runs[0].sd is None
 
 
 def test_wells_have_a_column_each(tmp_path):

@@ -144,7 +144,7 @@ def test_what_another_remedy_explains_much_better_is_not_told():
 def test_what_remains_is_told_as_a_possibility_after_what_was_tried():
     sentence = nothing_helps([Remedy("a late input"), Remedy("dry friction")])
     assert "(a late input and dry friction)" in sentence
-    assert sentence.endswith(UNMEASURED)
+    assert UNMEASURED in sentence
 
 
 def test_a_shift_moves_the_input_and_keeps_its_span():

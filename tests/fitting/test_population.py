@@ -43,3 +43,10 @@ def test_a_population_of_runs_that_determine_nothing_has_a_mean():
     found = population_of(values, np.ones((3, 3, 3)))
     np.testing.assert_allclose(found.mean, 1.0)
     assert np.isfinite(found.covariance).all()
+
+
+def test_a_constant_that_is_zero_in_every_individual_is_zero_in_the_population():
+    values = np.column_stack([np.zeros(3), [1.0, 1.1, 0.9]])
+    found = population_of(values, np.tile(1e-4 * np.eye(2), (3, 1, 1)))
+    assert found.mean == pytest.approx([0.0, 1.0], abs=0.1)
+    assert np.all(np.isfinite(found.errors))

@@ -100,7 +100,7 @@ def build(colour: str, **options: Unpack[Cart]) -> tuple[str, int]:
 
 def test_a_new_entry_is_in_signature_help_check_and_command():
     assert build("red") == ("red", 4)
-    assert str(signature(build)) == "(colour: str, *, wheels: 'int' = 4) -> tuple[str, int]"
+    assert str(signature(build)) == "(colour: str, *, wheels: int = 4) -> tuple[str, int]"
     assert "wheels: how many there are." in build.__doc__
     with pytest.raises(ConfigError, match="wheels must be even, got 3"):
         build("red", wheels=3)

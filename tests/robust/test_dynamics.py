@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
+from scipy.linalg import expm
 
+import gode
 from gode import Discovery
 from robust_cases import PLAIN, flaw, outcome
 
@@ -155,3 +157,19 @@ def test_a_constant_supports_no_equation_and_a_straight_line_a_constant_rate(mak
         assert found.supported
     else:
         assert str(found).startswith("no equation is supported by these data")
+
+
+def test_the_law_of_a_motor_is_fitted_to_the_first_part_of_its_record():
+    a, b = np.array([[-2000.0, -100.0], [500.0, -1.0]]), np.array([2000.0, 0.0])
+    t = 1e-3 * np.arange(400)
+    volts = np.where(np.arange(400) // 100 % 2, 6.0, 12.0)
+    step = expm(1e-3 * np.block([[a, b[:, None]], [np.zeros((1, 3))]]))[:2]
+    x = np.zeros((400, 2))
+    for i in range(1, 400):
+        x[i] = step @ [*x[i - 1], volts[i - 1]]
+    x += 0.02 * x.std(axis=0) * np.random.default_rng(0).standard_normal(x.shape)
+    law = ["i' = a*i + b*w + c*V", "w' = d*i + e*w"]
+    found = gode.fit(law, t, {"i": x[:, 0], "w": x[:, 1]}, force={"V": volts}, hold=True)
+    constants = {each.name: each.value for each in found.equation.constants}
+    assert constants["d"] == pytest.approx(500.0, rel=0.1)
+    assert constants["a"] == pytest.approx(-2000.0, rel=0.1)

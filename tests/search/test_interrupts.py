@@ -7,7 +7,6 @@ import pytest
 
 import gode
 from examples_found import SMALL
-from gode.data.example import load_example
 from gode.search.interrupts import Interrupts
 
 
@@ -76,9 +75,10 @@ def test_a_limit_of_time_counts_once_there_is_enough():
     assert not interrupts.timed_out
 
 
-@pytest.mark.parametrize("stage", ["library", "latent space", "trajectories", "neighbours"])
+@pytest.mark.parametrize("stage", ["sums", "library", "latent space", "trajectories", "neighbours"])
 def test_ctrl_c_in_any_stage_returns_the_best_so_far(stage):
-    example = load_example("growth")
+    t = np.linspace(0.0, 2.0, 12)  # So short a record is not decided at a first look.
+    u = np.exp(-t) + 0.05 * np.random.default_rng(0).standard_normal(12)
     pressed = []
 
     def on_step(step):
@@ -86,11 +86,10 @@ def test_ctrl_c_in_any_stage_returns_the_best_so_far(stage):
             pressed.append(step)
             press()
 
-    found = gode.discover(example.t, example.u, on_step=on_step, **SMALL)
+    found = gode.discover(t, u, on_step=on_step, **SMALL)
     assert pressed
     assert found.interrupted
-    assert found.simulate().u == pytest.approx(example.u, abs=0.3 * np.std(example.u))
-    assert found.simulate().u == pytest.approx(example.u, abs=0.3 * np.std(example.u))
+    assert found.simulate().u == pytest.approx(u, abs=0.4 * np.std(u))
 
 
 def test_the_time_that_is_left_and_spent_is_told():

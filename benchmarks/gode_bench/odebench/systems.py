@@ -1,11 +1,15 @@
-"""The 63 systems of ODEBench (d'Ascoli et al., ODEFormer, 2024), their clean solutions and noisy data.
+"""Published suites of systems, their clean solutions and noisy data.
 
-150 even points on [0, 10] from each of two initial conditions: the data are drawn from the first, and an
-answer is scored from both. The noise is multiplicative.
+The 63 systems of ODEBench (d'Ascoli et al., ODEFormer, 2024) have 150 even points on [0, 10] and noise in
+shares of each value; chaotic systems with three states (dysts: Gilpin, 2021) ten periods of 100 points; the
+six of AutoSINDy (Basiri and Nicholson, 2026) 5000 points. The noise of both is a share of the standard
+deviation of each state. The data are drawn from the first of two initial conditions, and an answer is scored
+from both.
 """
 
 import json
 import re
+import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -20,7 +24,8 @@ from gode.equation import Node, parse_tree
 from gode.equation.symbolic import TIME_SYMBOL, expression
 from gode.errors import ConfigError, EquationError, GodeError
 
-ODEBENCH = "odebench"  # the name of the study
+ODEBENCH, DYSTS, AUTOSINDY = "odebench", "dysts", "autosindy"  # the names of the studies
+FILES = {ODEBENCH: "systems.json", DYSTS: "dysts.json", AUTOSINDY: "autosindy.json"}
 END, N_POINTS = 10.0, 150
 CHAOTIC = ("55", "56", "61")  # for which constants right to 0.1 % do not suffice
 ACCURATE = 1e-10  # tolerances of the true solution and of one that is scored
@@ -33,13 +38,15 @@ MOST_CALLS = 60_000  # of the right-hand side: a budget that does not depend on 
 class SystemProblem:
     """A system of first order with its constants, and two initial conditions."""
 
-    name: str  # its number in ODEBench
+    name: str  # in ODEBench its number
     title: str
     texts: tuple[str, ...]  # x0' = c0*x0 - ..., with the names of the constants
     constants: dict[str, float]
     initials: tuple[tuple[float, ...], tuple[float, ...]]
     observed: str = "u"
     suite: str = ODEBENCH
+    end: float = END
+    n_points: int = N_POINTS
 
     @property
     def size(self) -> int:
@@ -54,7 +61,7 @@ class SystemProblem:
     @property
     def t(self) -> Float:
         """The times of the samples, before any are dropped."""
-        return np.linspace(0.0, END, N_POINTS)
+        return np.linspace(0.0, self.end, self.n_points)
 
     @cached_property
     def truths(self) -> tuple[str, ...]:
@@ -67,8 +74,10 @@ class SystemProblem:
         return tuple(parse_tree(text.partition("=")[2], inputs=self.states) for text in self.truths)
 
 
-def _read() -> dict[str, SystemProblem]:
-    content = (files("gode_bench.odebench") / "systems.json").read_text(encoding="utf-8")
+@lru_cache(maxsize=len(FILES))
+def systems(suite: str = ODEBENCH) -> dict[str, SystemProblem]:
+    """Return the systems of a suite by their names; in ODEBench these are numbers."""
+    content = (files("gode_bench.odebench") / FILES[suite]).read_text(encoding="utf-8")
     return {
         name: SystemProblem(
             name=name,
@@ -76,33 +85,32 @@ def _read() -> dict[str, SystemProblem]:
             texts=tuple(one["equations"]),
             constants=one["constants"],
             initials=tuple(tuple(map(float, start)) for start in one["initial"]),  # type: ignore[arg-type]
+            suite=suite,
+            end=one.get("end", END),
+            n_points=one.get("points", N_POINTS),
         )
         for name, one in json.loads(content)["systems"].items()
     }
 
 
-@lru_cache(maxsize=1)
-def systems() -> dict[str, SystemProblem]:
-    """Return the systems by their number."""
-    return _read()
-
-
-def system(name: str) -> SystemProblem:
-    """Return the system of this number.
+def system(name: str, suite: str = ODEBENCH) -> SystemProblem:
+    """Return the system of this name.
 
     Raises:
         ConfigError: if there is none.
     """
-    if name not in systems():
-        raise ConfigError(f"odebench has no system {name!r}; choose from 1 to {len(systems())}")
-    return systems()[name]
+    known = systems(suite)
+    if name not in known:
+        names = f"1 to {len(known)}" if suite == ODEBENCH else ", ".join(known)
+        raise ConfigError(f"{suite} has no system {name!r}; choose from {names}")
+    return known[name]
 
 
-def chosen_systems(words: Sequence[str]) -> list[SystemProblem]:
-    """Return the systems named by numbers and ranges, such as 24,25 or 24-63; all if there are none.
+def chosen_systems(words: Sequence[str], suite: str = ODEBENCH) -> list[SystemProblem]:
+    """Return the systems named, also by ranges of numbers such as 24-63; all if there are none.
 
     Raises:
-        ConfigError: if one is no number of a system.
+        ConfigError: if there is no such system.
     """
     names: list[str] = []
     for word in ",".join(words).replace(" ", ",").split(","):
@@ -111,32 +119,34 @@ def chosen_systems(words: Sequence[str]) -> list[SystemProblem]:
             names += map(str, range(int(first), int(last) + 1))
         elif word:
             names.append(word)
-    return [system(name) for name in dict.fromkeys(names)] or list(systems().values())
+    return [system(name, suite) for name in dict.fromkeys(names)] or list(systems(suite).values())
 
 
 @lru_cache(maxsize=256)
-def _clean(name: str, which: int) -> Float:
-    one = system(name)
+def _clean(suite: str, name: str, which: int) -> Float:
+    one = system(name, suite)
     found = solution(one.trees, one.states, one.initials[which], one.t, ACCURATE)
     if found is None:
-        raise GodeError(f"system {name} of odebench could not be integrated; this is a bug of gode")
+        raise GodeError(f"system {name} of {suite} could not be integrated; this is a bug of gode")
     return found
 
 
 def clean(one: SystemProblem, which: int = 0) -> Float:
     """Return the true solution from initial condition 0 or 1, (n, d)."""
-    return _clean(one.name, which)
+    return _clean(one.suite, one.name, which)
 
 
 def observed(one: SystemProblem, noise: float, dropped: float, seed: int) -> tuple[Float, Float]:
     """Return times and noisy values (n, d) of the first initial condition.
 
-    Each value is x*(1 + noise*xi) with a normal xi of its own; then a share `dropped` of the points is left
-    out at random. The draws depend on the seed and the system's number alone.
+    In ODEBench each value is x*(1 + noise*xi) with a normal xi of its own; elsewhere the noise is a share of
+    the standard deviation of each state. Then a share `dropped` of the points is left out at random. The
+    draws depend on the seed and the system's name alone.
     """
-    rng = np.random.default_rng([seed, int(one.name)])
+    number = int(one.name) if one.suite == ODEBENCH else zlib.crc32(one.name.encode())
+    rng = np.random.default_rng([seed, number])
     x = clean(one)
-    y = x * (1 + noise * rng.standard_normal(x.shape))
+    y = x + noise * (x if one.suite == ODEBENCH else np.std(x, axis=0)) * rng.standard_normal(x.shape)
     keep = np.sort(rng.permutation(len(x))[: len(x) - round(dropped * len(x))])
     return one.t[keep], y[keep]
 

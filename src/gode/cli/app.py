@@ -44,6 +44,9 @@ COMMANDS = {
 PLUGINS = (
     "gode.commands"  # the group of entry points by which other packages add commands, loaded when called
 )
+# What --out writes.
+RECORD, REPORT, PICTURE, FIT = "record.json", "report.html", "overview.png", "fit.csv"
+RUNS = "runs.csv"  # the constants of each run, where these have their own
 NOT_EXPLAINED = 3  # exit code if the fit is poor, or no equation is supported
 INTERRUPTED, TERMINATED = 130, 143  # exit codes after SIGINT and SIGTERM
 ARGUMENT = re.compile(r"\b(\w{4,})=(?:'([^']*)'|([\w.]+))?")  # of a Python call, such as order=2 or force=

@@ -48,8 +48,8 @@ def asked_data(
     data, choices = asked_options(words)
     read = partial(dataset_of, tables)
     dataset, readings, options, notes = asked_search(read, data, choices)
-    for settings in options.settings(dataset):
-        check_start(settings, dataset.inputs)
     frame = frame_of(options.known, dataset) if options.known.frame else None
+    for settings in options.settings(dataset, frame):
+        check_start(settings, dataset.inputs)
     check_names(options.individual, frame.parameters if frame else ())
     return dataset, readings, options, notes

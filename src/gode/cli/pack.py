@@ -10,8 +10,7 @@ from pathlib import Path
 import click
 
 from gode import __version__
-from gode.cli.app import OutPath, main
-from gode.cli.results import FIT, PICTURE, RECORD, REPORT, RUNS
+from gode.cli.app import FIT, PICTURE, RECORD, REPORT, RUNS, OutPath, main
 from gode.errors import FileError, GodeError, shortened
 from gode.files import read_bytes, replacing
 

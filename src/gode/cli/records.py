@@ -187,7 +187,7 @@ def load_record(source: str) -> "Discovery":
             f"there is no record {shortened(source, 200)!r}; name a record.json, or the folder that "
             "gode discover --out made"
         )
-    from gode.cli.results import RECORD
+    from gode.cli.app import RECORD
     from gode.report import load
 
     return load(path / RECORD if os.path.isdir(path) else path)

@@ -15,7 +15,7 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
-from gode.cli.app import console, say
+from gode.cli.app import FIT, PICTURE, RECORD, REPORT, RUNS, console, say
 from gode.data.columns import channel_names
 from gode.discovery import Constant, Discovery, Finding
 from gode.discovery.constants import UNDETERMINED
@@ -105,8 +105,6 @@ def _with_error(value: float, half: float) -> str:
     return f"{value:.4g} ± {half:.2g}"
 
 
-RECORD, REPORT, PICTURE, FIT = "record.json", "report.html", "overview.png", "fit.csv"
-RUNS = "runs.csv"  # the constants of each run, where these have their own
 SHOWN_TIES = 5
 SHOWN_RUNS = 20
 ACROSS = 3  # constants side by side in a table of runs, in a line of 80 characters

@@ -213,6 +213,7 @@ class Dataset:
     edits: tuple[str, ...] = ()  # what was changed after reading, for display
     keep_outliers: bool = False  # whether readings far from all others are fitted, too
     held: tuple[Run, ...] = ()  # the end of each run where it was held back as a test; see `hold_back`
+    noise: str = "auto"  # the kind of noise, if it was given
 
     @property
     def inputs(self) -> tuple[str, ...]:

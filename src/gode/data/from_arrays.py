@@ -90,6 +90,7 @@ def make_dataset(
     check_alike([tuple(of_run) for of_run in inputs], "inputs")
     if len(states) > 1:
         check_names(tuple(inputs[0]), "known input", states)
+    columns = _columns_in_equation(states, tuple(inputs[0]))
     called = run_names or ([f"run {i}" for i in range(len(times))] if len(times) > 1 else [""])
     runs = []
     for i, (time, label) in enumerate(zip(times, called, strict=True)):
@@ -104,7 +105,7 @@ def make_dataset(
             u=u_i,  # type: ignore[arg-type]
             velocity=velocity_i,  # type: ignore[arg-type]
             acceleration=acceleration_i,  # type: ignore[arg-type]
-            inputs=_as_in_equation(inputs[i], states),
+            inputs={columns[name]: value for name, value in inputs[i].items()},
             initial=initial_of(parts["initial"][i], states, where),  # type: ignore[arg-type]
             interpolation=interpolation,
             doses=make_doses(dosed[i], states, where, alone),
@@ -115,10 +116,9 @@ def make_dataset(
         runs.append(_sampled(run))
     if len(states) > 1:
         _check_distinct(runs, states)
-    shown = _labels(
-        states, tuple(inputs[0]), {"t": times[0], **{k: v[0] for k, v in parts.items()}}, labels or {}
-    )
-    in_equation = states if len(states) > 1 else STATES
+    passed = {"t": times[0], **{argument: values[0] for argument, values in parts.items()}}
+    in_equation = tuple(columns[name] for name in states)
+    shown = _labels(columns, passed, labels or {})
     dataset = Dataset(tuple(runs), shown, run_names if several else (), in_equation)
     _check_hidden(dataset)
     return with_units(dataset, units) if units else dataset
@@ -232,32 +232,31 @@ def _inputs(force: object) -> dict[str, object]:
     return {INPUT: force} if named is None else named
 
 
-def _as_in_equation(inputs: Mapping[str, object], states: Sequence[str]) -> dict[str, object]:
-    """Return known inputs by their names in an equation: F, v1, ... beside a single state."""
+def _columns_in_equation(states: Sequence[str], inputs: Sequence[str]) -> dict[str, str]:
+    """Return what an equation calls each channel and input: a single state is u, beside F, v1, ..."""
     if len(states) > 1:
-        return dict(inputs)
-    return {input_seen(i, 1): value for i, value in enumerate(inputs.values())}
+        return {name: name for name in (*channel_names(states), *inputs)}
+    seen = {name: input_seen(i, 1) for i, name in enumerate(inputs)}
+    return seen | dict(zip(channel_names(states), channel_names(STATES), strict=True))
 
 
 def _labels(
-    states: tuple[str, ...], inputs: tuple[str, ...], passed: Mapping[str, object], labels: Mapping[str, str]
+    columns: Mapping[str, str], passed: Mapping[str, object], labels: Mapping[str, str]
 ) -> dict[str, str]:
     """Return what the user calls the columns, by their names in the equation.
 
     Args:
+        columns: the names in the equation by those of states and inputs.
         passed: the arguments, whose names count if they are Series.
         labels: by the names of states and inputs.
     """
-    if len(states) > 1:
-        time = _name_of(passed["t"])
-        return {**({"t": time} if time not in ("", "t") else {}), **labels}
-    columns = {"t": "t", "u": "u", "velocity": "u'", "acceleration": "u''", "force": INPUT}
-    names = {argument: _name_of(passed[argument]) for argument in columns}
-    found = {columns[key]: name for key, name in names.items() if name not in ("", "t", key)}
-    users = {name: input_seen(i, 1) for i, name in enumerate(inputs)}
-    users |= dict(zip(channel_names(states), channel_names(STATES), strict=True))
-    found |= {users[name]: name for name in (*states, *inputs) if name not in (*STATES, INPUT, "t")}
-    return {**found, **{users.get(name, name): label for name, label in labels.items()}}
+    arguments = {"t": "t", "u": "u", "velocity": "u'", "acceleration": "u''", "force": INPUT}
+    names = {argument: _name_of(passed[argument]) for argument in arguments}
+    series = {arguments[key]: name for key, name in names.items() if name not in ("", "t", key)}
+    found = {column: name for column, name in series.items() if column in ("t", *columns.values())}
+    named = [name for name in columns if "'" not in name and name not in (columns[name], *STATES, INPUT, "t")]
+    found |= {columns[name]: name for name in named}
+    return {**found, **{columns.get(name, name): label for name, label in labels.items()}}
 
 
 def _name_of(values: object) -> str:

@@ -20,8 +20,8 @@ NEAR = 4.0
 ALONE = 3.0
 # Such a line is drawn through this many readings.
 SIDE = 4
-# This many readings before and after a step of an input are no outliers, since the signal bends there.
-STEP = (2, 3)
+# This many readings before and after a jump of an input are no outliers, since the signal bends there.
+STEP = (3, 6)
 # If more than this fraction of the readings of a channel are far away, they show another kind of noise.
 FEW = 0.1
 # If more than this many in a row are far away, they are a feature of the signal that the curve does not
@@ -63,7 +63,7 @@ def without_outliers(dataset: Dataset, smooths: Sequence[Smooth]) -> Dataset:
 
 def outliers(run: Run, smooth: Smooth) -> Bool:
     """Return which readings (channels, n) of a run are outliers."""
-    out, bends = np.zeros(run.observed.shape, bool), _near_steps(run)
+    out, bends = np.zeros(run.observed.shape, bool), _near_jumps(run)
     for i, (row, curve) in enumerate(zip(run.observed, smooth.values, strict=True)):
         seen = np.flatnonzero(np.isfinite(row))
         if len(seen) < LEAST:
@@ -102,18 +102,23 @@ def _stand_alone(t: Float, y: Float, far: Bool, scatter: Float) -> Bool:
     return out
 
 
-def _near_steps(run: Run) -> Bool:
-    """Return which times lie near a dose, or near a step of an input that changes in steps."""
+def _near_jumps(run: Run) -> Bool:
+    """Return which times lie near a jump of a sampled input, whether or not it is constant between jumps."""
     near = np.zeros(run.n_points, bool)
     for signal in run.signals.values():
-        if isinstance(signal, Samples) and changes_by_jumps(signal.values):
-            for at in signal.t[1:][np.diff(signal.values) != 0]:
+        if isinstance(signal, Samples):
+            for at in signal.t[1:][_jumps(signal.values)]:
                 first = int(np.searchsorted(run.t, at))
                 near[max(first - STEP[0], 0) : first + STEP[1] + 1] = True
-    for dose in run.doses:
-        first = int(np.searchsorted(run.t, dose.t))
-        near[max(first - STEP[0], 0) : first + STEP[1] + 1] = True
     return near
+
+
+def _jumps(values: Float) -> Bool:
+    """Return between which samples (n - 1,) an input jumps, changing far more than usual."""
+    changes = np.abs(np.diff(values))
+    if changes_by_jumps(values):
+        return changes > 0
+    return changes > FAR * float(np.median(changes))
 
 
 def _beside(marks: Bool) -> Bool:

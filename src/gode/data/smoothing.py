@@ -13,6 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from gode.arrays import Float, Int
+from gode.choices import NoiseChoice
 from gode.data.dataset import Run, Smooth, cycles, lowest_channel, most_cycles
 from gode.data.doses import added
 from gode.data.gp import BRIEF, CAREFUL, LENT, TUNING_POINTS, Tuning, smooth_blocks, smooth_gp
@@ -53,10 +54,12 @@ def smooth_runs(
     known: Sequence[Float],
     memo: Memo | None = None,
     hurried: Callable[[], bool] = lambda: False,
+    noise: str = NoiseChoice.AUTO,
 ) -> tuple[Smooth, ...]:
     """Return runs smoothed with the kind of noise that each state shows; `known` as in `smooth`.
 
     Args:
+        noise: the kind of noise, if the data are not to decide.
         memo: what was smoothed before, of the same times; it is filled. States that did not change are there.
         hurried: tells whether this has taken so long that the rest is to be smoothed less carefully.
     """
@@ -68,25 +71,39 @@ def smooth_runs(
             continue
         key = s, tuple(run.observed.tobytes() for run, _ in parts)
         if key not in memo:
-            memo[key] = _smooth_by_noise(parts, hurried)
+            memo[key] = _smooth_by_noise(parts, hurried, noise)
         states.append(memo[key])
     return tuple(map(Smooth.of_states, zip(*states, strict=True)))
 
 
-def _smooth_by_noise(parts: Sequence[tuple[Run, Float]], hurried: Callable[[], bool]) -> list[Smooth]:
-    """Return one state of all runs, smoothed again if its noise is not constant; a few runs decide that."""
+def _smooth_by_noise(
+    parts: Sequence[tuple[Run, Float]], hurried: Callable[[], bool], noise: str = NoiseChoice.AUTO
+) -> list[Smooth]:
+    """Return one state of all runs, smoothed again if its noise is not constant; a few runs decide that.
+
+    Args:
+        noise: the kind of noise, if it is not theirs to decide.
+    """
     if any(run.sd is not None and np.isfinite(run.sd).any() for run, _ in parts):
         return _smooth_with_errors(parts, hurried)
     even = _smooth_all(parts, [None] * len(parts), CAREFUL, hurried)
     sizes = curve_sizes(even)
     seen = np.any([np.isfinite(f.noise) for f in even], axis=0)
-    if hurried() or not is_noisy(even[:DECIDING]) or not np.all(sizes[seen] > 0):
+    chosen = noise != NoiseChoice.AUTO
+    undecided = not chosen and (hurried() or not is_noisy(even[:DECIDING]))
+    if noise == NoiseChoice.CONSTANT or undecided or not np.all(sizes[seen] > 0):
         return even
     sizes = np.where(sizes > 0, sizes, 1.0)
 
     def weighted(ratio: float, n: int, tuning: Tuning) -> list[Smooth]:
         profiles = [noise_profile(f.values, sizes, ratio) for f in even[:n]]
         return _smooth_all(parts[:n], profiles, tuning, hurried)
+
+    if chosen:
+        if noise == NoiseChoice.LOG and (logarithms := _smooth_logarithms(parts)) is not None:
+            return logarithms
+        ratio = MIXED if noise == NoiseChoice.COMBINED else FLOOR
+        return with_noise(weighted(ratio, len(parts), CAREFUL), sizes, ratio)
 
     def gain_of(others: Sequence[Smooth]) -> float:
         """Return twice the gain in the log of the probability over noise that is the same everywhere."""

@@ -38,7 +38,7 @@ from gode.discovery.ranking import (
     with_error_bars,
 )
 from gode.discovery.result import Discovery
-from gode.equation.frame import split_equations
+from gode.equation.frame import Frame, split_equations
 from gode.equation.system import written_states
 from gode.errors import ConfigError, DataError, GodeError
 from gode.fitting.prepare import inputs_seen, prepare
@@ -195,7 +195,7 @@ def discover(
         units=given["units"],
         sd=given["sd"],
     )
-    dataset = replace(dataset, keep_outliers=given["keep_outliers"])
+    dataset = replace(dataset, keep_outliers=given["keep_outliers"], noise=given["noise"])
     chosen = replace(chosen, individual=individuals_asked(given["individual"], dataset))
     with shown_in_notebook(on_step) as show:
         return discover_in(dataset, chosen, n_jobs=given["n_jobs"], on_step=show)
@@ -223,8 +223,8 @@ def discover_in(
             raise ConfigError("hold_out= and an edit both hold back a part of the data; give one of them")
         dataset = dataset.hold_back(options.hold_out)
     options = replace(options, known=at_rest(options.known, dataset, options.order))
-    tasks, tell = options.settings(dataset), on_step and named_steps(on_step, dataset)
     given = frame_of(options.known, dataset) if options.known.frame else None
+    tasks, tell = options.settings(dataset, given), on_step and named_steps(on_step, dataset)
     check_names(options.individual, given.parameters if given else ())
     if given is not None and not given.functions:
         return fit_known(dataset, options.known, individual=options.individual)
@@ -238,7 +238,9 @@ def discover_in(
         check_start(settings, dataset.inputs)
     with one_thread(), Interrupts(options.max_seconds) as interrupts:
         known = {} if memo is None else memo
-        search = partial(_search, dataset, interrupts=interrupts, n_jobs=n_jobs, on_step=tell, memo=known)
+        search = partial(
+            _search, dataset, given, interrupts=interrupts, n_jobs=n_jobs, on_step=tell, memo=known
+        )
         found = better_order(search, tasks, interrupts, options.max_seconds)
         found = with_causes(found, _other_order(search, tasks), lambda: interrupts.left > 0)
     if found.timed_out:
@@ -286,6 +288,7 @@ def _second_order(search: Callable[[Settings], Discovery], settings: Settings) -
 
 def _search(
     dataset: Dataset,
+    frame: Frame | None,
     settings: Settings,
     *,
     interrupts: Interrupts,
@@ -305,7 +308,6 @@ def _search(
         prepared = with_held_input(prepared, settings)
     interrupted = False
     n_jobs = processes(n_jobs, dataset)
-    frame = frame_of(settings.known, dataset) if settings.known.frame else None
     with LawSearch(prepared, settings, spaces, interrupts, memo, on_step, n_jobs, frame) as search:
         try:
             search.run(rng)

@@ -20,6 +20,7 @@ from gode.discovery.result import Discovery
 from gode.equation import parse_skeleton
 from gode.errors import EquationError
 from gode.fitting.prepare import Prepared, is_its_view
+from gode.options.checks import MOST_HIDDEN
 from gode.search.settings import Settings
 from gode.search.templates import SumTemplate, borrowed
 from gode.selection import Candidate
@@ -35,7 +36,7 @@ DELAY_POINTS = 400  # Times at which the smoothed data are compared with what th
 # u(t) alone leaves more than that fraction of its variance.
 LEFT_WITH_DELAY = 0.1
 LEFT_WITHOUT_DELAY = 0.05
-UNMEASURED = "a quantity that was not measured may act on it, which cannot be tried"
+UNMEASURED = "a quantity that was not measured may act on it"
 
 
 def with_causes(
@@ -63,7 +64,7 @@ def with_causes(
         else:
             causes += _delayed_state(found.prepared)
     if not causes and found.quality.verdict.is_failure and may_go_on():
-        causes.append(nothing_helps(remedies))
+        causes.append(nothing_helps(remedies) + _search_for_hidden(found))
     return replace(found, causes=tuple(causes))
 
 
@@ -72,7 +73,7 @@ def with_helpful_columns(found: Discovery, others: Mapping[str, Sequence[Float]]
     if not others or _is_cut_short(found) or not _asks_for_causes(found.quality):
         return found
     columns = tuple(helpful_columns(found.candidates[0], found.prepared, found.settings, others))
-    kept = tuple(cause for cause in found.causes if not columns or not cause.endswith(UNMEASURED))
+    kept = tuple(cause for cause in found.causes if not columns or UNMEASURED not in cause)
     return replace(found, causes=(*kept, *columns))
 
 
@@ -114,6 +115,14 @@ def nothing_helps(remedies: Sequence[Remedy]) -> str:
     names = [r.name for r in remedies]
     several = ", ".join(names[:-1]) + f" and {names[-1]}" if len(names) > 1 else "".join(names)
     return f"none of what was tried takes the misfit clearly down ({several}); {UNMEASURED}"
+
+
+def _search_for_hidden(found: Discovery) -> str:
+    """Return the option that looks for a quantity that was not measured; empty where it cannot help."""
+    hidden = len(found.prepared.dataset.hidden)
+    if not found.settings.grammar or found.settings.known.frame or hidden >= MOST_HIDDEN:
+        return ""
+    return f": --hidden {hidden + 1}"
 
 
 def helpful_columns(

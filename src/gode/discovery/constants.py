@@ -314,8 +314,8 @@ def _shared(law: Law) -> dict[int, tuple[str, tuple[str, ...]]]:
         for index in {index for index, _ in links if index >= 0}:
             owners.setdefault(index, []).append(state)
     letters = _free_letters(law)
-    several = {index: tuple(states) for index, states in sorted(owners.items()) if len(states) > 1}
-    return {index: (next(letters), states) for index, states in several.items()}
+    several = {index: tuple(names) for index, names in sorted(owners.items()) if len(names) > 1}
+    return {index: (next(letters), names) for index, names in several.items()}
 
 
 def links_of(law: Law) -> list[list[tuple[int, float]]]:

@@ -227,8 +227,8 @@ def at_rest(known: Known, dataset: Dataset, order: int | str) -> Known:
         return known
     (name, *others), states = given, dataset.states
     place = rest_place(name)
-    if set(place) == {""} and len(states) == 1:
-        place = {states[0]: place[""]}
+    if set(place) == {""}:  # without a name it is that of the only state
+        place = dict(zip(states, place.values(), strict=False))
     if set(place) != {*states} or others or order not in (1, 2):
         wanted = "2.5" if len(states) == 1 else ",".join(f"{state}:1" for state in states)
         reason = f"expected a value for each state, as {REST}{wanted}; once, with order=1 or order=2"

@@ -64,10 +64,10 @@ FITS = (  # starts of fit(): each of a dozen, and the best of many more
     ConstantsConfig(max_constants=60, n_starts=144, n_frequencies=400, n_refined=16),
 )
 GUESSES = 60  # random starts where no cheap fit is good, as for u^0.5 if smoothed values are negative
-POOR = 10.0  # times the noise: rms error beyond which a start is poor
-FAR = 3.0  # times the noise: a fit of one equation alone beyond it is tried after starts that diverge alone
-CLOSE = 1.5  # times the least rms, within which a fit that the samples resolve is preferred
-MINIMA = 6  # starts that are fitted to the trajectory
+POOR = 10.0  # A start is poor if its rms error exceeds this multiple of the noise.
+FAR = 3.0  # Fits of one equation worse than this multiple of the noise come after starts that diverge.
+CLOSE = 1.5  # Within this multiple of the least rms, a fit that the samples resolve is preferred.
+MINIMA = 6  # So many starts are fitted to the trajectory.
 AS_GOOD = 1.0  # Two minima whose squared residuals over the noise differ by less are as good.
 APART = 0.05  # Constants that differ by a smaller fraction are the same minimum.
 
@@ -110,7 +110,7 @@ def fit(equation: Texts, t: Series, u: Signals | None = None, **options: Unpack[
         units=given["units"],
         sd=given["sd"],
     )
-    dataset = replace(dataset, keep_outliers=given["keep_outliers"])
+    dataset = replace(dataset, keep_outliers=given["keep_outliers"], noise=given["noise"])
     return fit_known(dataset, known, individual=individuals_asked(given["individual"], dataset))
 
 

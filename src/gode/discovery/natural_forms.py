@@ -16,6 +16,7 @@ import numpy as np
 from gode.arrays import Float
 from gode.discovery.constants import STEP, Constant
 from gode.discovery.invariants import right_side
+from gode.discovery.joint_forms import joint_constants
 from gode.equation import Law, Term
 from gode.equation.printer import to_text
 from gode.equation.skeleton import shown_name
@@ -89,6 +90,8 @@ def _recognised(law: Law, units: Units) -> list[Constant]:
     several = len(law.states) > 1
     inputs = tuple(shown_name(name, law.skeleton.called) for name in law.skeleton.inputs)
     for i, state in enumerate(law.skeleton.shown_states):
+        if not law.skeleton.orders[i]:  # a formula of what is measured
+            continue
         terms = right_side(law, i)
         forms = _first_order if law.skeleton.orders[i] == 1 else _second_order
         for one in [*forms(state, terms, inputs, units), *_saturation(terms, units)]:
@@ -96,6 +99,12 @@ def _recognised(law: Law, units: Units) -> list[Constant]:
             named = replace(one, name=one.name + suffix)
             if (named.name, named.value) not in [(p.name, p.value) for p in found]:
                 found.append(named)
+    if several:
+        states, sums = law.skeleton.shown_states, [right_side(law, i) for i in range(len(law.states))]
+        found += [
+            Constant(one.value, math.nan, one.form, one.name, one.unit, one.meaning, vague=1.0)
+            for one in joint_constants(states, sums, inputs, units)
+        ]
     return found
 
 

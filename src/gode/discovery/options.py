@@ -9,9 +9,9 @@ from typing import Any, Literal
 from gode.choices import Preset
 from gode.data import Dataset
 from gode.data.columns import INPUT
-from gode.discovery.framing import column_of, frame_of, in_columns
+from gode.discovery.framing import column_of, in_columns
 from gode.equation import parse_skeleton
-from gode.equation.frame import order_of
+from gode.equation.frame import Frame, order_of
 from gode.errors import ConfigError
 from gode.fitting.prepare import inputs_seen
 from gode.options.checks import AUTO, whole
@@ -46,20 +46,23 @@ class Options(Choices):
             return f"stopped after {asked:g} s, as asked"
         return f"stopped after {seconds:.1f} s, as soon as there was an answer; {asked:g} s were asked for"
 
-    def settings(self, dataset: Dataset) -> list[Settings]:
+    def settings(self, dataset: Dataset, frame: Frame | None = None) -> list[Settings]:
         """Return the settings of each search: one, or one for each order.
+
+        Args:
+            frame: what is known of the law, if anything is.
 
         Raises:
             ConfigError: if an option has an unknown value.
         """
         start = in_columns(self.start, dataset) if isinstance(self.start, str) else self.start
         without = tuple(column_of(dataset, word) for word in self.without)
-        return replace(self, start=start, without=without)._settings(dataset)
+        return replace(self, start=start, without=without)._settings(dataset, frame)
 
-    def _settings(self, dataset: Dataset) -> list[Settings]:
+    def _settings(self, dataset: Dataset, frame: Frame | None) -> list[Settings]:
         """Return the settings of each search, of options in the names that columns have here."""
-        if self.known.frame:
-            return [self._of_frame(dataset)]
+        if frame is not None:
+            return [self._of_frame(dataset, frame)]
         if self.start and len(dataset.states) > 1:
             raise ConfigError("start= guesses the equation of one state; leave it out for several states")
         if self.order != AUTO:
@@ -71,12 +74,11 @@ class Options(Choices):
             for k in GRAMMARS
         ]
 
-    def _of_frame(self, dataset: Dataset) -> Settings:
+    def _of_frame(self, dataset: Dataset, frame: Frame) -> Settings:
         """Return the settings of the search for the unknown functions of a frame, which has the order."""
         if self.preset == Preset.PAPER or self.start:
             other = "start=" if self.start else "preset='paper'"
             raise ConfigError(f"frame= and {other} do not go together; leave one of them out")
-        frame = frame_of(self.known, dataset)
         order = max(order_of(tree) for tree in frame.trees)
         found = self._of_order(order, dataset, None, 1.0)
         checked_assumptions(self.known.assume, order, len(dataset.states))

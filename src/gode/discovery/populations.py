@@ -17,6 +17,7 @@ from gode.arrays import Float
 from gode.data import Dataset
 from gode.data.dataset import plain_label, unit_of
 from gode.fitting.invariant_zero import law_keeps_zero
+from gode.fitting.prepare import is_its_view
 from gode.search.assumptions import KEEPS_ZERO
 from gode.search.settings import SYSTEMS, Settings
 from gode.selection import Candidate
@@ -60,7 +61,7 @@ def preferred(order: Sequence[Candidate], settings: Settings) -> list[str]:
 
 def are_populations(dataset: Dataset) -> bool:
     """Tell whether several states may be populations: never negative, fed by no input, of no other kind."""
-    if len(dataset.states) < 2 or dataset.inputs:
+    if is_its_view(dataset) or dataset.inputs:
         return False
     if any(_is_other(dataset, state) for state in dataset.states):
         return False

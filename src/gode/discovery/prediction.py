@@ -19,7 +19,6 @@ from gode.data.dataset import Input
 from gode.data.states import as_numbers, table_of
 from gode.discovery.simulate import Forces, Scenario, Start, make_start, simulate
 from gode.equation.system import make_law
-from gode.equation.tree import STATE
 from gode.errors import ConfigError, DataError, Failure
 from gode.fitting.covariance import covariances, inverse
 from gode.fitting.population import population_of
@@ -29,9 +28,10 @@ from gode.fitting.trajectory import Prior, ShootConfig, Trajectories
 from gode.search.zero_starts import fitted_target
 from gode.selection import Candidate, SelectionConfig, probabilities
 from gode.solve import Signal, Solution, solve
+from gode.solve.solution import state_number
 
-HALVINGS = 40  # of an interval that holds a quantile
-CHANCE = 2.0  # standard deviations of a correlation of neighbours that is none
+HALVINGS = 40  # An interval that holds a quantile is halved so many times.
+CHANCE = 2.0  # A correlation of neighbouring residuals below this z-score counts as zero.
 
 
 @dataclass(frozen=True, repr=False)
@@ -63,13 +63,12 @@ class Prediction:
 
     def __getitem__(self, state: str) -> "Prediction":
         """Return the prediction of one state."""
-        state = self.states[0] if state == STATE and len(self.states) == 1 else state
-        if state not in self.states:
-            raise DataError(f"no state is called {state!r}; the states are {', '.join(self.states)}")
-        i = self.states.index(state)
+        i = state_number(self.states, state)
         bands = (self.u, self.du, self.error, self.spread, self.lower, self.upper)
         u, du, error, spread, lower, upper = (np.atleast_2d(band)[i] for band in bands)
-        return Prediction(self.t, u, du, error, spread, lower, upper, self.level, self.failure, (state,))
+        return Prediction(
+            self.t, u, du, error, spread, lower, upper, self.level, self.failure, (self.states[i],)
+        )
 
     def __repr__(self) -> str:
         lower, upper = np.atleast_2d(self.lower), np.atleast_2d(self.upper)

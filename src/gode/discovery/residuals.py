@@ -16,14 +16,16 @@ from gode.fitting.covariance import effective_sample_size
 from gode.fitting.prepare import Prepared
 from gode.selection import Candidate
 
-DOUBT = 0.01  # a test with a smaller probability is reported as failed
-MISSED = 3.0  # times what smoothing leaves over, and
-SHARE = 0.1  # of the spread: residuals beyond both are no noise, however white
+DOUBT = 0.01  # A test with a smaller probability is reported as failed.
+# Residuals are no noise, however white, if their rms exceeds this multiple of what smoothing leaves over and
+# this fraction of the standard deviation of the readings.
+MISSED = 3.0
+SHARE = 0.1
 TINY = 1e-300  # instead of zero in a denominator; near the least number of double precision
 EPS = float(np.finfo(np.float64).eps)
 MAX_SHAPIRO = 5000  # values beyond which the probability of the Shapiro-Wilk test is not accurate
-SHORT = 0.1  # fitted numbers per value above which the fit itself correlates the residuals
-CONSTANT = NoiseModel(1.0, 0.0)  # of one kind: the same for all samples
+SHORT = 0.1  # With more fitted numbers per value than this, the fit itself correlates the residuals.
+CONSTANT = NoiseModel(1.0, 0.0)  # Noise of the same size in all samples.
 
 
 @dataclass(frozen=True)

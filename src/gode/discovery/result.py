@@ -145,9 +145,7 @@ class Finding:
         skeleton = self.law.skeleton
         found = [e.rhs(names=skeleton.names(i)) for i, e in enumerate(self.law.equations)]
         chosen = self._of_state(found)
-        if len(skeleton.states) == 1 or self.state is not None:
-            return chosen[0]
-        return dict(zip(self.states, chosen, strict=True))
+        return chosen[0] if len(chosen) == 1 else dict(zip(self.states, chosen, strict=True))
 
     def _of_state(self, lines: list[str]) -> list[str]:
         return lines if self.state is None else [lines[self.state]]

@@ -67,13 +67,12 @@ def make_scenario(
 
 def make_start(initial: Start, states: Sequence[str], orders: Sequence[int]) -> Sequence[float]:
     """Return the state vector at the start: one state after the other, with slopes where they are needed."""
-    if len(states) == 1 and not isinstance(initial, Mapping):
-        return initial  # type: ignore[return-value]  # the solver checks it
     if isinstance(initial, Mapping):
         table = np.reshape(np.asarray(initial_of(initial, states, ""), np.float64), (-1, 2))
         return list(table.ravel()[state_places(orders)].tolist())
-    rows = [np.atleast_1d(as_numbers(row, "initial")).ravel() for row in initial]
-    return [float(x) for row in rows for x in row]
+    given = initial if np.iterable(initial) else [initial]
+    rows = [np.atleast_1d(as_numbers(row, "initial")).ravel() for row in given]
+    return [float(x) for row in rows for x in row]  # The solver checks them.
 
 
 def simulate(

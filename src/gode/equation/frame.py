@@ -81,24 +81,24 @@ class Frame:
         """Whether a constant has a name, or there is an unknown function."""
         return bool(self.functions) or any(not UNNAMED.fullmatch(p.name) for p in self.parameters)
 
-    def unknowns(self, own: int) -> list[Unknown]:
+    def unknowns(self, state: int) -> list[Unknown]:
         """Return the unknown functions in the equation of one state."""
-        here = {node.value for node in walk(self.trees[own]) if node.op == HOLE}
+        here = {node.value for node in walk(self.trees[state]) if node.op == HOLE}
         return [function for function in self.functions if function.name in here]
 
-    def part(self, own: int, filling: Filling, *, alone: bool = False) -> Skeleton:
+    def part(self, state: int, filling: Filling, *, alone: bool = False) -> Skeleton:
         """Return the equation of one state with its unknown functions filled in.
 
         Args:
             alone: whether constants that only scale a function found elsewhere are left out.
         """
-        tree = self._unscaled(own) if alone else self.trees[own]
+        tree = self._unscaled(state) if alone else self.trees[state]
         kept = sorted({*constants_in(tree)})
         parameters = [self.parameters[i] for i in kept]
         numbers = {i: n for n, i in enumerate(kept)}
         tree = replace_constants(tree, lambda i: const(numbers[i]))
         found = []
-        for function in self.unknowns(own):
+        for function in self.unknowns(state):
             body, first = filling[function.name], len(parameters)
             parameters += [Parameter(function.constant(i)) for i in range(count_constants(body))]
             body = replace_constants(body, lambda i, first=first: const(first + i))  # type: ignore[misc]
@@ -108,20 +108,20 @@ class Frame:
 
     def law(self, filling: Filling) -> LawSkeleton:
         """Return all equations with their unknown functions filled in."""
-        parts = [self.part(own, filling) for own in range(len(self.trees))]
+        parts = [self.part(state, filling) for state in range(len(self.trees))]
         return joined(self.states, self.inputs, parts)
 
     def unnamed_law(self) -> LawSkeleton:
         """Return the equations without names of constants; each constant then stands for itself."""
         return joined(self.states, self.inputs, [Skeleton(renumber(tree)) for tree in self.trees])
 
-    def _unscaled(self, own: int) -> Node:
-        drop = {i for i, function in scaling(self.trees[own]) if self._stands_alone(function, own)}
-        return replace_constants(self.trees[own], lambda i: ONE if i in drop else const(i))
+    def _unscaled(self, state: int) -> Node:
+        drop = {i for i, function in scaling(self.trees[state]) if self._stands_alone(function, state)}
+        return replace_constants(self.trees[state], lambda i: ONE if i in drop else const(i))
 
     def _stands_alone(self, function: str, but: int) -> bool:
         """Tell whether a function stands somewhere without a constant that only scales it."""
-        others = [tree for own, tree in enumerate(self.trees) if own != but]
+        others = [tree for state, tree in enumerate(self.trees) if state != but]
         return any(
             node.op == HOLE and node.value == function and function not in {f for _, f in scaling(tree)}
             for tree in others
@@ -187,8 +187,8 @@ def put_in(node: Node, columns: Mapping[str, Node]) -> Node:
 
 def order_of(tree: Node) -> int:
     """Return the order of an equation of a frame in its own view."""
-    own = [str(n.value) for n in walk(tree) if n.op == "var" and str(n.value).rstrip("'") == STATE]
-    return max(map(derivative_order, own), default=0)
+    names_of_state = [str(n.value) for n in walk(tree) if n.op == "var" and str(n.value).rstrip("'") == STATE]
+    return max(map(derivative_order, names_of_state), default=0)
 
 
 def with_values(frame: Frame, names: Names, fixed: Mapping[str, float], bounds: Bounds) -> Frame:
@@ -317,8 +317,8 @@ def parse_frame(
             place = len(whole) if len(text) < 2 else len(text[0]) + 1
             raise EquationError(pointed(f"one state needs one equation, got {len(text)}", whole, place))
         tree = parse_tree(text[0], inputs=tuple(shown[1]), states=tuple(shown[0]), names=names)
-        own = {v: k for k, v in seen_to_display(0, shown[0], shown[1]).items()}
-        read = {STATE: (renamed(tree, own), text[0])}
+        in_view = {v: k for k, v in seen_to_display(0, shown[0], shown[1]).items()}
+        read = {STATE: (renamed(tree, in_view), text[0])}
     else:
         read = read_trees(texts, shown[0], shown[1], names)
     trees = [
@@ -344,12 +344,12 @@ def split_equations(texts: str | Sequence[str] | Mapping[str, str]) -> list[str]
     return [str(text) for text in (texts.values() if isinstance(texts, Mapping) else texts)]
 
 
-def _opened(tree: Node, own: int, n_states: int, n_inputs: int, n_equations: int) -> Node:
+def _opened(tree: Node, state: int, n_states: int, n_inputs: int, n_equations: int) -> Node:
     """Return the tree with the arguments of each ?: all columns below the highest derivatives."""
-    names = columns_seen(own, n_states, n_inputs)
+    names = columns_seen(state, n_states, n_inputs)
     order = max((derivative_order(str(n.value)) for n in walk(tree) if n.op == "var"), default=1)
     columns = [name for name in names if derivative_order(name) < order]
-    name = HOLE if n_equations == 1 else f"{HOLE}{own + 1}_"
+    name = HOLE if n_equations == 1 else f"{HOLE}{state + 1}_"
 
     def opened(node: Node) -> Node:
         if node.op == HOLE and node.value == HOLE:
@@ -361,7 +361,7 @@ def _opened(tree: Node, own: int, n_states: int, n_inputs: int, n_equations: int
 
 def _unknowns(trees: Sequence[Node]) -> list[Unknown]:
     found: dict[str, Unknown] = {}
-    for own, tree in enumerate(trees):
+    for state, tree in enumerate(trees):
         for node in walk(tree):
             name = str(node.value)
             if node.op != HOLE or name in found:
@@ -369,7 +369,7 @@ def _unknowns(trees: Sequence[Node]) -> list[Unknown]:
             columns = tuple(str(arg.value) for arg in node.args)
             plain = all(arg.op == "var" for arg in node.args) and len(set(columns)) == len(columns)
             generic = tuple(STATE if i == 0 else f"v{i}" for i in range(len(columns)))
-            found[name] = Unknown(name, columns if plain else generic, own, plain)
+            found[name] = Unknown(name, columns if plain else generic, state, plain)
     return list(found.values())
 
 
@@ -384,8 +384,8 @@ def _check(frame: Frame, names: Names) -> None:
     for tree in frame.trees:
         _check_arguments(tree, names)
     for function in frame.functions:
-        own = {function.constant(i) for i in range(100)}
-        for name in own & set(names.constants):
+        constants = {function.constant(i) for i in range(100)}
+        for name in constants & set(names.constants):
             text, start = names.places[name]
             raise EquationError(
                 pointed(

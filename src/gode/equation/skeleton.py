@@ -92,6 +92,17 @@ class AnySkeleton:
         """The name of each state when it is shown."""
         return tuple(shown_name(name, self.called) for name in self.states)
 
+    @property
+    def noun(self) -> str:
+        """What the law is called in a sentence: an equation if it has one part."""
+        return "equation" if len(self.parts) == 1 else "law"
+
+    @property
+    def described(self) -> str:
+        """What the law is, by its size."""
+        n = len(self.parts)
+        return f"an equation of order {self.orders[0]}" if n == 1 else f"a system of {n} states"
+
     @cached_property
     def n_numbers(self) -> int:
         """The number of constants of all equations, shared or not."""
@@ -183,16 +194,16 @@ class Skeleton(AnySkeleton):
         """What ties the constants of all equations: nothing."""
         return ()
 
-    def seen(self, own: int) -> tuple[str, ...]:
-        """Return the names of the columns that equation number `own`, the only one, sees."""
+    def seen(self, index: int) -> tuple[str, ...]:
+        """Return the names of the columns that equation number `index`, the only one, sees."""
         return (TIME, STATE, f"{STATE}'", f"{STATE}''", *self.inputs)
 
-    def names(self, own: int) -> dict[str, str]:
+    def names(self, index: int) -> dict[str, str]:
         """Return the display name of each column that has another one when it is shown."""
-        shown = {name: shown_name(name, self.called) for name in self.seen(own)}
+        shown = {name: shown_name(name, self.called) for name in self.seen(index)}
         return {name: other for name, other in shown.items() if other != name}
 
-    def columns(self, own: int) -> dict[str, str]:
+    def columns(self, index: int) -> dict[str, str]:
         """Return the columns that the data call by another name: none."""
         return {}
 

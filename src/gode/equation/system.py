@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     import sympy
 
 
-def state_seen(own: int, state: int) -> str:
-    """Return what the equation of state number `own` calls a state."""
-    return STATE if state == own else f"v{state + (state < own)}"
+def state_seen(index: int, state: int) -> str:
+    """Return what the equation of state number `index` calls a state."""
+    return STATE if state == index else f"v{state + (state < index)}"
 
 
 def input_seen(number: int, n_states: int) -> str:
@@ -35,9 +35,9 @@ def input_seen(number: int, n_states: int) -> str:
     return "F" if number == 0 else f"v{n_states - 1 + number}"
 
 
-def columns_seen(own: int, n_states: int, n_inputs: int) -> tuple[str, ...]:
-    """Return the names of the columns in the view of equation `own`: t, three for each state, the inputs."""
-    states = [state_seen(own, s) + "'" * k for s in range(n_states) for k in range(3)]
+def columns_seen(index: int, n_states: int, n_inputs: int) -> tuple[str, ...]:
+    """Return the names of the columns in one equation: t, three for each state, the inputs."""
+    states = [state_seen(index, s) + "'" * k for s in range(n_states) for k in range(3)]
     return (TIME, *states, *(input_seen(i, n_states) for i in range(n_inputs)))
 
 
@@ -46,9 +46,9 @@ def display_columns(states: Sequence[str], inputs: Sequence[str]) -> tuple[str, 
     return (TIME, *(name + "'" * k for name in states for k in range(3)), *inputs)
 
 
-def seen_to_display(own: int, states: Sequence[str], inputs: Sequence[str]) -> dict[str, str]:
-    """Return the display name of each column by its name in the view of equation `own`."""
-    seen = columns_seen(own, len(states), len(inputs))
+def seen_to_display(index: int, states: Sequence[str], inputs: Sequence[str]) -> dict[str, str]:
+    """Return the display name of each column by its name in the view of equation `index`."""
+    seen = columns_seen(index, len(states), len(inputs))
     return dict(zip(seen, display_columns(states, inputs), strict=True))
 
 
@@ -117,18 +117,18 @@ class SystemSkeleton(AnySkeleton):
         """Whether each equation can be solved for its highest derivative."""
         return all(part.explicit for part in self.parts)
 
-    def seen(self, own: int) -> tuple[str, ...]:
-        """Return the names of the columns in the view of equation `own`."""
-        return columns_seen(own, len(self.states), len(self.inputs))
+    def seen(self, index: int) -> tuple[str, ...]:
+        """Return the names of the columns in the view of equation `index`."""
+        return columns_seen(index, len(self.states), len(self.inputs))
 
-    def names(self, own: int) -> dict[str, str]:
+    def names(self, index: int) -> dict[str, str]:
         """Return the display name of each column by its name in the view of one equation."""
         inputs = [shown_name(name, self.called) for name in self.inputs]
-        return seen_to_display(own, self.shown_states, inputs)
+        return seen_to_display(index, self.shown_states, inputs)
 
-    def columns(self, own: int) -> dict[str, str]:
+    def columns(self, index: int) -> dict[str, str]:
         """Return what the data call each column, by its name in the view of one equation."""
-        return seen_to_display(own, self.states, self.inputs)
+        return seen_to_display(index, self.states, self.inputs)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, SystemSkeleton) and self.key == other.key
@@ -378,10 +378,10 @@ def read_trees(
         )
     _check_formulas(given, owners)
     trees: dict[str, tuple[Node, str]] = {}
-    for own, name in enumerate(known):
+    for index, name in enumerate(known):
         text = given[owners.index(name)]
         tree = parse_tree(text, inputs=tuple(inputs), states=known, names=names)
-        seen = {shown: called for called, shown in seen_to_display(own, known, inputs).items()}
+        seen = {shown: called for called, shown in seen_to_display(index, known, inputs).items()}
         trees[name] = renamed(tree, seen), text
     return trees
 

@@ -21,14 +21,16 @@ from gode.equation.tree import is_other
 from gode.fitting.problem import Regression, integral_problem, residual_problem
 from gode.fitting.target import SCREENED, SHORTEST
 
-TRUSTED = 0.2  # drift of integrated accelerations, in swings of u, that is borne with
-SLOW = 5  # degree of the drift that is no swing
-FEWEST = 50  # points that are kept whatever the drift
-CYCLES = 1.5  # of a piece with its own initial values
-FEWEST_IN_PIECE = 10  # points
-FEWEST_RUNS = 6  # that are scored by themselves
-COARSE = 10  # points a cycle, below which integrals over the samples are poor
-WINDOWS = 6  # of all long runs together
+# Integrated accelerations are used until their drift exceeds this fraction of the standard deviation of u
+# about its own drift, but never fewer than so many points; the drift is a polynomial of this degree.
+TRUSTED = 0.2
+FEWEST = 50
+SLOW = 5
+CYCLES = 1.5  # A piece with its own initial values is so many cycles long,
+FEWEST_IN_PIECE = 10  # and has at least so many points.
+FEWEST_RUNS = 6  # At least so many runs are scored by themselves.
+COARSE = 10  # With fewer points a cycle, integrals over the samples are poor.
+WINDOWS = 6  # All long runs together are seen through so many windows.
 
 
 class Piece(NamedTuple):

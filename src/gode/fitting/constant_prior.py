@@ -1,4 +1,4 @@
-"""How far-fetched the constants inside the terms of a law are, in units of the data.
+"""The prior of inner constants, in units of the data: frequencies, rates, shifts and exponents.
 
 A factor in front of a term may have any size. A constant inside a function, a power or a denominator has a
 role, which says what size is plausible: a frequency makes a few cycles over the range of what it multiplies,

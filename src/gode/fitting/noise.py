@@ -84,7 +84,7 @@ def _step(dataset: Dataset, channel: int) -> float:
 
 
 def spread_over_noise(dataset: Dataset, noise: Float, state: int) -> float:
-    """Return the spread of the lowest observed channel of a state in units of its noise, which is in it."""
+    """Return the signal-to-noise ratio of a state: std of its lowest observed derivative over the noise."""
     seen = np.flatnonzero(np.isfinite(noise[3 * state : 3 * state + 3]))
     if not len(seen):  # The state was never measured.
         return 1.0

@@ -67,7 +67,8 @@ def population_of(values: Float, covariances: Float) -> Population:
     """Return mean and spread of individuals from estimates (n, k) and their covariances (n, k, k)."""
     n, k = values.shape
     scale = np.std(values, axis=0)
-    scale = np.where(scale > 0, scale, np.maximum(np.abs(values[0]), 1e-300))
+    least = np.finfo(np.float64).tiny ** 0.25  # of a constant that is zero in all runs; its square is no zero
+    scale = np.maximum(np.where(scale > 0, scale, np.abs(values[0])), least)
     y = values / scale
     within = np.clip(covariances / np.outer(scale, scale), -LARGEST, LARGEST) + 1e-12 * np.eye(k)
     spread = np.eye(k)

@@ -85,7 +85,9 @@ def prepare(
     fitted = condensed(dataset)
     known = [known_values(run, order) for run in fitted.runs]
     memo: Memo = {}
-    smooths = smoothed_without_outliers(fitted, lambda data: smooth_runs(data.runs, known, memo, hurried))
+    smooths = smoothed_without_outliers(
+        fitted, lambda data: smooth_runs(data.runs, known, memo, hurried, data.noise)
+    )
     return assemble(dataset, fitted, smooths, order, floor, individual=individual)
 
 
@@ -115,8 +117,8 @@ def assemble(
     shorter = screened(some)
     few, target = columns, whole
     if shorter is not fitted:
-        own = [smooths[i] for i in chosen] or smooths
-        parts = tuple(resampled(s, r.t) for r, s in zip(shorter.runs, own, strict=True))
+        of_chosen = [smooths[i] for i in chosen] or smooths
+        parts = tuple(resampled(s, r.t) for r, s in zip(shorter.runs, of_chosen, strict=True))
         few = _joined_columns(shorter, parts)
         profiles = noise_profiles(some, parts, noise)
         target = first_part(
@@ -216,15 +218,16 @@ def _of_one_sign(run: Run, smooth: Smooth) -> Float:
     return values
 
 
-def view(prepared: Prepared, own: int, order: int, floor: float, *, individual: bool = False) -> Prepared:
-    """Return the data as the equation of state number `own` sees them: as they are if it is the only one."""
+def view(prepared: Prepared, state: int, order: int, floor: float, *, individual: bool = False) -> Prepared:
+    """Return the data as the equation of one state sees them: as they are if it is the only one."""
     dataset = prepared.dataset
     if is_its_view(dataset):
         return prepared
     fitted = prepared.whole.dataset
-    runs = [_seen(run, s, own, order) for run, s in zip(fitted.runs, prepared.smooths, strict=True)]
-    seen = Dataset(tuple(runs), names=dataset.names, keep_outliers=dataset.keep_outliers)
-    smooths = tuple(s.state(own) for s in prepared.smooths)
+    runs = [_seen(run, s, state, order) for run, s in zip(fitted.runs, prepared.smooths, strict=True)]
+    kept, noise = dataset.keep_outliers, dataset.noise
+    seen = Dataset(tuple(runs), names=dataset.names, keep_outliers=kept, noise=noise)
+    smooths = tuple(s.state(state) for s in prepared.smooths)
     found = assemble(seen, seen, smooths, order, floor, individual=individual, solved=prepared.solved)
     return replace(found, whole=found.target)  # whole records are for all equations together
 
@@ -241,16 +244,16 @@ def is_its_view(dataset: Dataset) -> bool:
     return len(inputs_seen(dataset, 1)) == len(dataset.inputs)
 
 
-def _seen(run: Run, smooth: Smooth, own: int, order: int) -> Run:
+def _seen(run: Run, smooth: Smooth, state: int, order: int) -> Run:
     """Return one run: the own state measured, the others as signals along the smoothed ones."""
     inputs: dict[str, Input] = {}
     for i, name in enumerate(run.inputs):
         inputs[input_seen(i, run.n_states)] = run.signals[name]
     for s in range(run.n_states):
-        for k in range(order if s != own else 0):
+        for k in range(order if s != state else 0):
             signal = Samples(smooth.t, smooth.values[3 * s + k], Interpolation.CUBIC)
-            inputs[state_seen(own, s) + "'" * k] = signal
-    return replace(run.state(own), inputs=inputs)
+            inputs[state_seen(state, s) + "'" * k] = signal
+    return replace(run.state(state), inputs=inputs)
 
 
 def along(

@@ -14,6 +14,13 @@ PLACEHOLDER = "**options:"  # the line of a docstring that the help of the optio
 WIDTH = 110  # characters of a line of a docstring
 
 
+class Written(str):
+    """A type as it is written, which help shows without quotes."""
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
 def takes_options(table: type) -> Callable[[F], F]:
     """Return a decorator that writes the options of a table into the signature and help of a call.
 
@@ -62,7 +69,9 @@ def _with_signature(call: F, table: type) -> F:
     found = signature(call)
     own = [p for p in found.parameters.values() if p.kind is not Parameter.VAR_KEYWORD]
     options = [
-        Parameter(name, Parameter.KEYWORD_ONLY, default=option.default, annotation=type_of(table, name))
+        Parameter(
+            name, Parameter.KEYWORD_ONLY, default=option.default, annotation=Written(type_of(table, name))
+        )
         for name, option in options_of(table).items()
     ]
     places = sorted([*options, *own], key=lambda p: p.kind)  # stable

@@ -6,7 +6,7 @@ from numbers import Real
 from operator import index
 from typing import Final, TypeVar
 
-from gode.choices import Preset
+from gode.choices import NoiseChoice, Preset
 from gode.errors import ConfigError
 
 T = TypeVar("T")
@@ -21,6 +21,13 @@ def checked_order(value: object) -> object:
     if order != AUTO and whole(order) not in ORDERS:
         raise ConfigError(f"order must be 1, 2 or '{AUTO}', got {order!r}")
     return order
+
+
+def checked_noise(value: object) -> object:
+    """Return the kind of noise."""
+    if not isinstance(value, str) or value not in list(NoiseChoice):
+        raise ConfigError(f"noise must be one of {', '.join(NoiseChoice)}, got {value!r}")
+    return value
 
 
 def checked_preset(value: object) -> object:

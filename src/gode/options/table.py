@@ -21,6 +21,7 @@ from gode.choices import EffortName, Preset
 from gode.options.checks import (
     AUTO,
     checked_hidden,
+    checked_noise,
     checked_order,
     checked_preset,
     checked_seconds,
@@ -137,6 +138,21 @@ class Measurements(TypedDict, total=False):
                     ("cubic", "smooth curve"),
                 ),
             ),
+        ),
+    ]
+    noise: Annotated[
+        "str",
+        Option(
+            help="the noise: constant, proportional to the value, combined of both, or log for one that is "
+            "constant in the logarithm; auto leaves it to the data.",
+            default="auto",
+            check=checked_noise,
+            of_each_record=True,
+            flag="--noise",
+            takes=Takes.WORD,
+            words=("auto", "constant", "proportional", "combined", "log"),
+            usual="auto",
+            said="Noise of the readings: the same for all, in proportion to them, both, or in the logarithm.",
         ),
     ]
     keep_outliers: Annotated[

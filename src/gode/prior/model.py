@@ -57,12 +57,12 @@ ODD_LEAD = (
 class Smoothing:
     """How strongly counts are smoothed; chosen by cross-validation over fields."""
 
-    kind: float = 40.0  # equations of its kind that all known equations are worth
-    new: float = 100.0  # equations without a known term, before any
+    kind: float = 40.0  # pseudo-count of the frequencies pooled over all kinds of equations
+    new: float = 100.0  # pseudo-count of equations made of new terms only
     novelty: float = 10.0  # expected number of new terms in the first equation
     grammar: float = 0.5  # probability that a new term is drawn from the grammars, as they were set by hand
     pair: float = 0.3  # weight of a scalar law of second order as a pair of first order
-    events: float = 15.0  # events that the guess at the composition is worth
+    events: float = 15.0  # pseudo-count of the guess at the composition
     copying: float = 0.4  # probability that a new term has the shape of a known one, with other columns
     number: float = 40.0  # equations that the guess at the number of terms is worth
 

@@ -151,7 +151,6 @@ Event = tuple[str, str]  # table, outcome
 TOP, INSIDE, SHAPE = "top", "inside", "shape"
 CLASSES = ("u", "u'", "t", "F", "v", "v'")
 KINDS = ("variable", "function", "bracket")
-COEFFICIENTS = ("free", "one", "number")
 POWERS = {  # a guess at the powers of a factor; other numbers share what is left
     "1": 0.6, "2": 0.1, "3": 0.05, "4": 0.01, "5": 0.01, "-1": 0.08, "-2": 0.03, "-3": 0.01,
     "0.5": 0.02, "-0.5": 0.005, "1.5": 0.01, "-1.5": 0.005, "C": 0.05,

@@ -45,9 +45,8 @@ def _equilibria(discovery: Discovery) -> tuple[list[Equilibrium], list[str]]:
     best, dataset = discovery.candidates[0], discovery.prepared.dataset
     law = moving_law(best.equation)
     parts, n = law.skeleton.parts, len(law.states)
-    several = len(dataset.states) > 1
     if any(depends_on(part.normal, TIME) for part in parts):
-        return [], [f"The {'law' if several else 'equation'} changes with time, so it has no equilibria."]
+        return [], [f"The {best.equation.skeleton.noun} changes with time, so it has no equilibria."]
     units = [Units.of(dataset, state) for state in dataset.states[:n]]
     k = len(law.constants)
     low, high = (end[:n] for end in extents(discovery))
@@ -74,8 +73,7 @@ def _uses_inputs(law: Law) -> bool:
 def _gain(discovery: Discovery) -> tuple[str | None, float | None, str]:
     best = discovery.candidates[0]
     if _is_linear(best.equation.skeleton):
-        what = "equation" if len(best.equation.states) == 1 else "law"
-        return None, None, f"The {what} is linear itself."
+        return None, None, f"The {best.equation.skeleton.noun} is linear itself."
     if 0 in best.equation.skeleton.orders:
         return None, None, "No linear model was compared with it, for what is measured is a formula."
     shot = _fitted(_linear_form(best.equation), discovery)
@@ -94,17 +92,19 @@ def _gain(discovery: Discovery) -> tuple[str | None, float | None, str]:
 
 def _linear_form(law: Law) -> LawSkeleton:
     """Return the linear law of the same orders, with the same terms in time and inputs."""
-    parts = [_linear_part(law.skeleton, own) for own in range(len(law.states))]
+    parts = [_linear_part(law.skeleton, state) for state in range(len(law.states))]
     return joined(law.states, law.skeleton.inputs, parts)
 
 
-def _linear_part(skeleton: LawSkeleton, own: int) -> Skeleton:
-    part, d = skeleton.parts[own], len(skeleton.states)
+def _linear_part(skeleton: LawSkeleton, state: int) -> Skeleton:
+    part, d = skeleton.parts[state], len(skeleton.states)
     signals = [f"{STATE}'" if part.order == 2 else "", STATE]
-    signals += [state_seen(own, s) + "'" * k for s in range(d) if s != own for k in range(skeleton.orders[s])]
+    signals += [
+        state_seen(state, s) + "'" * k for s in range(d) if s != state for k in range(skeleton.orders[s])
+    ]
     terms = [f"C*{name}" for name in signals if name] + ["C"]
     terms += [f"C*({to_text(term.body)})" for term in part.terms if _is_given(term, _signals(skeleton))]
-    seen = tuple(name for name in skeleton.seen(own) if name.rstrip("'") not in (TIME, STATE))
+    seen = tuple(name for name in skeleton.seen(state) if name.rstrip("'") not in (TIME, STATE))
     others = tuple(dict.fromkeys(name.rstrip("'") for name in seen))
     return parse_skeleton(f"{part.highest} = {' + '.join(terms)}", inputs=others, states=(STATE, *others))
 
@@ -130,10 +130,10 @@ def _fitted(skeleton: LawSkeleton, discovery: Discovery) -> Shot | None:
     """Return the best fit of a skeleton to the same target as the equation found."""
     settings = discovery.settings
     target = fitted_target(discovery.candidates[0], discovery.prepared)
-    own = range(skeleton.n_constants) if discovery.candidates[0].own is not None else ()
+    per_run = range(skeleton.n_constants) if discovery.candidates[0].own is not None else ()
     best: Shot | None = None
     for constants in _starts(skeleton, discovery):
-        shot = shoot(skeleton, constants, target, own, config=settings.shooting)
+        shot = shoot(skeleton, constants, target, per_run, config=settings.shooting)
         if best is None or shot.sse < best.sse:
             best = shot
     return best
@@ -149,8 +149,8 @@ def _starts(skeleton: LawSkeleton, discovery: Discovery) -> Iterator[tuple[float
                 yield start.constants
         return
     found: tuple[float, ...] = ()
-    for own, part in enumerate(skeleton.parts):
-        seen = view(prepared, own, part.order, settings.selection.floor)
+    for state, part in enumerate(skeleton.parts):
+        seen = view(prepared, state, part.order, settings.selection.floor)
         start = fit_constants(part, seen.problems[0], config=settings.constants).equation
         if start is None:
             return

@@ -12,7 +12,7 @@ import numpy as np
 
 from gode import __version__
 from gode.arrays import Float
-from gode.choices import Preset
+from gode.choices import NoiseChoice, Preset
 from gode.codec import Json, check_value, decode, decode_array, encode, member
 from gode.data import Dataset, Run, Smooth, make_run
 from gode.data.columns import STATES, channel_names
@@ -86,6 +86,7 @@ def record_of(discovery: Discovery) -> dict[str, Json]:
         **({"states": encode(dataset.states)} if named else {}),
         **({"edits": encode(dataset.edits)} if dataset.edits else {}),
         **({"keep_outliers": True} if dataset.keep_outliers else {}),
+        **({"noise": dataset.noise} if dataset.noise != NoiseChoice.AUTO else {}),
         "runs": [_run_json(run) for run in (dataset.with_held() if dataset.held else dataset).runs],
         **({"held": [run.n_points for run in dataset.held]} if dataset.held else {}),  # at the end of each
         "smooths": [encode(smooth) for smooth in discovery.prepared.smooths],
@@ -117,7 +118,8 @@ def discovery_of(data: object) -> Discovery:
     kept = decode(bool, data.get("keep_outliers", False), "keep_outliers")
     labels = by_column(_labels(member(data, "labels", "record")), states, tuple(runs[0].inputs))
     runs, held = _cut(runs, decode(tuple[int, ...], data.get("held", []), "held"))
-    dataset = Dataset(runs, labels, _names(data, len(runs)), states, edits, kept, held)
+    dataset = Dataset(runs, labels, _names(data, len(runs)), states, edits, kept, held=held)
+    dataset = replace(dataset, noise=decode(str, data.get("noise", NoiseChoice.AUTO.value), "noise"))
     fitted = condensed(dataset) if settings.preset == Preset.DEFAULT else dataset
     smooths = tuple(
         resampled(_smooth(s, (run, raw), states, f"smooths[{i}]"), run.t)

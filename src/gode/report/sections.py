@@ -87,7 +87,7 @@ class Sections:
     @property
     def causes_unmeasured(self) -> bool:
         """Whether no cause that was tried explains the residuals."""
-        return all(cause.endswith(UNMEASURED) for cause in self.found.causes)
+        return all(UNMEASURED in cause for cause in self.found.causes)
 
     @property
     def overview(self) -> list[str]:

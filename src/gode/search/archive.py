@@ -136,6 +136,7 @@ class Archive:
     memo: MutableMapping[Start, Candidate | None]
     candidates: dict[Key, Candidate | None] = field(default_factory=dict)
     whole: bool = False  # whether whole records are fitted now, not their first part
+    expanded: set[Key] = field(default_factory=set)  # of which all neighbours were looked at
     homes: dict[Key, int] = field(default_factory=dict)  # in which grammar each skeleton was found
     n_fitted: int = 0
     view: str = ""  # which view of the data is fitted, where there are several states
@@ -207,7 +208,7 @@ class Archive:
             return False
         best = [c.equation for c in self.leaders()[: self.settings.search.whole]]
         found: dict[Key, Candidate | None] = {}
-        self.whole = True
+        self.whole, self.expanded = True, set()
         try:
             self._solve_into(found, best, Stage.WHOLE)
         finally:  # also after an interruption
@@ -226,7 +227,8 @@ class Archive:
         self.prepared, self.whole = replace(self.prepared, target=part), False
         self.workers.close()
         self.workers.prepared = self.prepared
-        self.candidates, self.view = {}, f"{self.view}half of "  # fits to another part are others
+        self.candidates, self.expanded = {}, set()
+        self.view = f"{self.view}half of "  # fits to another part are others
         return True
 
     def _solve_into(

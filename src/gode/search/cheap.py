@@ -170,6 +170,19 @@ class Objective:
                 found.setdefault(hash(scored.skeleton.key), scored)
         return sorted(found.values(), key=lambda s: s.score)
 
+    def near(self, limit: int, margin: float) -> list[Scored]:
+        """Return those of `best` that score within a margin of the best on one of the problems."""
+        least: dict[int, float] = {}
+        for (problem, _), heap in self._best.items():
+            least[problem] = min([least.get(problem, np.inf), *(s.score for _, _, s in heap)])
+        close = {
+            hash(scored.skeleton.key)
+            for (problem, _), heap in self._best.items()
+            for _, _, scored in heap
+            if scored.score <= least[problem] + margin
+        }
+        return [scored for scored in self.best(limit) if hash(scored.skeleton.key) in close]
+
     def leaders(self, n: int, problem: int = 0) -> list[Scored]:
         """Return the `n` best by the score of one problem, the first by default."""
         heaps = (heap for (number, _), heap in self._best.items() if number == problem)

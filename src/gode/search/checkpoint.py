@@ -13,6 +13,7 @@ from pathlib import Path
 
 from gode import __version__
 from gode.arrays import Float
+from gode.choices import NoiseChoice
 from gode.codec import Json, decode, encode
 from gode.data import Dataset, Run
 from gode.equation.printer import exact, to_text
@@ -138,6 +139,7 @@ def _fingerprint(dataset: Dataset, options: Mapping[str, object]) -> str:
     """Return a hash of the data and options that determine the result."""
     runs = [[encode(r.t), encode(r.observed), encode(r.initial), _inputs(r)] for r in dataset.runs]
     kept: list[Json] = ["keep outliers"] * dataset.keep_outliers
+    kept += [dataset.noise] * (dataset.noise != NoiseChoice.AUTO)
     kept += [encode(run.sd) for run in dataset.runs if run.sd is not None]
     return hashlib.sha256(json.dumps([runs, encode(options), *kept], sort_keys=True).encode()).hexdigest()
 

@@ -132,8 +132,14 @@ def _space(name: str, settings: Settings, inputs: tuple[str, ...]) -> LatentSpac
     return space
 
 
-def explore(regions: Sequence[Region], archive: Archive, rng: np.random.Generator) -> None:
-    """Look for skeletons by their cheap score in each grammar: sentences, sums, the latent space."""
+def explore(
+    regions: Sequence[Region], archive: Archive, rng: np.random.Generator, *, summed: bool = False
+) -> None:
+    """Look for skeletons by their cheap score in each grammar: sentences, sums, the latent space.
+
+    Args:
+        summed: whether the sums have been scored before.
+    """
     for region, own_rng in zip(regions, rng.spawn(len(regions)), strict=True):
         before = archive.n_fitted
 
@@ -143,11 +149,28 @@ def explore(regions: Sequence[Region], archive: Archive, rng: np.random.Generato
                 archive.interrupts.enough()
             archive.tell(stage)
 
-        _explore(region, archive.settings, own_rng, count)
+        _explore(region, archive.settings, own_rng, count, summed=summed)
+
+
+def explore_sums(regions: Sequence[Region], archive: Archive) -> None:
+    """Look for skeletons among the sums of few terms alone, and at the guess of the user."""
+    guess = archive.settings.start
+    for region in regions:
+        before, fitted = archive.n_fitted, region.objective.n_fitted
+        if guess:
+            region.objective.score(parse_skeleton(guess))
+        score_sums(region, archive.settings)
+        archive.n_fitted = before + region.objective.n_fitted - fitted
+        archive.tell(Stage.SUMS)
 
 
 def _explore(
-    region: Region, settings: Settings, rng: np.random.Generator, count: Callable[[Stage], None]
+    region: Region,
+    settings: Settings,
+    rng: np.random.Generator,
+    count: Callable[[Stage], None],
+    *,
+    summed: bool,
 ) -> None:
     effort, objective = settings.budget, region.objective
     library_rng, latent_rng = rng.spawn(2)
@@ -157,7 +180,8 @@ def _explore(
         if number % COUNTED == COUNTED - 1:
             count(Stage.LIBRARY)
     count(Stage.LIBRARY)
-    score_sums(region, settings)
+    if not summed:
+        score_sums(region, settings)
     count(Stage.SUMS)
     space = region.template.points(region.space)
     if space is None:

@@ -121,7 +121,7 @@ class HiddenSearch:
                 self._expand_first([c for c in self.archive.leaders() if self._home(c) is form])
         self._spread_out(effort.rounds)
         if self.archive.widen():
-            self._spread_out(1)
+            self._spread_out(max(effort.rounds // 2, 1))  # a first part may prefer another law
         far = [c for c in self.archive.leaders()[:2] if c.rms > self.archive.settings.shooting.far]
         self.archive.improve([c.equation for c in far], Stage.DIGITS)
 

@@ -26,20 +26,39 @@ from gode.model import LatentSpace, Listing
 from gode.search.archive import Archive, Initial, Key, Stage, Step
 from gode.search.assumptions import REST, keeps, satisfies, told
 from gode.search.cheap import sought
-from gode.search.explore import Region, explore, make_regions, plainest, score_sums
+from gode.search.decided import is_at_noise, is_decided
+from gode.search.explore import Region, explore, explore_sums, make_regions, plainest, score_sums
 from gode.search.hidden import HiddenSearch
 from gode.search.interrupts import Interrupts
-from gode.search.refine import Search, better_rows, better_start, good_neighbours, refine
+from gode.search.refine import (
+    Search,
+    better_rows,
+    better_start,
+    glance,
+    good_neighbours,
+    refine,
+    step_away,
+)
 from gode.search.settings import Settings
 from gode.search.simplify import share_over_runs, shared
 from gode.search.templates import FrameTemplate, SumTemplate, Template
 from gode.search.workers import Start, Workers
 from gode.selection import Candidate
 
+# After an interruption, the best so many of every size by the cheap score are fitted until one of them can be
+# solved, and of several states so many times as many combinations of equations.
+RESCUED = (1, 5, 50)
+COMBINED = 3
+EARLIER = 0.5  # Each pass but the last has this fraction of the effort: it need only find a law to smooth by.
 
-def couple(searches: Sequence[Search], archive: Archive) -> None:
-    """Fit combinations of the best equations of each state, then change the best until none is better."""
-    look, effort = archive.settings.search, archive.settings.budget
+
+def couple(searches: Sequence[Search], archive: Archive, rounds: int) -> None:
+    """Fit combinations of the best equations of each state, then change the best until none is better.
+
+    Args:
+        rounds: how often the best law is changed, at most.
+    """
+    look = archive.settings.search
     tops = [search.archive.leaders() for search in searches]
     if all(tops):
         found = [
@@ -50,7 +69,7 @@ def couple(searches: Sequence[Search], archive: Archive) -> None:
         archive.solve(found, Stage.COUPLING)
         archive.improve([law for law in found[: look.grown] if _is_far(law, archive)], Stage.COUPLING)
     changed: set[Key] = set()
-    for _ in range(effort.rounds):
+    for _ in range(rounds):
         waiting = [c for c in archive.leaders()[:2] if c.equation.skeleton.key not in changed]
         if not waiting:
             break
@@ -173,11 +192,6 @@ def _breaks(law: Law, name: str, searches: Sequence[Search]) -> bool:
     )
 
 
-RESCUED = (1, 5, 50)  # best of every size by the cheap score: solved in turn after an interruption
-COMBINED = 3  # combinations of the equations of states that are tried then
-EARLIER = 0.5  # share of the effort in each pass but the last: it need only find a law to smooth by
-
-
 class LawSearch:
     """The state of a search; use it as a context. `archive` and `prepared` hold what it leads to."""
 
@@ -196,7 +210,9 @@ class LawSearch:
         self.memo, self.on_step, self.n_jobs = memo, on_step, n_jobs
         self.frame = frame
         self.searches: list[Search] = []
+        self.looked: list[Search] = []  # the first look of this pass, where it has not decided
         self.archive = self._archive(prepared, n_jobs)
+        self.begun = self.archive  # as it was before that look
 
     @property
     def prepared(self) -> Prepared:
@@ -221,7 +237,7 @@ class LawSearch:
         self.archive.workers.close()
 
     def run(self, rng: np.random.Generator) -> None:
-        """Search until the effort is spent."""
+        """Search until the effort is spent, or until a first look has decided."""
         if self.prepared.dataset.hidden:
             HiddenSearch(self.archive, self.spaces[0], rng).run()
         else:
@@ -231,18 +247,85 @@ class LawSearch:
         share_over_runs(self.archive)
 
     def _search(self, rng: np.random.Generator) -> None:
-        """Look for the equation of each state, then for the law; again along the solution of the best one."""
+        """Look for the equation of each state, then for the law; again along the solution of the best one.
+
+        The first pass need only find a law to smooth by, which a first look at clean records does as well.
+        """
         for number in range(1, self.passes + 1):
             if number > 1 and not self._retrace(f"pass {number}: "):
                 break
+            if self._look(number):
+                return
             last = number == self.passes
-            self.searches = []
-            for state in self.prepared.dataset.states:
-                archive = self._archive_of_view(f"pass {number}, {state}: ", last=last)
-                self._search_view(rng, archive, 1.0 if last else EARLIER)
-            self._couple()
-        if any(search.archive is not self.archive for search in self.searches) and self.archive.widen():
+            if last or not self.looked or not is_at_noise(self.archive):
+                self._search_pass(rng, number, last=last)
+        if not self._is_alone and self.archive.widen():
             share_constants(self.archive)
+
+    def _look(self, number: int) -> bool:
+        """Score all sums of few terms, fit the best and what is a step away; return whether that decides.
+
+        Where it does not, the scores and the fits are remembered.
+        """
+        self.searches, self.looked = [], []
+        archive, settings = self.archive, self.settings
+        self.begun = replace(archive, candidates=dict(archive.candidates), homes=dict(archive.homes))
+        known_of_one_run = self.prepared.blind or settings.individual  # for which there is no bound
+        if known_of_one_run or not settings.ends_early:
+            return False
+        for _ in self.prepared.dataset.states:
+            search = self._search_of(number)
+            explore_sums(search.regions, search.archive)
+            archive.n_fitted = search.archive.n_fitted
+        self.interrupts.enough()
+        for search in self.searches:
+            glance(search.regions, search.archive)
+        if self._is_alone:
+            step_away(self.searches[0].regions, archive)
+        else:
+            couple(self.searches, archive, settings.budget.rounds // 2)
+            if archive.widen():
+                share_constants(archive)
+        if is_decided(archive, archive.n_fitted + len(archive.candidates)):
+            return True
+        self.looked = self.searches
+        return False
+
+    def _search_pass(self, rng: np.random.Generator, number: int, *, last: bool) -> None:
+        """Look for the equation of each state with a share of the effort, then for the law."""
+        self.searches = []
+        if self.archive.whole:  # The look came to whole records; first parts screen.
+            self.archive = self.begun
+        self.archive.n_fitted = self.begun.n_fitted
+        for _ in self.prepared.dataset.states:
+            self._search_view(rng, number, last=last)
+        if self._is_alone:
+            return
+        rounds = self.settings.budget.rounds
+        couple(self.searches, self.archive, rounds)
+        while not self.archive.leaders() and self.archive.shorten():
+            couple(self.searches, self.archive, rounds)
+
+    @property
+    def _is_alone(self) -> bool:
+        """Whether the equation of one state is all of the law."""
+        return all(search.archive is self.archive for search in self.searches)
+
+    def _search_of(self, number: int, *, last: bool = True) -> Search:
+        """Return the search for the equation of the next state, which goes on from the first look."""
+        own, share = len(self.searches), 1.0 if last else EARLIER
+        state = self.prepared.dataset.states[own]
+        if self.looked:
+            looked = self.looked[own]
+            archive = self.archive if is_its_view(self.prepared.dataset) else looked.archive
+            regions = [replace(region, effort=share * region.effort) for region in looked.regions]
+        else:
+            archive = self._archive_of_view(f"pass {number}, {state}: ", last=last)
+            settings = replace(self.settings, share=share * self.settings.share)
+            regions = self._regions(archive.prepared, settings, own)
+        archive.n_fitted = self.archive.n_fitted
+        self.searches.append(Search(regions, archive))
+        return self.searches[-1]
 
     def _archive_of_view(self, name: str, *, last: bool = True) -> Archive:
         """Return the archive of the next equation: that of the law where the equation is all of it."""
@@ -251,14 +334,6 @@ class LawSearch:
             return self.archive
         left = len(self.prepared.dataset.states)
         return self._archive(seen, 1, name, searches=(1 if last else 2) * left - len(self.searches))
-
-    def _couple(self) -> None:
-        """Combine the equations that were found with the other states given."""
-        if all(search.archive is self.archive for search in self.searches):
-            return
-        couple(self.searches, self.archive)
-        while not self.archive.leaders() and self.archive.shorten():
-            couple(self.searches, self.archive)
 
     def _retrace(self, name: str) -> bool:
         """Smooth the data by the solution of the best law so far; return whether that has one."""
@@ -296,32 +371,30 @@ class LawSearch:
         freedom = max(1 - best.n_free / best.n_values, 0.5)
         return [float(np.sqrt(max(state.square, 1e-12) / freedom)) for state in best.states]
 
-    def _view(self, own: int) -> Prepared:
-        order = self._template(own).order
+    def _view(self, state: int) -> Prepared:
+        order = self._template(state).order
         floor, individual = self.settings.selection.floor, bool(self.settings.individual)
-        return view(self.prepared, own, order, floor, individual=individual)
+        return view(self.prepared, state, order, floor, individual=individual)
 
-    def _regions(self, prepared: Prepared, settings: Settings, own: int) -> list[Region]:
+    def _regions(self, prepared: Prepared, settings: Settings, state: int) -> list[Region]:
         """Return where to look for the equation of one state."""
         dataset, units = self.prepared.dataset, {}
         if settings.known.units:
             units = columns_of_view(
-                column_units(dataset), seen_to_display(own, dataset.states, dataset.inputs)
+                column_units(dataset), seen_to_display(state, dataset.states, dataset.inputs)
             )
-        return make_regions(self.spaces, prepared, settings, self.interrupts, self._template(own), units)
+        return make_regions(self.spaces, prepared, settings, self.interrupts, self._template(state), units)
 
     def _template(self, state: int) -> Template:
         if self.frame is None:
             return SumTemplate(order=self.settings.order, state=state)
         return FrameTemplate(self.frame, state)
 
-    def _search_view(self, rng: np.random.Generator, archive: Archive, share: float = 1.0) -> None:
-        """Look for the equation of one state with a share of the effort."""
-        archive.n_fitted = self.archive.n_fitted
-        settings = replace(self.settings, share=share * self.settings.share)
-        regions = self._regions(archive.prepared, settings, len(self.searches))
-        self.searches.append(Search(regions, archive))
-        explore(regions, archive, rng)
+    def _search_view(self, rng: np.random.Generator, number: int, *, last: bool) -> None:
+        """Look for the equation of the next state with a share of the effort."""
+        search = self._search_of(number, last=last)
+        regions, archive = search.regions, search.archive
+        explore(regions, archive, rng, summed=bool(self.looked))
         refine(regions, archive)
         while not archive.leaders() and archive.shorten():
             refine(regions, archive)
@@ -366,7 +439,7 @@ class LawSearch:
         free = replace(self.settings, known=replace(known, assume=others))
         views = [search.archive.prepared for search in self.searches]
         return cost_of(
-            name, best, self.searches, self.archive, lambda own: self._regions(views[own], free, own)
+            name, best, self.searches, self.archive, lambda state: self._regions(views[state], free, state)
         )
 
     def rescue(self) -> None:
@@ -409,12 +482,12 @@ class LawSearch:
         for n in numbers:
             if self.archive.leaders():
                 break
-            for own in range(len(self.prepared.dataset.states)):
-                if own == len(self.searches):
-                    archive = self._archive_of_view(f"rescue {own}: ")
-                    regions = self._regions(archive.prepared, self.settings, own)
+            for state in range(len(self.prepared.dataset.states)):
+                if state == len(self.searches):
+                    archive = self._archive_of_view(f"rescue {state}: ")
+                    regions = self._regions(archive.prepared, self.settings, state)
                     self.searches.append(Search(regions, archive))
-                search = self.searches[own]
+                search = self.searches[state]
                 region = search.regions[0]
                 if not region.objective.best(1):
                     score_sums(region, self.settings)

@@ -12,7 +12,7 @@ from gode.fitting import fit_constants
 from gode.fitting.constants import fit_each
 from gode.fitting.shooting import start_error
 from gode.search.archive import Archive, Key, Stage
-from gode.search.cheap import Objective, Rows
+from gode.search.cheap import Objective, Rows, Scored
 from gode.search.explore import Region
 from gode.search.simplify import expanded, rounded
 from gode.search.templates import borrowed, deletions, neighbours
@@ -46,26 +46,44 @@ def refine(regions: Sequence[Region], archive: Archive) -> None:
     archive.improve([c.equation for c in far], Stage.DIGITS)
 
 
+def glance(regions: Sequence[Region], archive: Archive) -> None:
+    """Fit to the trajectory what is near the best by the cheap score; of one state, all a step away, too."""
+    effort, margin = archive.settings.budget, archive.settings.search.nearby
+    for number, region in enumerate(regions):
+        wanted = max(round(region.effort * effort.per_size), 1)
+        _solve_scored(region.objective.near(wanted, margin), number, archive)
+
+
+def step_away(regions: Sequence[Region], archive: Archive) -> None:
+    """Fit to the trajectory what is one step away from the leaders, then their simpler forms."""
+    _spread_out(regions, archive, 1, archive.settings.budget.per_round)
+    archive.widen()
+    _simplify(regions, archive)
+
+
 def _solve_best(regions: Sequence[Region], archive: Archive) -> None:
     """Fit the best of every size by the cheap score to the trajectory."""
     for number, region in enumerate(regions):
         wanted = archive.settings.budget.per_size * (WIDER if region.objective.run_problems else 1)
-        chosen = region.objective.best(max(round(region.effort * wanted), 1))
-        for scored in chosen:
-            archive.homes.setdefault(scored.skeleton.key, number)
-        rows: dict[Key, Rows] = {scored.skeleton.key: scored.rows for scored in chosen}
-        archive.solve([scored.equation for scored in chosen], Stage.TRAJECTORIES, each=rows)
+        _solve_scored(region.objective.best(max(round(region.effort * wanted), 1)), number, archive)
+
+
+def _solve_scored(chosen: Sequence[Scored], region: int, archive: Archive) -> None:
+    """Fit some of the equations that were scored in a region, which has this number, to the trajectory."""
+    for scored in chosen:
+        archive.homes.setdefault(scored.skeleton.key, region)
+    rows: dict[Key, Rows] = {scored.skeleton.key: scored.rows for scored in chosen}
+    archive.solve([scored.equation for scored in chosen], Stage.TRAJECTORIES, each=rows)
 
 
 def _spread_out(regions: Sequence[Region], archive: Archive, rounds: int, limit: int) -> None:
     """Go from the leaders on the trajectory to their neighbours, some rounds or until none is new."""
-    expanded: set[Key] = set()
     for _ in range(rounds):
-        waiting = [c for c in archive.leaders()[:4] if c.equation.skeleton.key not in expanded]
+        waiting = [c for c in archive.leaders()[:4] if c.equation.skeleton.key not in archive.expanded]
         if not waiting:
             break
         for leader in waiting[:2]:
-            expanded.add(leader.equation.skeleton.key)
+            archive.expanded.add(leader.equation.skeleton.key)
             _expand(leader, regions, archive, limit)
 
 

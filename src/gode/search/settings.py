@@ -72,7 +72,9 @@ class SearchConfig:
     combinations: int = 12  # of the best equations of each state, fitted together
     grown: int = 3  # of these, fitted to ever longer parts where they stay far from the data
     exchanged: int = 6  # equations of a state that are tried in the best laws
-    nearby: float = 40.0  # criterion above the best within which shared constants are looked for
+    nearby: float = (
+        40.0  # criterion above the best within which sums are fitted, and shared constants looked for
+    )
     zero_within: float = 2.5  # standard deviations of the smoothed start within which zero is tried
 
 
@@ -134,6 +136,11 @@ class Settings(Choices):
                 "leave out symbols such as log, t, / or ^"
             )
         chosen_interpolation(None, self.interpolation)
+
+    @property
+    def ends_early(self) -> bool:
+        """Whether the search ends where it is decided; see gode.search.decided."""
+        return self.effort in (EffortName.QUICK, EffortName.NORMAL) and not self.listed
 
     @property
     def budget(self) -> Effort:

@@ -34,9 +34,17 @@ from gode.search.templates import Template, Vocabulary, borrowed
 from gode.search.workers import Start
 from gode.selection import UNUSUAL, Candidate, SelectionConfig, front, weighed
 
-ROUND_ERRORS = 2.5  # standard errors within which an exponent may be round
-ROUND = 0.02  # or this much, whatever its error
+# An exponent up to the largest may be a multiple of 1/2 that is nearer than so many standard errors, or than
+# so much whatever its error.
+ROUND_ERRORS = 2.5
+ROUND = 0.02
 LARGEST_EXPONENT = 5.0  # beyond which a round exponent is no more usual than another; set by hand
+CLOSE = 0.03  # A series may miss this fraction of the variation of the term that it replaces.
+CERTAIN = 3.0  # A constant may be shared if it is so many standard errors from zero.
+LARGEST = 1e100  # A larger difference cannot be squared.
+LEADERS = 8  # Sharing over runs is decided for so many laws, and for the front of accuracy and complexity.
+
+Fit = Callable[[Start], Candidate | None]
 
 
 def rounded(candidate: Candidate, template: Template) -> Iterator[Equation]:
@@ -57,9 +65,6 @@ def rounded(candidate: Candidate, template: Template) -> Iterator[Equation]:
         found = template.with_numbers(equation.skeleton, chosen)
         if found is not None:
             yield Equation(found[0], tuple(equation.constants[i] for i in found[1]))
-
-
-CLOSE = 0.03  # of the variation of a term that plain ones may miss
 
 
 def expanded(equation: Equation, vocabulary: Vocabulary, columns: Columns) -> Iterator[Equation]:
@@ -136,10 +141,6 @@ def _like(wanted: Float, values: Float, others: Float) -> list[int]:
         return [int(ones[0])]
     pairs = np.argwhere(np.triu((area > 1e-9 * total[:, None] * total) & (share >= enough * area), 1))
     return min(pairs.tolist(), key=sum, default=[])
-
-
-CERTAIN = 3.0  # standard errors from zero of a constant that may be shared
-LARGEST = 1e100  # difference that can be squared
 
 
 @dataclass(frozen=True)
@@ -290,11 +291,6 @@ def _roots(n: int, ties: Iterable[Constraint]) -> tuple[list[int], list[float]]:
             if root[i] == a:
                 root[i], factor[i] = b, factor[i] * ratio
     return root, factor
-
-
-LEADERS = 8  # laws for which it is decided, besides the front of accuracy against complexity
-
-Fit = Callable[[Start], Candidate | None]
 
 
 def share_over_runs(archive: Archive) -> None:

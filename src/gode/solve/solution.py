@@ -90,16 +90,27 @@ class Solution:
     def __getitem__(self, name: str) -> Float:
         """Return a state by its name, or its derivatives by the name with one or two primes."""
         state = name.rstrip("'")
-        if state == STATE and len(self.states) == 1:  # whatever it is called
-            name = self.states[0] + name[1:]
-            state = self.states[0]
-        if state not in self.states or len(name) - len(state) > 2:
+        derivative = len(name) - len(state)
+        if derivative > 2:
             raise DataError(f"no state is called {name!r}; the states are {', '.join(self.states)}")
-        return self._row(3 * self.states.index(state) + len(name) - len(state))
+        return self._row(3 * state_number(self.states, state) + derivative)
 
     def _row(self, channel: int) -> Float:
         row: Float = self.values[channel]
         return row
+
+
+def state_number(states: Sequence[str], name: str) -> int:
+    """Return which state has this name; a single state is u, whatever it is called.
+
+    Raises:
+        DataError: if no state has this name.
+    """
+    if name == STATE and len(states) == 1:
+        return 0
+    if name not in states:
+        raise DataError(f"no state is called {name!r}; the states are {', '.join(states)}")
+    return states.index(name)
 
 
 def solve(
@@ -320,12 +331,9 @@ def _checked(law: Law, t: ArrayLike, initial: Sequence[float]) -> tuple[Float, F
     states, orders = law.skeleton.states, law.skeleton.orders
     if start.shape != (sum(orders),) or not np.all(np.isfinite(start)):
         names = [s + "'" * k + "(t0)" for s, order in zip(states, orders, strict=True) for k in range(order)]
-        which = (
-            f"an equation of order {law.order}" if len(states) == 1 else f"a system of {len(states)} states"
-        )
         what = " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
         raise DataError(
-            f"{which} needs {len(names)} finite initial value(s), {what}; "
+            f"{law.skeleton.described} needs {len(names)} finite initial value(s), {what}; "
             f"got {np.array2string(start, threshold=4)}"
         )
     return times, start

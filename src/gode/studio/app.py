@@ -49,7 +49,8 @@ class Studio:
         self.runs = Runs(root)
         self.queue = Queue(self.runs)
         self.reader = Calculator(root, seconds=60.0)
-        self.solver = Calculator(root, seconds=300.0)
+        self.solver = Calculator(root, seconds=300.0, answers=True)
+        self.warming: list[asyncio.Task[None]] = []
 
     async def home(self, request: Request) -> Response:
         """The page to begin."""
@@ -127,6 +128,8 @@ class Studio:
         if checked["problem"]:
             return await self._page(job, str(checked["problem"]), 400)
         self.queue.add(job, tuple(checked["words"]))
+        if not self.warming:  # so that the answer does not wait for the engine
+            self.warming.append(asyncio.get_running_loop().create_task(self.solver.begin()))
         return RedirectResponse(f"/runs/{job.id}", 303)
 
     async def stop(self, request: Request) -> Response:
@@ -292,7 +295,8 @@ def make_app(root: Path, *, token: str, port: int, kept: str = "") -> Starlette:
         studio.queue.begin()
         warming = asyncio.get_running_loop().create_task(studio.reader.begin())
         yield
-        warming.cancel()
+        for task in (warming, *studio.warming):
+            task.cancel()
         await studio.queue.end()
         await asyncio.gather(studio.reader.end(), studio.solver.end())
 

@@ -22,8 +22,14 @@ class CalculationError(GodeError):
 class Calculator:
     """Asks one other process, one request after the other."""
 
-    def __init__(self, root: Path, *, seconds: float) -> None:
-        self.root, self.seconds = root, seconds
+    def __init__(self, root: Path, *, seconds: float, answers: bool = False) -> None:
+        """Take the folder of runs.
+
+        Args:
+            seconds: that a request may take.
+            answers: whether it is about results, for which more is imported at its start.
+        """
+        self.root, self.seconds, self.answers = root, seconds, answers
         self.lock = asyncio.Lock()
         self.process: asyncio.subprocess.Process | None = None
 
@@ -67,7 +73,7 @@ class Calculator:
         """Return the process once it is ready, so that its start does not count as part of a request."""
         if self.process is None or self.process.returncode is not None:
             self.process = await asyncio.create_subprocess_exec(
-                sys.executable, "-P", "-c", COMMAND, str(self.root),
+                sys.executable, "-P", "-c", COMMAND, str(self.root), *(["answers"] if self.answers else []),
                 stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.DEVNULL, start_new_session=True,
             )  # fmt: skip

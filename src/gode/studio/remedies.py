@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 
+from gode.data.dataset import unit_of
 from gode.discovery import Discovery
 from gode.discovery.quality import Verdict
 from gode.studio.form import FIELDS
@@ -14,11 +15,13 @@ SAID = re.compile(
     r"(?:[:,] ?| \()--[a-z][a-z-]* (?:'[^']*'|\"[^\"]*\"|[^\s,;)]+)(?:[^;()]*\)|, in Python [^;]*)?"
 )
 KEYS = {field.option.removeprefix("--"): field for field in FIELDS if field.option}
+NO_OPTION = ", which cannot be tried"  # by the search itself; a button can
 BUTTONS = {  # by option: what the button says, and what the new run is called
     "order": ("Search an equation of order {}", "order {}"),
     "individual": ("Give each run constants of its own", "own constants"),
     "force": ("Use {} as an input", "with {}"),
     "edit": ("{}", "{}"),
+    "hidden": ("Look for quantities that were not measured: {}", "{} hidden"),
 }
 USUAL = ("Search with {}", "{}")
 
@@ -35,8 +38,9 @@ class Remedy:
 
 def remedies(found: Discovery, job: Job) -> list[Remedy]:
     """Return the changes that the causes name, and choices that were not made; none for a good result."""
+    unit = unit_of(found.prepared.dataset, "t")
     out = [
-        _of_option(_said(cause), option["flag"], option["value"].strip("'\""))
+        _of_option(_said(cause), option["flag"], option["value"].strip("'\""), unit)
         for cause in found.causes
         for option in OPTION.finditer(cause)
     ]
@@ -57,7 +61,7 @@ def remedies(found: Discovery, job: Job) -> list[Remedy]:
 
 def unchanged(found: Discovery) -> list[str]:
     """Return the causes that name no change that a button could make."""
-    return [cause for cause in found.causes if not OPTION.search(cause)]
+    return [cause.removesuffix(NO_OPTION) for cause in found.causes if not OPTION.search(cause)]
 
 
 def advice(found: Discovery) -> list[str]:
@@ -78,9 +82,15 @@ def _said(cause: str) -> str:
     return f"{plain[0].upper()}{plain[1:]}."
 
 
-def _of_option(words: str, flag: str, value: str) -> Remedy:
+def _of_option(words: str, flag: str, value: str, unit: str = "") -> Remedy:
+    """Return the button for an option.
+
+    Args:
+        unit: of time, which an edit of times does not name.
+    """
     button, called = BUTTONS.get(flag, USUAL)
     key = {"force": "input", "edit": "edit"}.get(flag) or (KEYS[flag].key if flag in KEYS else flag)
     shown = value if flag in BUTTONS else f"{KEYS[flag].label.lower()}: {value}" if flag in KEYS else value
+    shown = f"{shown} {unit}".rstrip() if flag == "edit" else shown
     told = button.format(shown)
     return Remedy(words, f"{told[0].upper()}{told[1:]}", called.format(shown), ((key, value),))

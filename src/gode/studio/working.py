@@ -19,15 +19,18 @@ def main() -> None:
     with os.fdopen(os.dup(1), "wb") as out:
         os.dup2(2, 1)  # nothing else may write between the answers
         runs = Runs(Path(sys.argv[1]))
-        warm()
+        warm(answers="answers" in sys.argv[2:])
         _send(out, True, b"")  # it is ready
         for line in sys.stdin.buffer:
             _send(out, *answered(runs, json.loads(line)))
 
 
-def warm() -> None:
+def warm(*, answers: bool) -> None:
     """Import what the first request needs."""
     from gode.studio import reading  # noqa: F401
+
+    if answers:
+        from gode.studio import answering  # noqa: F401
 
 
 def answered(runs: Runs, request: Request) -> tuple[bool, bytes]:

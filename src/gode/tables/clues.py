@@ -50,10 +50,10 @@ COUNTERS = word_set(
     "nr no number nummer num index idx row record rec recnum scan id sample point n count zeile messung "
     "lfd obs observation rownames line cycle zyklus"
 )
+ERROR_BARS = word_set("error err sd std stdev stddev sem se sigma uncertainty")
 # words about the instrument, or about another reading
-ASIDE = word_set(
-    "alarm status flag flags error err sd std stdev stddev sem se sigma uncertainty quality battery "
-    "batt battv serial evid mdv cmt blq ci checksum crc rssi"
+ASIDE = ERROR_BARS | word_set(
+    "alarm status flag flags quality battery batt battv serial evid mdv cmt blq ci checksum crc rssi"
 )
 WELL = re.compile(r"[A-P]\d{1,2}|(?:well|sample|replicate|rep|tube)[ _-]?\w{1,4}", re.IGNORECASE)
 NUMBERED = re.compile(r"(?P<stem>[^\d]*)\d+")
@@ -123,6 +123,11 @@ def is_well(name: str) -> bool:
 def is_aside(name: str) -> bool:
     """Tell whether a name is that of an alarm, an error bar or a battery."""
     return bool({*words_of(name)} & ASIDE)
+
+
+def is_error_bar(name: str) -> bool:
+    """Tell whether a name is that of the errors of other readings."""
+    return bool({*words_of(name)} & ERROR_BARS)
 
 
 def is_counter(name: str) -> bool:

@@ -46,6 +46,7 @@ class DataOptions:
     decimal: str | None = None  # the decimal sign
     missing: tuple[str, ...] = ()  # what stands in cells without a reading
     keep_outliers: bool = False
+    noise: str = "auto"
     column_units: Mapping[str, str] = field(default_factory=dict)  # as --units gives them
     called: tuple[str, ...] = ()  # the states in given equations
     single: bool = False  # whether a given equation has one state
@@ -90,6 +91,7 @@ def dataset_of(tables: "Sequence[Table]", options: DataOptions) -> "tuple[Datase
     channels = channel_names(asked.states)
     runs = tuple(replace(run, limits=readings.limits(i, channels)) for i, run in enumerate(dataset.runs))
     dataset = replace(dataset, runs=runs, edits=options.edit, keep_outliers=options.keep_outliers)
+    dataset = replace(dataset, noise=options.noise)
     if not shares:
         return dataset, readings
     told = f"held back as a test: the last {100 * shares[0]:g} % of each run"

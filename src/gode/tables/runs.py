@@ -14,7 +14,8 @@ from gode.arrays import Float, Int
 from gode.data.columns import INPUT
 from gode.data.dataset import Limits
 from gode.errors import DataError
-from gode.tables.clues import run_rows
+from gode.tables.cells import join_list
+from gode.tables.clues import is_error_bar, run_rows
 from gode.tables.doses import DoseColumns, Row, doses_by_run, without_doses
 from gode.tables.roles import Roles, assign_columns, reasons_against
 from gode.tables.table import Table, listed
@@ -334,7 +335,11 @@ def _unused(table: Table, taken: Sequence[Roles], beside: str) -> str:
     more = f" and {len(left) - MAX_UNUSED} more" if len(left) > MAX_UNUSED else ""
     numeric = [name for name in left if table.is_numeric(name) and name not in why]
     hint = f" ({', '.join(_hints(numeric, taken))})" if numeric and _hints(numeric, taken) else ""
-    return f"; not used: {', '.join(shown)}{more}{hint}"
+    errors = [name for name in left if is_error_bar(name) and table.is_numeric(name)]
+    weigh = (
+        f" (--sd {shlex.quote(join_list(errors))} if it holds standard errors)" if len(errors) == 1 else ""
+    )
+    return f"; not used: {', '.join(shown)}{more}{hint}{weigh}"
 
 
 def _hints(numeric: Sequence[str], taken: Sequence[Roles]) -> list[str]:
