@@ -119,6 +119,13 @@ def test_hidden_states_enter_with_the_factor_one(outbreak):
     assert any(term.constant is None and term.body.value != parts[0].highest for term in parts[0].terms)
 
 
+def test_known_start_of_a_hidden_state_is_kept():
+    t = np.linspace(0.0, 8.0, 25)
+    fading = noisy(np.exp(-0.5 * t) * (1 + t), 2, 0.01)
+    found = gode.discover(t, {"x": fading}, hidden=["w"], initial={"w": 0.0}, effort="quick")
+    assert found.candidates[0].initial[0, 1] == 0.0
+
+
 def test_number_of_hidden_states_is_checked():
     for wrong in (3, -1, 1.5, "auto!x", [], ["w", 2]):
         if wrong == []:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations  # help() then shows types by their names
 
-from collections.abc import Callable, MutableMapping, Sequence
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Unpack
@@ -182,6 +182,8 @@ def discover(
     names, frame = given["names"], given["frame"]
     if frame is not None and names is None and isinstance(u, np.ndarray | list) and np.ndim(u) > 1:
         names = written_states(split_equations(frame))
+    if isinstance(chosen.hidden, tuple) and names is None and isinstance(u, Mapping):
+        names, chosen = (*u, *chosen.hidden), replace(chosen, hidden=0)  # initial= and doses= may name them
     dataset = make_dataset(
         t,
         u,
