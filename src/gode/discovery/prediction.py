@@ -301,8 +301,8 @@ def predict_new(
     check_level(level)
     if prepared.dataset.is_dosed:
         raise DataError(
-            "a new individual is not predicted where runs have doses; use predict(..., run=, doses=) with a run "
-            "that is like it"
+            "a new individual is not predicted where runs have doses; use predict(..., run=, doses=) with a "
+            "run that is like it"
         )
     times = _times(t, "t")
     orders = candidate.equation.skeleton.orders
