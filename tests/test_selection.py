@@ -6,7 +6,8 @@ from scipy.signal import lfilter
 
 from gode.data import Columns, Dataset, columns_of_run, make_run
 from gode.equation import parse_equation
-from gode.fitting.evidence import fitted_polynomials, residuals_of
+from gode.fitting.evidence import Residuals, fitted_polynomials, residuals_of
+from gode.fitting.population import Individuals
 from gode.fitting.shooting import Shot
 from gode.fitting.target import Target
 from gode.prior import log_prior
@@ -228,3 +229,18 @@ def test_polynomials_have_the_degree_that_makes_the_observed_channel_constant_an
 def test_standard_errors_are_the_roots_of_the_variances():
     found = replace(RIGHT, covariance=np.array([[4.0, 1.0], [1.0, -1e-20]]))
     assert found.errors.tolist() == [2.0, 0.0]
+
+
+def test_constants_of_each_run_gain_nothing_where_the_runs_do_not_differ():
+    """Twelve runs of eight values: equal residuals with eleven numbers more are no better."""
+    n, runs, error = 96, 12, 0.05
+    left = (tuple(residuals_of([np.random.default_rng(1).standard_normal(n)], n)),)
+    shared = replace(RIGHT, n_values=n, n_free=14, independent=float(n), by_state=left, rms=1.0)
+    scattered = 0.7 + error * np.linspace(-1.4, 1.4, runs)[:, None]  # as their errors make them
+    for values, gains in ((scattered, False), (0.7 + 40 * (scattered - 0.7), True)):
+        own = Individuals((0,), values, np.full((runs, 1, 1), error**2))
+        more = 1.0 + gains * float(np.mean((values - 0.7) ** 2) / error**2)  # of the squares without them
+        alone = replace(shared, own=own, n_free=25)
+        without = replace(shared, by_state=(tuple(Residuals(*left[0]).scaled(more)),), rms=more**0.5)
+        both = [weighed(c, (1e-3,), CONFIG, float(n)).criterion for c in (without, alone)]
+        assert (both[1] < both[0]) is gains

@@ -2,12 +2,11 @@
 
     python -m gode_bench.making_pools FOLDER --suite b1 odebench measured systems [--seed 7101] [--every 2]
 
-Each pool is a file in FOLDER with the candidates of one quick discovery as `gode_bench.pools` saves them. The
-leaders also come with the information matrix of all numbers that were fitted, and with solutions from
-numbers drawn about the optimum, for evidence beyond Laplace's. Errors of simulated candidates are those
-against the clean truth; of measured records they are the misfit, and the error of the forecast of the last
-40 % where only the first 60 % were searched, both in standard deviations. A measured candidate is right if a
-textbook gives it.
+Each pool is a file in FOLDER with the candidates of one quick discovery as `gode_bench.pools` saves them, and
+the information matrix of all numbers that were fitted, for other rules of evidence
+(`gode_bench.evidence_rules`). Errors of simulated candidates are those against the clean truth; of measured
+records they are the misfit, and the error of the forecast of the last 40 % where only the first 60 % were
+searched, both in standard deviations. A measured candidate is right if a textbook gives it.
 """
 
 import argparse
@@ -29,7 +28,6 @@ from gode.discovery import Discovery
 from gode.equation import parse_skeleton
 from gode.equation.system import parse_system
 from gode.fitting.evidence import fitted_polynomials
-from gode.fitting.trajectory import Path as Solved
 from gode.fitting.trajectory import Trajectories
 from gode.search.zero_starts import fitted_target
 from gode.selection import Candidate
@@ -40,9 +38,6 @@ from gode_bench.judge import score_job
 from gode_bench.methods import _arguments as arguments_of
 
 LEADERS = 60  # candidates that are kept
-SAMPLED = 30  # of them, whose solutions are drawn
-DRAWS = 40
-FREEDOM = 4.0  # degrees of freedom of Student's law, from which numbers are drawn
 Errors = Callable[[Candidate], tuple[list[float], bool]]
 
 
@@ -197,13 +192,12 @@ def _values(path: Any, name: str) -> Float:
 
 def pool_of(found: Discovery, errors: Errors) -> dict[str, Any]:
     """Return the pool as it is stored."""
-    rng = np.random.default_rng(0)
     rows = []
     order = sorted(found.candidates, key=lambda c: c.criterion)[:LEADERS]
-    for place, c in enumerate(order):
+    for c in order:
         scored, right = errors(c)
         row = {"candidate": encode(c), "errors": scored, "right": right}
-        rows.append({**row, **_posterior(c, found, rng if place < SAMPLED else None)})
+        rows.append({**row, **_information(c, found)})
     polynomials = fitted_polynomials(found.prepared.whole)
     return {
         "floor": list(found.prepared.floor),
@@ -213,8 +207,8 @@ def pool_of(found: Discovery, errors: Errors) -> dict[str, Any]:
     }
 
 
-def _posterior(c: Candidate, found: Discovery, rng: np.random.Generator | None) -> dict[str, Any]:
-    """Return the fitted numbers, their information matrix, and the errors of solutions drawn about them."""
+def _information(c: Candidate, found: Discovery) -> dict[str, Any]:
+    """Return the fitted numbers and their information matrix."""
     if c.own is not None:
         return {}
     problem = Trajectories(c.equation.skeleton, fitted_target(c, found.prepared), found.settings.shooting)
@@ -231,25 +225,7 @@ def _posterior(c: Candidate, found: Discovery, rng: np.random.Generator | None) 
         "sse": path.sse,
         "scales": list(problem.target.scales),
     }
-    if rng is not None:
-        row["drawn"] = _drawn(c, problem, path, rng)
     return row
-
-
-def _drawn(c: Candidate, problem: Trajectories, path: Solved, rng: np.random.Generator) -> list[list[float]]:
-    """Return for each draw its squared distance from the optimum, in standard errors, and its error."""
-    scale = max(path.sse / max(problem.n_values - len(path.p), 1), 1e-12)
-    scale *= problem.n_values / max(c.independent, 2.0)
-    size = np.maximum(np.abs(path.p), 1e-12)
-    precision = path.normals[0].matrix / scale + np.diag(size**-2.0)
-    weights, axes = np.linalg.eigh(precision * np.outer(size, size))
-    root = size[:, None] * (axes / np.sqrt(np.maximum(weights, 1e-12)))
-    rows = []
-    for _ in range(DRAWS):
-        z = rng.standard_normal(len(size)) / np.sqrt(rng.chisquare(FREEDOM) / FREEDOM)
-        sse = problem.error(path.p + root @ z)
-        rows.append([float(z @ z), float(sse) if np.isfinite(sse) else -1.0])
-    return rows
 
 
 if __name__ == "__main__":

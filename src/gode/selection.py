@@ -1,16 +1,17 @@
 """Which of the fitted equations to name, and which of them the data cannot tell from it.
 
-The criterion is -2 log of the posterior probability of an equation, up to a constant: that of the evidence of
-its residuals (`gode.fitting.evidence`), less 2 log P and 2 log p. P is the prior of the structure, learned
-from laws that people use (`gode.prior`), p the prior density of the constants inside terms, over that of
-usual ones (`gode.fitting.constant_prior`). The equation with the least criterion is named, or the most
-plausible form of it (`gode.discovery.ranking`), or with `hold_out=` the one that foretells best what was held
-back (`gode.discovery.held_back`).
+The criterion is -2 log of the posterior probability of an equation, up to a constant: that of the evidence
+of its residuals (`gode.fitting.evidence`), as far as draws find it (`gode.fitting.posterior_draws`), less
+2 log P and 2 log p. P is the prior of the structure, learned from laws that people use (`gode.prior`), p the
+prior density of the constants inside terms, over that of usual ones (`gode.fitting.constant_prior`). The
+equation with the least criterion is named, or the most plausible form of it (`gode.discovery.ranking`), or
+with `hold_out=` the one that foretells best what was held back (`gode.discovery.held_back`).
 
 The values count as the effective number of independent residuals of the most accurate equation: all of them
-if they are white, fewer where a measurement has systematic errors that no equation follows. A constant that
-each of several runs has for itself is known from the values of one run, and costs log of their number in each
-of them. Many such constants explain much by chance, so that they also cost some standard deviations of that.
+if they are white, fewer where a measurement has systematic errors that no equation follows. Constants that
+each of several runs has for itself come from one population: their mean costs as much as a constant that all
+runs share, and each of them log(1 + spread²/error²). Many such constants explain much by chance, so that they
+also cost some standard deviations of that.
 """
 
 from collections.abc import Sequence
@@ -27,7 +28,7 @@ from gode.fitting.constant_prior import improbability_of_constants
 from gode.fitting.covariance import fit_arma
 from gode.fitting.evidence import Residuals, deviance
 from gode.fitting.invariant_zero import law_keeps_zero
-from gode.fitting.population import Individuals
+from gode.fitting.population import LARGEST, Individuals
 from gode.fitting.shooting import Shot
 from gode.prior import log_prior
 
@@ -67,6 +68,7 @@ class Candidate:
     by_state: tuple[tuple[float, ...], ...] = ()  # `Residuals` of each state, as plain numbers
     unusual: float = 0.0  # -2 log of its prior, over that of a plain law
     own: Individuals | None = None  # constants of each run; the equation then has those of the population
+    missing: float = 0.0  # -2 log of the share of its evidence that solutions about the optimum show
 
     def law_of(self, run: int) -> Law:
         """Return the law with the constants of one run."""
@@ -203,11 +205,13 @@ def weighed(
     Without `m`, as in a search, all values count, the noise is white, and a number costs log m alone, which
     is Schwarz's price: the search follows what is accurate, and the final ranking decides what is worth it.
     """
-    states = c.states if m is not None else [state.white for state in c.states]
-    wide = m is not None and c.own is None  # the constants of each run come from one population
-    m = float(c.n_values) if m is None else m
-    evidence = _evidence(states, m, c.n_free, floor, config, wide=wide)
-    return replace(c, criterion=evidence - _saved(c, m, config) + c.unusual)
+    if m is None:
+        n = float(c.n_values)
+        evidence = deviance([state.white for state in c.states], n, c.n_free, floor, None)
+        return replace(c, criterion=evidence - _saved(c, n, config) + c.unusual)
+    alone = 0 if c.own is None else c.own.values.size - len(c.own.places)  # the mean of all runs is shared
+    evidence = _evidence(c.states, m, c.n_free, floor, config, alone=alone)
+    return replace(c, criterion=evidence + _price_of_runs(c, m, config) + c.unusual + c.missing)
 
 
 def _evidence(
@@ -217,10 +221,38 @@ def _evidence(
     floor: Sequence[float],
     config: SelectionConfig,
     *,
-    wide: bool,
+    alone: int = 0,
 ) -> float:
-    """Return -2 log of the evidence of `m` independent values with `k` fitted numbers."""
-    return deviance(states, m, k, floor, [(x / config.floor) ** 2 for x in floor] if wide else None)
+    """Return -2 log of the evidence of `m` independent values with `k` fitted numbers.
+
+    Args:
+        alone: how many of these are deviations of single runs, which have a prior of their own.
+    """
+    return deviance(states, m, k, floor, [(x / config.floor) ** 2 for x in floor], k - alone)
+
+
+def _price_of_runs(c: Candidate, m: float, config: SelectionConfig) -> float:
+    """Return -2 log of the prior of the constants of single runs, over the precision that the data give them.
+
+    They come from one population of covariance T: with errors of covariance C, constants that are d from the
+    mean cost log(|C + T|/|C|) + d^T (C + T)^-1 d. The mean costs as much as constants that all runs share,
+    the spread log of the number of runs; so runs that do not differ gain nothing by constants of their own.
+    """
+    if c.own is None:
+        return 0.0
+    runs, places = c.own.values.shape
+    scale = np.maximum(np.median(np.abs(c.own.values), axis=0), 1e-100)
+    gaps = np.clip((c.own.values - np.median(c.own.values, axis=0)) / scale, -LARGEST, LARGEST)
+    within = np.clip(np.nan_to_num(c.own.covariances / np.outer(scale, scale)), -LARGEST, LARGEST)
+    within = within + 1e-12 * np.eye(places)
+    weights, axes = np.linalg.eigh(gaps.T @ gaps / runs - np.mean(within, axis=0))
+    both = within + (axes * np.maximum(weights, 0.0)) @ axes.T
+    widths = np.linalg.slogdet(both)[1] - np.linalg.slogdet(within)[1]
+    distances = np.einsum("ri,ri->r", gaps, np.linalg.solve(both, gaps[..., None])[..., 0])
+    chance = config.chance * np.sqrt(2 * c.own.values.size) * m / max(m - c.n_free, 0.5)
+    return float(
+        places * np.log(runs) + np.sum(np.maximum(widths, 0.0) + np.maximum(distances, 0.0)) + chance
+    )
 
 
 def _saved(c: Candidate, m: float, config: SelectionConfig) -> float:
@@ -314,7 +346,7 @@ def _is_supported(best: Candidate, pool: Pool, m: float, config: SelectionConfig
         if polynomial and k >= best.n_free:
             continue  # a constant rate is a line itself
         left = [Residuals(x, state.share) for x, state in zip(squares, best.states, strict=True)]
-        if _evidence(left, m, k, pool.floor, config, wide=True) < plain + least:
+        if _evidence(left, m, k, pool.floor, config) < plain + least:
             return False
     return True
 

@@ -1,5 +1,7 @@
 """Laws of states that were dosed: fits, searches, simulations, records and bad input."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -122,3 +124,20 @@ def test_table_of_doses_is_as_good_as_rows():
 def test_dose_into_a_derivative_of_a_first_order_law_is_refused():
     with pytest.raises((DataError, EquationError), match="a dose goes into c', but the equation of c is of"):
         gode.fit("c' = -ke*c", T, {"c": np.exp(-T)}, doses=[("c'", 0.0, 1.0)])
+
+
+def test_clearance_half_life_and_volume_of_a_linear_law_are_told():
+    t = np.array([0.0, 0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 4.5, 6.0, 8.0, 12.0, 18.0, 24.0])
+    level = 100.0 * 1.2 / 20.0 / (1.2 - 0.1) * (np.exp(-0.1 * t) - np.exp(-1.2 * t))
+    level *= 1 + 0.001 * np.random.default_rng(0).standard_normal(len(t))
+    bounds = {"ka": (0.5, None)}
+    found = gode.fit(ORAL, t, {"c": level}, doses=[("depot", 0.0, 100.0)], initial={"c": 0.0}, bounds=bounds)
+    (remark,) = [sentence for sentence in found.remarks if "clearance" in sentence]
+    values = [float(word) for word in re.findall(r"([0-9.]+) ±", remark)]
+    assert values == pytest.approx([2.0, np.log(2) / 0.1, 20.0], rel=0.02)
+
+
+def test_law_that_is_not_linear_has_no_clearance():
+    t, u, doses = sawtooth()
+    found = gode.fit("u' = -a*u - b*u^2", t, u, doses=doses)
+    assert not any("clearance" in sentence for sentence in found.remarks)

@@ -318,7 +318,8 @@ def _search(
             search.rescue()
     archive, prepared = search.archive, search.prepared
     leaders = [c for c in search.leaders() if c.whole or not prepared.chosen]  # of all runs
-    found = rank(make_pool(leaders, prepared, archive.target, settings), settings.selection)
+    pool = make_pool(leaders, prepared, archive.target, settings, drawn=not interrupted)
+    found = rank(pool, settings.selection)
     if not found.candidates and interrupted and not interrupts.timed_out:
         raise KeyboardInterrupt("before any equation was solved")
     if not found.candidates:
@@ -334,12 +335,18 @@ def _search(
         *remark_on_ranking(candidates[0], by_criterion),
         *remark_on_part(candidates[0], prepared),
         *remark_on_errors(candidates[0], prepared),
-        *([] if interrupted else search.assumed(leaders[0])),
+        *([] if interrupted else search.assumed(_as_searched(candidates[0], leaders))),
         *preferred(candidates, settings),
     ]
     prepared = filled_in(candidates[0], prepared, settings)
     flags = stopped, found.supported, timed_out
     return Discovery(candidates, prepared, settings, archive.n_fitted, *flags, remarks=tuple(remarks))
+
+
+def _as_searched(named: Candidate, leaders: Sequence[Candidate]) -> Candidate:
+    """Return the law that is named as the search weighed it."""
+    key = named.equation.skeleton.key
+    return next((c for c in leaders if c.equation.skeleton.key == key), leaders[0])
 
 
 def _by_paper(

@@ -18,6 +18,7 @@ from gode.data.from_arrays import make_dataset
 from gode.data.smoothing import evenly
 from gode.data.states import shape_of
 from gode.discovery.causes import with_causes
+from gode.discovery.compartments import told_of_doses
 from gode.discovery.framing import (
     called,
     check_enough,
@@ -238,6 +239,7 @@ def _best_fit(dataset: Dataset, skeleton: LawSkeleton, settings: Settings) -> Di
     open_ones = undetermined(best[0], prepared, settings.shooting)
     told += [str(each) for each in open_ones] or _as_good(best[0], reached)
     bars = with_error_bars(best, prepared, settings)
+    told += told_of_doses(bars[0], dataset)
     return with_causes(Discovery(bars, prepared, settings, 1, remarks=tuple(told)))
 
 

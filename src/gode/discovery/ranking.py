@@ -21,6 +21,7 @@ from gode.fitting.constant_prior import improbability_of_factors, views_of
 from gode.fitting.covariance import covariances
 from gode.fitting.evidence import fitted_polynomials
 from gode.fitting.population import population_of
+from gode.fitting.posterior_draws import DRAWS, greatest_loss, missing_evidence
 from gode.fitting.prepare import Prepared
 from gode.fitting.target import Target
 from gode.search.settings import Settings
@@ -37,10 +38,20 @@ WHOLE_RUN = 0.95
 
 
 def make_pool(
-    candidates: Sequence[Candidate], prepared: Prepared, target: Target, settings: Settings
+    candidates: Sequence[Candidate],
+    prepared: Prepared,
+    target: Target,
+    settings: Settings,
+    *,
+    drawn: bool = True,
 ) -> Pool:
-    """Return the pool of candidates that were fitted to `target`, with polynomials and noise to beat."""
-    solvable = _from_first_solvable(candidates, prepared, settings)
+    """Return the pool of candidates that were fitted to `target`, with polynomials and noise to beat.
+
+    Args:
+        drawn: whether there is time to look at solutions about the optimum of the best.
+    """
+    solvable: Sequence[Candidate] = _from_first_solvable(candidates, prepared, settings)
+    solvable = _with_draws(solvable, prepared, settings) if drawn else solvable
     pool = Pool(solvable, prepared.floor, fitted_polynomials(target))
     order = rank(pool, settings.selection).candidates
     series = lowest_series(order[0], prepared, target.dataset) if order else []
@@ -62,6 +73,35 @@ def _from_first_solvable(
         if all(simulate(candidate, prepared, s, guided=guided).failure is None for s in scenarios):
             return order[i:]
     return order
+
+
+def _with_draws(
+    candidates: Sequence[Candidate], prepared: Prepared, settings: Settings
+) -> Sequence[Candidate]:
+    """Return the candidates, those that may be named with the evidence that draws do not find.
+
+    They are those that lie within twice what draws may cost, and no more than half the number of draws, for
+    solutions of long records take time. Laws with constants of each run are taken at their word, and so are
+    all that compete with them.
+    """
+    if len(candidates) < 2 or any(c.own is not None for c in candidates):
+        return candidates
+    order = rank(Pool(candidates, prepared.floor), settings.selection).candidates
+    drawn = {}
+    for c in order[: DRAWS // 2]:
+        if c.criterion > order[0].criterion + 2 * greatest_loss():
+            break
+        rng = np.random.default_rng(settings.seed)  # the same draws for laws of as many numbers
+        missing = missing_evidence(
+            c.equation,
+            c.initial,
+            fitted_target(c, prepared),
+            c.independent,
+            config=settings.shooting,
+            rng=rng,
+        )
+        drawn[c.equation.skeleton.key] = missing
+    return [replace(c, missing=drawn.get(c.equation.skeleton.key, 0.0)) for c in candidates]
 
 
 def _is_solved_for_highest(candidate: Candidate) -> bool:

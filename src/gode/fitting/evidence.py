@@ -62,21 +62,28 @@ def residuals_of(series: Sequence[Float], n_values: int) -> Residuals:
 
 
 def deviance(
-    states: Sequence[Residuals], m: float, k: int, floor: Sequence[float], signals: Sequence[float] | None
+    states: Sequence[Residuals],
+    m: float,
+    k: int,
+    floor: Sequence[float],
+    signals: Sequence[float] | None,
+    priced: int | None = None,
 ) -> float:
     """Return -2 log of the evidence of `m` independent values of all states with `k` fitted numbers.
 
     Args:
         floor: residual of each state that is rounding.
         signals: variance of each state; None if the prior of a number holds as much as one value does.
+        priced: how many of the numbers have this prior, by default all.
     """
+    priced = k if priced is None else priced
     phi = CORRELATIONS if all(state.series for state in states if state.share) else CORRELATIONS[:1]
     total = np.zeros(len(phi))
     for i, (state, least) in enumerate(zip(states, floor, strict=True)):
         variance = state.innovations(phi) * m / max(m - k, 0.5) + least**2
         total += state.share * m * (np.log(variance) - state.series * np.log1p(-(phi**2)))
         wide = 1.0 if signals is None else np.maximum(signals[i] * (1 - phi) ** 2 / variance, 1.0)
-        total += state.share * k * np.log(max(m, 2.0) * wide)
+        total += state.share * priced * np.log(max(m, 2.0) * wide)
     weights = PRIOR[: len(phi)] / PRIOR[: len(phi)].sum()
     return float(-2 * np.logaddexp.reduce(np.log(weights) - 0.5 * total))
 

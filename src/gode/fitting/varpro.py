@@ -16,8 +16,6 @@ from gode.equation.tape import ADDEND, EXPONENT, FREQUENCY, KINK
 FACTOR_STARTS = np.array([1.0, -1.0, 3.0, -3.0, 0.3, -0.3, 8.0, 2.0, 20.0, -8.0, 5.0, 12.0])
 ADDEND_STARTS = np.array([1.0, -0.5, 0.3, 3.0, -2.0, 0.1, 10.0, 0.6, -0.1, 1.5, -5.0, 30.0])
 EXPONENT_STARTS = np.array([1.5, 0.5, -1.0, 2.5, 0.8, 3.5, -0.5, 1.2, -2.0, 0.2, 4.5, -0.2])
-# Where a kink may lie in the range of what bends there.
-KINK_STARTS = np.array([0.5, 0.3, 0.7, 0.15, 0.85, 0.4, 0.6, 0.05, 0.95, 0.2, 0.8, 0.1])
 STRIDES = np.array([1, 5, 7, 11, 3, 4, 8, 9])  # a different walk through the starts for each constant
 
 
@@ -73,7 +71,8 @@ def starting_values(tape, scale_tape, role, x, n_starts):
             elif role[i] == EXPONENT:
                 thetas[s, i] = EXPONENT_STARTS[pick]
             elif role[i] == KINK and high > low:
-                thetas[s, i] = -low - KINK_STARTS[pick] * (high - low)
+                share = (7 * pick % 12 + 0.5) / 12  # in the range of what bends there
+                thetas[s, i] = -low - share * (high - low)
             elif role[i] == ADDEND or role[i] == KINK:
                 thetas[s, i] = ADDEND_STARTS[pick] * size
             else:
