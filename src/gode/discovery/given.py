@@ -31,6 +31,7 @@ from gode.discovery.framing import (
 from gode.discovery.hidden import filled_in
 from gode.discovery.identifiability import undetermined
 from gode.discovery.inputs import with_held_input
+from gode.discovery.prediction import remark_on_forecast
 from gode.discovery.ranking import remark_on_errors, remark_on_part, with_error_bars
 from gode.discovery.result import Discovery
 from gode.equation import (
@@ -256,6 +257,7 @@ def _best_fit(dataset: Dataset, skeleton: LawSkeleton, settings: Settings) -> Di
     told += [str(each) for each in open_ones] or _as_good(best[0], reached)
     bars = with_error_bars(best, prepared, settings)
     told += told_of_doses(bars[0], dataset)
+    told += remark_on_forecast(bars[0], prepared, settings.shooting)
     return with_causes(Discovery(bars, prepared, settings, 1, remarks=tuple(told)))
 
 
