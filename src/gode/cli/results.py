@@ -218,6 +218,7 @@ def _json_values(found: Discovery, notes: Sequence[str], files: Sequence[Path]) 
         "interrupted": found.interrupted,
         "timed_out": found.timed_out,
         "remarks": list(found.remarks),
+        "predictable": _finite(found.predictable),
         "supported": found.supported,
         "noise_kinds": found.noise_kinds,
         "data": [*notes, *_data_words(found)],

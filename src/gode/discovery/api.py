@@ -30,6 +30,7 @@ from gode.discovery.inputs import with_held_input
 from gode.discovery.notebook import shown_in_notebook
 from gode.discovery.options import Options, chosen_options
 from gode.discovery.populations import expecting, preferred
+from gode.discovery.prediction import remark_on_forecast
 from gode.discovery.ranking import (
     make_pool,
     plainest_first,
@@ -335,6 +336,7 @@ def _search(
         *remark_on_ranking(candidates[0], by_criterion),
         *remark_on_part(candidates[0], prepared),
         *remark_on_errors(candidates[0], prepared),
+        *remark_on_forecast(candidates[0], prepared, settings.shooting),
         *([] if interrupted else search.assumed(_as_searched(candidates[0], leaders))),
         *preferred(candidates, settings),
     ]

@@ -15,7 +15,7 @@ from scipy.special import ndtr
 
 from gode.arrays import Bool, Float
 from gode.data import Run
-from gode.data.dataset import Input
+from gode.data.dataset import Input, unit_of
 from gode.data.states import as_numbers, table_of
 from gode.discovery.simulate import Forces, Scenario, Start, make_start, simulate
 from gode.equation.system import make_law
@@ -110,6 +110,67 @@ def predict(
     rows = [u, du, error, spread, np.minimum(lower, u), np.maximum(upper, u)]
     u, du, error, spread, lower, upper = rows if len(u) > 1 else [row[0] for row in rows]
     return Prediction(best.t, u, du, error, spread, lower, upper, level, best.failure, best.states)
+
+
+def forecast_horizon(named: Candidate, prepared: Prepared, config: ShootConfig) -> float | None:
+    """Return for how long the records can be forecast beyond their ends; inf if as long as they are.
+
+    A forecast ends where the error that comes from constants and initial values, carried along the solution
+    to first order, is half the standard deviation of a state, or where the solution ends. Of several runs it
+    is the shortest. None where inputs are known along the records only, where states were never measured, or
+    where runs have constants of their own.
+    """
+    dataset = prepared.dataset
+    known = all(callable(x) or isinstance(x, str) for run in dataset.runs for x in run.inputs.values())
+    if dataset.hidden or named.own is not None or not known:
+        return None
+    problem = Trajectories(named.equation.skeleton, fitted_target(named, prepared), config)
+    table = np.tile(np.array(named.equation.constants), (len(named.initial), 1))
+    fitted = problem.solve(problem.parameters.joined(table, named.initial))
+    if fitted is None:
+        return None
+    noise = fitted.sse / max(named.n_values - named.n_free, 1) * named.n_values / max(named.independent, 1.0)
+    design = problem.jacobian(fitted).T / np.sqrt(max(noise, 1e-300))
+    root = np.asarray(np.linalg.qr(design, mode="r"))
+    return min(_horizon(named, prepared, problem, root, i) for i in range(len(dataset.runs)))
+
+
+def _horizon(named: Candidate, prepared: Prepared, problem: Trajectories, root: Float, i: int) -> float:
+    """Return for how long one run can be forecast.
+
+    With R^T R the normal matrix of the fit, the variance of a value with slopes s is |R^-T s|^2. The inverse
+    of the matrix itself is lost in rounding where errors grow by many powers of ten along the record.
+    """
+    run, k = prepared.whole.dataset.runs[i], problem.parameters.n_constants
+    beyond = np.unique(run.t - run.t[0])[1:]
+    path = simulate(named, prepared, Scenario(run.t[-1] + beyond, run=i), sensitivities=True)
+    rows = np.append(np.arange(k), k + np.flatnonzero(problem.parameters.free[i]))
+    units = np.maximum(np.linalg.norm(root, axis=0), 1e-300)
+    horizon = np.inf
+    for s, guide in enumerate(prepared.whole.guides[i][::3]):
+        slopes = np.zeros((len(root), len(beyond)))
+        slopes[problem.parameters.places[i]] = path.sensitivities[rows, 3 * s]
+        with np.errstate(all="ignore"):
+            carried = np.nan_to_num(slopes) / units[:, None]
+            error = np.linalg.norm(np.linalg.lstsq((root / units).T, carried, rcond=None)[0], axis=0)
+        size = np.nanstd(np.append(guide, path.values[3 * s]))
+        lost = ~(error <= size / 2) | ~np.isfinite(slopes).all(axis=0)  # also where the solution has ended
+        horizon = min(horizon, float(np.min(beyond[lost], initial=np.inf)))
+    return horizon
+
+
+def remark_on_forecast(named: Candidate, prepared: Prepared, config: ShootConfig) -> list[str]:
+    """Return a sentence on how long the records can be forecast, where that is not for long."""
+    of_all = named.whole or prepared.target is prepared.whole
+    if not of_all or named.rms > config.far:
+        return []
+    horizon = forecast_horizon(named, prepared, config)
+    if horizon is None or not np.isfinite(horizon):
+        return []
+    unit = unit_of(prepared.dataset, "t")
+    span = f"{horizon:.2g} {unit}" if unit else f"{horizon:.2g} units of time"
+    where = "the record" if len(prepared.dataset.runs) == 1 else "each run"
+    return [f"predictable for about {span} beyond the end of {where}: errors are then half the signal"]
 
 
 def slow_part(named: Candidate, prepared: Prepared) -> Float:
@@ -238,6 +299,11 @@ def predict_new(
         DataError: if the times or the points are not usable.
     """
     check_level(level)
+    if prepared.dataset.is_dosed:
+        raise DataError(
+            "a new individual is not predicted where runs have doses; use predict(..., run=, doses=) with a "
+            "run that is like it"
+        )
     times = _times(t, "t")
     orders = candidate.equation.skeleton.orders
     start = None if initial is None else np.asarray(make_start(initial, prepared.dataset.states, orders))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations  # help() then shows types by their names
 
+import sys
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -34,7 +35,7 @@ from gode.discovery.held_back import forecast_of
 from gode.discovery.identifiability import profile, with_intervals
 from gode.discovery.invariants import potential_text
 from gode.discovery.natural_forms import natural_constants
-from gode.discovery.prediction import Prediction, predict, predict_new, with_weights
+from gode.discovery.prediction import Prediction, forecast_horizon, predict, predict_new, with_weights
 from gode.discovery.quality import Assessment, Quality, assess, misfit_of, quality_of
 from gode.discovery.simulate import Forces, Scenario, Start, make_scenario, simulate
 from gode.equation import Law
@@ -228,6 +229,11 @@ class Discovery:
     def equation(self) -> Finding:
         """The equation that is named: by the criterion, in its likeliest form, or by what was held back."""
         return Finding(self.candidates[0], units=column_units(self.prepared.dataset))
+
+    @cached_property
+    def predictable(self) -> float | None:
+        """For how long records can be forecast beyond their ends; inf if as long as they are."""
+        return forecast_horizon(self.candidates[0], self.prepared, self.settings.shooting)
 
     @cached_property
     def intervals(self) -> list[Constant]:
@@ -572,3 +578,11 @@ class Discovery:
         from gode.report.page import notebook_summary
 
         return notebook_summary(self)
+
+    def _repr_mimebundle_(self, **asked: object) -> dict[str, object]:
+        """Return the page as a widget in a notebook that has them; the other forms stand beside it."""
+        from gode.report.widget import has_widgets, widget_view
+
+        if "ipykernel" not in sys.modules or not has_widgets():
+            return {}
+        return widget_view(self)
