@@ -77,6 +77,13 @@ def test_runs_with_inputs_of_their_own_get_a_sentence(tmp_path):
     assert read(found, tmp_path, run=1).model is not None
 
 
+def test_doses_get_a_sentence(tmp_path):
+    u = 3 * np.exp(-0.3 * (T - T[0]))
+    found = fit("u' = C*u", T, u, doses=[("u", T[0], 3.0)], initial=[0.0])
+    with pytest.raises(EquationError, match="doses are not written"):
+        found.save_petab(tmp_path)
+
+
 def test_the_command_line_needs_a_folder(wells, tmp_path):
     wells.save(tmp_path / "record.json")
     command = ["export", tmp_path, "--to", "petab"]

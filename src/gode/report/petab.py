@@ -77,6 +77,10 @@ def petab_files(discovery: Discovery, run: int | str | None = None) -> dict[str,
     """
     dataset = discovery.prepared.dataset
     runs = list(range(len(dataset.runs))) if run is None else [dataset.number_of(run)]
+    if any(dataset.runs[i].doses for i in runs):
+        raise EquationError(
+            "doses are not written to a PEtab problem, whose data would not be those of its model"
+        )
     originals = [make_program(discovery, i) for i in runs]
     programs = [_from_zero(program) for program in originals]
     _check_alike(originals, programs)
@@ -206,7 +210,7 @@ def _observables(discovery: Discovery, program: Program) -> list[Observable]:
         tree = highest.get(channel, var(channel) if channel in program.names else None)
         if tree is None:
             raise EquationError(
-                f"{channel} was measured, which a law of this order does not give as a formula; "
+                f"{channel} was measured, which the exported model does not give as a formula; "
                 "leave it out of the data"
             )
         column = "observable_" + channel.replace("'", "_rate")
