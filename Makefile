@@ -4,6 +4,7 @@
 #   make test-slow    the tests that take more than two seconds each
 #   make test-torch   types and tests of what needs torch, which is installed
 #   make test-wheel   build a wheel, run the demo from it (PYTHONS="/path/to/python3.13 ..." to choose)
+#   make results      repeat every table of results (QUICK=1: a small part of each; DATA=DIR: measured records)
 #   make docs         build the pages into docs/_build/html
 PYTHON ?= python3
 PYTHONS ?=
@@ -16,7 +17,10 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no
   --upgrade --upgrade-strategy eager
 PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest
 
-.PHONY: demo docs test test-slow test-torch test-wheel lint format coverage clean clean-cache
+QUICK ?=
+DATA ?=
+
+.PHONY: demo docs results test test-slow test-torch test-wheel lint format coverage clean clean-cache
 
 demo: $(VENV)/.installed
 	@$(BIN)/gode demo
@@ -37,6 +41,9 @@ test-torch: $(VENV)/.installed-torch
 	@echo "Checking types, running the tests that need torch ..."
 	@$(BIN)/mypy $$(grep -rlE --include='*.py' '^(import|from) torch' src)
 	@$(PYTEST) -m torch -n 2 $$(grep -rlE --include='test_*.py' 'mark\.torch' tests)
+
+results: $(VENV)/.installed-dev
+	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m gode_bench.results $(if $(QUICK),--quick) $(if $(DATA),--data $(DATA))
 
 test-wheel:
 	@$(PYTHON) scripts/try_wheel.py $(PYTHONS)

@@ -90,6 +90,10 @@ DOORS = {
     ),
     "scipy.io": ("tables/binary.py",),
     "openpyxl": ("tables/binary.py",),  # the extra `files`
+    "libsbml": ("tables/sbml.py",),  # the extra `petab`
+    "yaml": ("tables/petab.py",),
+    "anywidget": ("report/widget.py",),  # the extra `notebook`
+    "traitlets": ("report/widget.py",),
     "h5py": ("tables/binary.py",),
     "pyarrow": ("tables/binary.py",),
     "control": ("report/linear.py",),  # python-control, where it is installed
@@ -126,8 +130,8 @@ MANY_PARAMETERS = {
 }  # fmt: skip
 # Libraries that take long to load, or need not be installed: functions may import them when they are called.
 SLOW = {
-    "control", "distributed", "fcntl", "h5py", "openpyxl", "pandas", "pyarrow", "scipy.interpolate",
-    "scipy.io", "scipy.signal", "scipy.stats", "sklearn",
+    "anywidget", "control", "distributed", "fcntl", "h5py", "libsbml", "openpyxl", "pandas", "pyarrow",
+    "scipy.interpolate", "scipy.io", "scipy.signal", "scipy.stats", "sklearn", "traitlets", "yaml",
 }  # fmt: skip
 # Files that must load without NumPy, as help and completion of the command line do, and the process that
 # the studio starts: their functions import what they need when they are called.

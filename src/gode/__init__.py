@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from gode.discovery import Discovery, discover, fit
+    from gode.discovery import Discovery, discover, fit, fit_petab
     from gode.equation import Equation, Skeleton, parse_equation, parse_skeleton
     from gode.errors import GodeError
     from gode.estimator import ODERegressor
@@ -34,6 +34,7 @@ __all__ = [
     "discover_many",
     "draw_library",
     "fit",
+    "fit_petab",
     "load",
     "load_grammar",
     "load_model",
@@ -55,6 +56,7 @@ _HOMES = {
     "discover_many": "gode.fleet.many",
     "draw_library": "gode.library",
     "fit": "gode.discovery",
+    "fit_petab": "gode.discovery",
     "load": "gode.report",
     "load_grammar": "gode.grammar",
     "load_model": "gode.model",

@@ -59,6 +59,11 @@ def test_dose_can_be_another_in_a_simulation(subjects):
     assert np.allclose(double, 2 * usual, atol=1e-9)
 
 
+def test_new_individual_of_a_dosed_population_is_refused(subjects):
+    with pytest.raises(DataError, match="a new individual is not predicted where runs have doses"):
+        subjects.predict_new(T)
+
+
 def test_dose_before_the_first_reading_begins_the_record():
     t = T[1:]
     found = gode.fit("c' = -ke*c", t, {"c": 9.0 * np.exp(-0.3 * t)}, doses=[("c", 0.0, 9.0)], initial=[0.0])

@@ -119,6 +119,15 @@ def test_hidden_states_enter_with_the_factor_one(outbreak):
     assert any(term.constant is None and term.body.value != parts[0].highest for term in parts[0].terms)
 
 
+@pytest.mark.slow
+def test_no_hidden_state_is_taken_where_none_acts():
+    t = np.linspace(0.0, 1.0, 30)
+    growth = noisy(10 / (1 + 9 * np.exp(-6 * t)), 0)
+    found = gode.discover(t, growth, hidden="auto", effort="quick")
+    assert not found.prepared.dataset.hidden
+    assert "hidden states were compared: none is best" in found.remarks[-1]
+
+
 def test_known_start_of_a_hidden_state_is_kept():
     t = np.linspace(0.0, 8.0, 25)
     fading = noisy(np.exp(-0.5 * t) * (1 + t), 2, 0.01)

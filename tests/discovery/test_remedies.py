@@ -41,7 +41,9 @@ def test_a_delay_is_told_to_half_a_sample_with_what_to_do(delay):
     assert found is not None, cause
     assert abs(float(found[1]) - delay) <= STEP / 2
     assert float(found[2]) == pytest.approx(STEP / 2, rel=0.1)
-    assert f"down by {round(float(found[1]) / STEP)} row" in cause
+    shift = re.search(r"--edit 'shift F by ([\d.]+)'", cause)
+    assert shift is not None, cause
+    assert float(shift[1]) == pytest.approx(float(found[1]), abs=0.01)
 
 
 @pytest.mark.slow

@@ -14,13 +14,14 @@ from gode.cli.options import DISCOVER, FIT, table_options
 from gode.cli.request import asked_search, named_by_equations, parted
 from gode.tables.columns import is_equation
 from gode.tables.dataset import check_initial, read_dataset
+from gode.tables.petab import is_problem
+from gode.tables.runs import Readings
 
 if TYPE_CHECKING:
     from gode.data import Dataset
     from gode.discovery import Discovery
     from gode.discovery.options import Options
     from gode.search.checkpoint import Checkpoint
-    from gode.tables.runs import Readings
 
 CHECKPOINT = "checkpoint.jsonl"
 NOT_DECISIVE = ("max_seconds",)  # options that may change without making the fits of a checkpoint wrong
@@ -76,7 +77,7 @@ def discover_command(
 
 @main.command("fit")
 @click.argument("equation", metavar="EQUATION...")
-@click.argument("files", nargs=-1, required=True, type=click.Path(), metavar="FILE...")
+@click.argument("files", nargs=-1, type=click.Path(), metavar="FILE...")
 @table_options(FIT)
 @result_options
 def fit_command(
@@ -87,7 +88,7 @@ def fit_command(
     Each C is a constant of its own, any other name one that is the same wherever it stands; numbers stay as
     they are. Several states have an equation each, separated
     by semicolons or given one after the other; their columns are called as the states are, or are named in
-    this order by --states. See gode discover for the data.
+    this order by --states. See gode discover for the data. A PEtab problem (FILE.yaml) holds both.
 
     \b
     Examples:
@@ -95,8 +96,14 @@ def fit_command(
       gode fit "u' = r*u*(1 - u/K)" data.csv --fix K=500 --bounds r=0:
       gode fit "C*u'' + C*u' + C*u = F" shaker.csv --force f --out result
       gode fit "x' = C*x - C*x*y; y' = C*x*y - C*y" fur.csv --states hare,lynx
+      gode fit problem.yaml
     """
+    if is_problem(equation):
+        _fit_problem(equation, files, out, as_json=as_json, quiet=quiet)
+        return
     texts, files = split_equations(equation, files)
+    if not files:
+        raise click.UsageError("Missing argument 'FILE...'.")
     data, choices = parted(given)
     texts += [f"{name} = {formula}" for name, formula in choices["observe"].items()]
     dataset, readings = read_dataset(files, named_by_equations(data, texts))
@@ -110,6 +117,19 @@ def fit_command(
     begin = time.perf_counter()
     found = fit_in(dataset, law, known, individual=individuals_asked(choices["individual"], dataset))
     _finish(found, readings, out, seconds=time.perf_counter() - begin, as_json=as_json, quiet=quiet)
+    _exit(found)
+
+
+def _fit_problem(path: str, files: tuple[str, ...], out: Path | None, *, as_json: bool, quiet: bool) -> None:
+    """Fit a PEtab problem, which names its data, constants and bounds itself."""
+    if files:
+        raise click.UsageError(f"{path} names its own data; leave out {files[0]}")
+    from gode.discovery.given import fit_petab
+
+    begin = time.perf_counter()
+    found = fit_petab(path)
+    nothing = Readings((), (), {}, (), {})
+    _finish(found, nothing, out, seconds=time.perf_counter() - begin, as_json=as_json, quiet=quiet)
     _exit(found)
 
 

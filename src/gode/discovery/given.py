@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
+from os import PathLike
 from typing import Unpack
 
 import numpy as np
@@ -58,6 +59,7 @@ from gode.search.settings import Settings
 from gode.search.simplify import with_common
 from gode.search.workers import Start, Workers, one_thread
 from gode.selection import Candidate, Pool, rank
+from gode.tables.petab import read_problem
 
 FITS = (  # starts of fit(): each of a dozen, and the best of many more
     *(ConstantsConfig(max_constants=60, n_skipped=i, n_refined=1) for i in range(12)),
@@ -112,6 +114,20 @@ def fit(equation: Texts, t: Series, u: Signals | None = None, **options: Unpack[
     )
     dataset = replace(dataset, keep_outliers=given["keep_outliers"], noise=given["noise"])
     return fit_known(dataset, known, individual=individuals_asked(given["individual"], dataset))
+
+
+def fit_petab(path: str | PathLike[str]) -> Discovery:
+    """Fit the parameters of a PEtab problem (version 1, a model in SBML), whose file of YAML is named.
+
+    Conditions are runs, observables formulas of what was measured; numbers as noise are the errors of the
+    readings. Needs the extra: pip install 'gode-engine[petab]'.
+
+    Raises:
+        FileError: if a file is missing, or holds what a fit has no place for.
+    """
+    problem = read_problem(path)
+    found = fit(problem.equations, problem.t, problem.values, **problem.options)
+    return replace(found, remarks=(*problem.remarks, *found.remarks))
 
 
 def _written(equation: Texts, values: object) -> tuple[str, ...] | None:

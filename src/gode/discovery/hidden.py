@@ -92,7 +92,7 @@ def better_number(search: Callable[[int], Discovery]) -> Discovery:
     told = f"laws with {_listed(found)} hidden states were compared"
     if others:
         gap = min(others) - scores[best]
-        told += f": {best or 'none'} explains the data better, by {gap:.3g} units of the criterion"
+        told += f": {best or 'none'} is best, by {gap:.3g} units of the criterion"
     return replace(
         found[best],
         n_fitted=sum(one.n_fitted for one in found.values()),
@@ -116,7 +116,10 @@ def _asks_for_more(found: Mapping[int, Discovery]) -> bool:
 
 
 def _criteria(found: Mapping[int, Discovery]) -> dict[int, float]:
-    """Return the criterion of the best law of each number of hidden states, all in the same units."""
+    """Return the criterion of the best law of each number of hidden states, all in the same units.
+
+    Nobody has seen a hidden state: each must gain as much as a law gains over a random walk to be supported.
+    """
     firsts = {number: one.candidates[0] for number, one in found.items()}
     m = independent_values([*firsts.values()])
     reference = next(iter(found.values())).prepared.noise
@@ -126,7 +129,10 @@ def _criteria(found: Mapping[int, Discovery]) -> dict[int, float]:
         noise = prepared.noise[: len(reference)]
         both = np.isfinite(noise) & np.isfinite(reference)
         units = float(np.mean(2 * np.log(noise[both] / reference[both]))) if both.any() else 0.0
-        scores[number] = weighed(best, prepared.floor, one.settings.selection, m).criterion + m * units
+        config = one.settings.selection
+        scores[number] = (
+            weighed(best, prepared.floor, config, m).criterion + m * units + number * config.support
+        )
     return scores
 
 

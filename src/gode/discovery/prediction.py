@@ -299,6 +299,11 @@ def predict_new(
         DataError: if the times or the points are not usable.
     """
     check_level(level)
+    if prepared.dataset.is_dosed:
+        raise DataError(
+            "a new individual is not predicted where runs have doses; use predict(..., run=, doses=) with a "
+            "run that is like it"
+        )
     times = _times(t, "t")
     orders = candidate.equation.skeleton.orders
     start = None if initial is None else np.asarray(make_start(initial, prepared.dataset.states, orders))

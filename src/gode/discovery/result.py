@@ -2,6 +2,7 @@
 
 from __future__ import annotations  # help() then shows types by their names
 
+import sys
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -577,3 +578,11 @@ class Discovery:
         from gode.report.page import notebook_summary
 
         return notebook_summary(self)
+
+    def _repr_mimebundle_(self, **asked: object) -> dict[str, object]:
+        """Return the page as a widget in a notebook that has them; the other forms stand beside it."""
+        from gode.report.widget import has_widgets, widget_view
+
+        if "ipykernel" not in sys.modules or not has_widgets():
+            return {}
+        return widget_view(self)

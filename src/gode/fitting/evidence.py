@@ -53,11 +53,12 @@ class Residuals(NamedTuple):
 def residuals_of(series: Sequence[Float], n_values: int) -> Residuals:
     """Return the sums over the residuals of one state, which lie in several series, of so many values."""
     parts = [part for part in series if len(part)]
-    n = max(sum(map(len, parts)), 1)
+    n_own = sum(map(len, parts))
+    n = max(n_own, 1)  # of a hidden state there are none
     square = sum(float(part @ part) for part in parts)
     product = sum(float(part[1:] @ part[:-1]) for part in parts)
     ends = sum(float(part[0] ** 2 + part[-1] ** 2) for part in parts)
-    return Residuals(square / n, n / n_values, product / n, ends / n, len(parts) / n)
+    return Residuals(square / n, n_own / n_values, product / n, ends / n, len(parts) / n)
 
 
 def deviance(
@@ -76,7 +77,7 @@ def deviance(
         priced: how many of the numbers have this prior, by default all.
     """
     priced = k if priced is None else priced
-    phi = CORRELATIONS if all(state.series for state in states) else CORRELATIONS[:1]
+    phi = CORRELATIONS if all(state.series for state in states if state.share) else CORRELATIONS[:1]
     total = np.zeros(len(phi))
     for i, (state, least) in enumerate(zip(states, floor, strict=True)):
         variance = state.innovations(phi) * m / max(m - k, 0.5) + least**2

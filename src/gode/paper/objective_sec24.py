@@ -121,7 +121,14 @@ class PaperObjective:
         out = []
         for data, smooth in zip(self.runs, self.smooths, strict=True):
             guide = smooth.values[self.order]
-            system = set_up(equation.skeleton, data.t, inputs=dict(data.signals), guide=guide, config=config)
+            system = set_up(
+                equation.skeleton,
+                data.t,
+                inputs=dict(data.signals),
+                doses=data.doses,
+                guide=guide,
+                config=config,
+            )
             known = data.initial[: self.order]
             start: Float = np.where(np.isfinite(known), known, smooth.values[: self.order, 0])
             out.append(run_system(system, constants, start))

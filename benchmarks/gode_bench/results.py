@@ -1,0 +1,357 @@
+"""All tables of the README and of the results page, made anew.
+
+    make results [QUICK=1] [DATA=folder of measured records]
+    python -m gode_bench.results [--quick] [--data DIR] [--only NAME ...] [--out out/results] [--pages]
+
+Each study is a command of its own, run in a process of its own. What is finished is kept in the folder of
+--out and not run again, so that an interrupted call goes on; a study whose command ends with an error is told
+and left out. In the end benchmarks/results/tables.json holds what was found, and README.md and
+docs/results.md are written from it; --pages writes them without running anything. With --quick each study is
+a small part of itself, and its table says so.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+
+from gode import __version__
+from gode_bench.methods import title_of
+from gode_bench.records import read_records
+from gode_bench.report import main_table
+from gode_bench.tables import TextTable, methods_of, settings, summarise
+
+ROOT = Path(__file__).parents[2]
+TABLES = ROOT / "benchmarks" / "results" / "tables.json"
+PAGE = ROOT / "docs" / "results.md"
+README = ROOT / "README.md"
+BEGIN, END = "<!-- table of results: written by make results -->", "<!-- end of the table of results -->"
+KEPT = 60  # lines of what a study prints
+BENCH = "from gode.cli import main; main(prog_name='gode')"
+
+Body = Callable[[Path, str], str]
+
+
+@dataclass(frozen=True)
+class Study:
+    """A command, its small form, and how its table is made of its folder and of what it printed."""
+
+    name: str
+    title: str
+    words: tuple[str, ...]  # DIR is the folder of the study, DATA that of measured records
+    quick: tuple[str, ...]
+    body: Body
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a study found, as it stands on the page."""
+
+    title: str
+    command: str
+    date: str
+    versions: str
+    quick: bool
+    seconds: float
+    body: str
+
+
+def printed(folder: Path, output: str) -> str:
+    """Return what a study printed, without its progress."""
+    lines = [line.rstrip() for line in output.splitlines() if " left:" not in line]
+    return "\n".join(["```text", *lines[-KEPT:], "```"])
+
+
+def tables(folder: Path, output: str) -> str:
+    """Return the tables of a folder of runs, one for each setting."""
+    parts = []
+    for setting, own in settings(read_records(folder)).items():
+        table = main_table(setting, own)
+        parts += [f"**{table.title}**", "", *table.lines(), "", table.note, ""]
+    return "\n".join(parts).strip()
+
+
+def page_of(folder: Path, output: str) -> str:
+    """Return the Markdown that a study wrote into its folder, its headings one level lower."""
+    text = (folder / "tables.md").read_text(encoding="utf-8")
+    return "\n".join(f"#{line}" if line.startswith("#") else line for line in text.splitlines()).strip()
+
+
+def _bench(*words: str) -> tuple[str, ...]:
+    return ("bench", *words)
+
+
+SUITES = ("all", "--methods", "gode", "floor", "pysindy", "pyoperon", "--out", "DIR")
+STUDIES = (
+    Study(
+        "suites",
+        "The paper's 43 problems, 5 % noise",
+        _bench(*SUITES, "--seeds", "40", "41", "42"),
+        _bench(
+            *SUITES,
+            "--seeds",
+            "40",
+            "--problems",
+            "ID1",
+            "ID6",
+            "ID11",
+            "ID16",
+            "ID21",
+            "ID26",
+            "NLODE1",
+            "NLODE4",
+            "Pendulum",
+            "Duffing",
+        ),
+        tables,
+    ),
+    Study(
+        "odebench",
+        "ODEBench, 5 % noise",
+        _bench("odebench", "--methods", "gode", "pysindy", "--seeds", "21", "--out", "DIR"),
+        _bench(
+            "odebench",
+            "--methods",
+            "gode",
+            "pysindy",
+            "--seeds",
+            "21",
+            "--problems",
+            "1,9,17,24-32",
+            "--out",
+            "DIR",
+        ),
+        tables,
+    ),
+    Study(
+        "calibration",
+        "Probabilities: of the laws that are named with 90 %, how many are right",
+        ("calibration", "--laws", "150", "--seed", "7000", "--out", "DIR/laws.jsonl"),
+        ("calibration", "--laws", "20", "--seed", "7000", "--out", "DIR/laws.jsonl"),
+        printed,
+    ),
+    Study(
+        "coverage",
+        "Error bars: how often 95 % intervals hold the truth",
+        ("error_bars", "--runs", "24", "--out", "DIR/runs.jsonl"),
+        ("error_bars", "--runs", "4", "--out", "DIR/runs.jsonl"),
+        printed,
+    ),
+    Study(
+        "noise",
+        "False discoveries: series of noise alone",
+        ("false_discoveries", "--series", "100", "--out", "DIR/series.jsonl"),
+        ("false_discoveries", "--series", "12", "--out", "DIR/series.jsonl"),
+        printed,
+    ),
+    Study(
+        "measured",
+        "Measured records: which law is named, and how well it forecasts",
+        ("measured",),
+        ("measured", "yeast_growth", "falling_ball", "coffee_black", "foam_erdinger", "chick"),
+        printed,
+    ),
+    Study(
+        "nonlinear",
+        "Records of nonlinearbenchmark.org",
+        _bench("nonlinear", "--data", "DATA", "--out", "DIR/tables.md"),
+        _bench("nonlinear", "emps", "--effort", "quick", "--data", "DATA", "--out", "DIR/tables.md"),
+        page_of,
+    ),
+    Study(
+        "fleets",
+        "Many records: cost of one, start of a worker",
+        ("fleet", "cost", "--out", "DIR"),
+        ("fleet", "cost", "--records", "100", "--out", "DIR"),
+        printed,
+    ),
+    Study(
+        "speed",
+        "Speed of the engine",
+        _bench("engine", "fits", "solves", "decode", "smooth"),
+        _bench("engine", "fits", "solves", "--quick"),
+        printed,
+    ),
+)
+
+
+def main() -> None:
+    """Run the studies that are not finished, and write the pages."""
+    known = {study.name: study for study in STUDIES}
+    options = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    options.add_argument("--quick", action="store_true")
+    options.add_argument("--data", type=Path)
+    options.add_argument("--only", nargs="+", choices=[*known], default=[*known])
+    options.add_argument("--out", type=Path, default=Path("out/results"))
+    options.add_argument("--pages", action="store_true")
+    given = options.parse_args()
+    for name in () if given.pages else given.only:
+        _make(known[name], given.out / ("quick" if given.quick else "full"), given.data, quick=given.quick)
+    write_pages()
+
+
+def _make(study: Study, out: Path, data: Path | None, *, quick: bool) -> None:
+    """Run a study unless it is finished, and keep what it found."""
+    folder, words = out / study.name, study.quick if quick else study.words
+    done = folder / "outcome.json"
+    if not done.exists():
+        if data is None and "DATA" in words:
+            print(f"{study.name}: left out, it needs --data", flush=True)
+            return
+        print(f"{study.name}: {_shown(words)}", flush=True)
+        folder.mkdir(parents=True, exist_ok=True)
+        filled = [w.replace("DIR", str(folder)).replace("DATA", str(data)) for w in words]
+        begin = time.perf_counter()
+        run = subprocess.run(_command(filled), capture_output=True, text=True, check=False)
+        seconds = time.perf_counter() - begin
+        if run.returncode:
+            last = (run.stderr.strip().splitlines() or ["nothing was said"])[-1]
+            print(f"{study.name}: ended with code {run.returncode}: {last}", flush=True)
+            return
+        outcome = Outcome(
+            title=study.title,
+            command=_shown(words),
+            date=datetime.now(UTC).date().isoformat(),
+            versions=_versions(),
+            quick=quick,
+            seconds=round(seconds),
+            body=study.body(folder, run.stdout),
+        )
+        done.write_text(json.dumps(asdict(outcome)), encoding="utf-8")
+        print(f"{study.name}: done in {seconds:.0f} s", flush=True)
+    found = read_outcomes()
+    found[study.name] = json.loads(done.read_text(encoding="utf-8"))
+    if study.name == "suites":
+        found[study.name]["rows"] = _suite_rows(folder)
+    if study.name == "odebench":
+        found[study.name]["rows"] = _system_rows(folder)
+    TABLES.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def _command(words: Sequence[str]) -> list[str]:
+    if words[0] == "bench":
+        return [sys.executable, "-c", BENCH, *words]
+    return [sys.executable, "-m", f"gode_bench.{words[0]}", *words[1:]]
+
+
+def _shown(words: Sequence[str]) -> str:
+    shown = (
+        ["gode", *words] if words[0] == "bench" else ["python", "-m", f"gode_bench.{words[0]}", *words[1:]]
+    )
+    return " ".join(shown)
+
+
+def _versions() -> str:
+    git = subprocess.run(
+        ["git", "rev-parse", "--short=12", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    python = ".".join(map(str, sys.version_info[:3]))
+    commit = f" at {git.stdout.strip()}" if git.stdout else ""
+    return f"gode {__version__}{commit}, Python {python}, NumPy {version('numpy')}, SciPy {version('scipy')}"
+
+
+def _suite_rows(folder: Path) -> dict[str, dict[str, list[float]]]:
+    """Return the mean errors of each method by suite, for the README."""
+    rows: dict[str, dict[str, list[float]]] = {}
+    for setting, own in settings(read_records(folder)).items():
+        for method in methods_of(own):
+            means = [x for x in summarise(method, own).mean if x is not None]
+            rows.setdefault(title_of(method), {})[setting.study] = means
+    return rows
+
+
+def _system_rows(folder: Path) -> dict[str, list[str]]:
+    """Return the cells of each method on all systems, for the README."""
+    rows = {}
+    for setting, own in settings(read_records(folder)).items():
+        for cells in main_table(setting, own).rows:
+            if cells[1] == "all" and not cells[0].startswith("published"):
+                rows[cells[0]] = list(cells)
+    return rows
+
+
+def read_outcomes() -> dict[str, dict[str, object]]:
+    """Return what is known, by the names of the studies."""
+    return json.loads(TABLES.read_text(encoding="utf-8")) if TABLES.exists() else {}
+
+
+def page(found: Mapping[str, Mapping[str, object]]) -> str:
+    """Return the page of the results."""
+    lines = ["# Results", "", "Written by `make results`; do not edit by hand.", ""]
+    for study in STUDIES:
+        if study.name not in found:
+            continue
+        outcome = found[study.name]
+        part = " A quick look, at a small part of the study." if outcome["quick"] else ""
+        lines += [
+            f"## {outcome['title']}",
+            "",
+            f"{outcome['date']}, {outcome['versions']}, {outcome['seconds']:.0f} s.{part}",
+            "",
+            *("```sh", str(outcome["command"]), "```", ""),
+            str(outcome["body"]),
+            "",
+        ]
+    return "\n".join(lines)
+
+
+def readme_table(found: Mapping[str, Mapping[str, object]]) -> str:
+    """Return the short table of the README."""
+    out: list[str] = []
+    suites, systems = found.get("suites"), found.get("odebench")
+    if suites:
+        table = TextTable(
+            "",
+            ("method", "B1 u / u'", "B2 u / u' / u''", "B3 u / u' / u''"),
+            tuple(
+                (name, *(_errors(rows.get(suite)) for suite in ("b1", "b2", "b3")))
+                for name, rows in suites["rows"].items()  # type: ignore[attr-defined]
+            ),
+        )
+        out += [*table.lines(), "", _about(suites), ""]
+    if systems:
+        table = TextTable(
+            "",
+            ("ODEBench, 5 % noise", "runs", "reconstruction %", "generalisation %", "exact equations %"),
+            tuple((r[0], r[2], *r[3:6]) for r in systems["rows"].values()),  # type: ignore[attr-defined]
+        )
+        out += [*table.lines(), "", _about(systems), ""]
+    return "\n".join(out).strip()
+
+
+def _errors(values: Sequence[float] | None) -> str:
+    return "" if values is None else " / ".join(f"{x:.3f}".removeprefix("0") for x in values)
+
+
+def _about(outcome: Mapping[str, object]) -> str:
+    part = "; a small part of the study" if outcome["quick"] else ""
+    return f"`{outcome['command']}`, {outcome['date']}{part}."
+
+
+def with_table(text: str, table: str) -> str:
+    """Return the README with the table between its marks.
+
+    Raises:
+        ValueError: if a mark is missing.
+    """
+    before, after = text.index(BEGIN) + len(BEGIN), text.index(END)
+    return f"{text[:before]}\n\n{table}\n\n{text[after:]}"
+
+
+def write_pages() -> None:
+    """Write the page of results and the table of the README from what is known."""
+    found = read_outcomes()
+    PAGE.write_text(page(found), encoding="utf-8")
+    text = README.read_text(encoding="utf-8")
+    README.write_text(with_table(text, readme_table(found)), encoding="utf-8")
+    print(f"written: {PAGE.relative_to(ROOT)}, {README.relative_to(ROOT)}")
+
+
+if __name__ == "__main__":
+    main()
