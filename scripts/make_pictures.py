@@ -4,19 +4,24 @@ Each block of Python in docs/gallery.md that is followed by an image is run by i
 `picture` becomes that image. The file keeps a hash of the code, by which a test sees whether it is stale.
 
 python scripts/make_pictures.py [NAME ...]
+
+The studio's picture is taken in Chromium: python scripts/make_pictures.py studio
 """
 
 import hashlib
 import re
 import runpy
+import shutil
 import sys
 import tempfile
+from importlib.resources import files
 from pathlib import Path
 
 DOCS = Path(__file__).parents[1] / "docs"
 BLOCK = re.compile(r"^```python\n(.*?)^```\n+```\{image\} pictures/(\S+)\.png", re.DOTALL | re.MULTILINE)
 KEY = "code"  # of the hash among the texts of a PNG
 DPI = 100
+STUDIO = "studio"  # the picture that is taken, not drawn
 
 
 def blocks(page: Path = DOCS / "gallery.md") -> dict[str, str]:
@@ -40,7 +45,35 @@ def draw(name: str, code: str) -> None:
     print(f"{path.name}: {path.stat().st_size / 1000:.0f} kB")
 
 
+def photograph() -> None:
+    """Find the law of the example in the studio, in a browser, and take its picture."""
+    from PIL import Image
+    from playwright.sync_api import sync_playwright
+
+    sys.path.insert(0, str(DOCS.parent / "tests"))
+    from studio_runs import close_studio, open_studio
+
+    data = files("gode.data.examples") / "growth.csv"
+    path = DOCS / "pictures" / f"{STUDIO}.png"
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as driver:
+        studio = open_studio(Path(folder), str(data))
+        browser = driver.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        page = browser.new_page(viewport={"width": 1200, "height": 750})
+        page.set_default_timeout(300_000)
+        page.goto(studio.link)
+        page.get_by_role("button", name="Find the equation").click()
+        page.get_by_role("tab", name="Rivals").wait_for()
+        page.wait_for_selector("#plots canvas")
+        page.screenshot(path=path)
+        browser.close()
+        close_studio(studio)
+    Image.open(path).convert("RGB").quantize(64).save(path, optimize=True)
+    print(f"{path.name}: {path.stat().st_size / 1000:.0f} kB")
+
+
 if __name__ == "__main__":
     for name, code in blocks().items():
         if name in sys.argv[1:] or len(sys.argv) == 1:
             draw(name, code)
+    if STUDIO in sys.argv[1:]:
+        photograph()

@@ -16,6 +16,7 @@ PUBLIC = {
     "discover",
     "discover_many",
     "fit",
+    "fit_petab",
     "load",
     "load_model",
     "Equation",

@@ -9,7 +9,6 @@ covariance that the fit has, and for each constant a prior that is flat in the l
 wide.
 """
 
-import json
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -21,6 +20,7 @@ import numpy as np
 from gode.arrays import Float
 from gode.codec import decode
 from gode.equation.tree import number, walk
+from gode.files import read_json
 from gode.fitting.constant_prior import EXPONENT, roles
 from gode.fitting.evidence import CORRELATIONS, PRIOR, deviance
 from gode.selection import (
@@ -32,6 +32,7 @@ from gode.selection import (
     weighed,
 )
 
+MAX_BYTES = 100_000_000
 CONFIG = SelectionConfig()
 INNER, POWERS = 1.5, 2.0  # widths of the priors of constants inside terms, as in gode.fitting.constant_prior
 PRICES = (2.0, 4.0)  # what a choice that was tried may cost
@@ -56,7 +57,7 @@ def main(folder: Path) -> None:
     """Print the table of each group of pools."""
     groups: dict[str, list[tuple[list[Saved], tuple[float, ...]]]] = {}
     for path in sorted(folder.glob("*.json")):
-        data = json.loads(path.read_text())
+        data: Any = read_json(path, MAX_BYTES)
         found = [
             Saved(decode(Candidate, row["candidate"], str(path), inputs=("F",)), row)
             for row in data["candidates"]

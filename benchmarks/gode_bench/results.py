@@ -22,6 +22,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from gode import __version__
+from gode.files import read_text
 from gode_bench.methods import title_of
 from gode_bench.records import read_records
 from gode_bench.report import main_table
@@ -32,6 +33,7 @@ TABLES = ROOT / "benchmarks" / "results" / "tables.json"
 PAGE = ROOT / "docs" / "results.md"
 README = ROOT / "README.md"
 BEGIN, END = "<!-- table of results: written by make results -->", "<!-- end of the table of results -->"
+MAX_BYTES = 100_000_000
 KEPT = 60  # lines of what a study prints
 BENCH = "from gode.cli import main; main(prog_name='gode')"
 
@@ -79,7 +81,7 @@ def tables(folder: Path, output: str) -> str:
 
 def page_of(folder: Path, output: str) -> str:
     """Return the Markdown that a study wrote into its folder, its headings one level lower."""
-    text = (folder / "tables.md").read_text(encoding="utf-8")
+    text = read_text(folder / "tables.md", MAX_BYTES)
     return "\n".join(f"#{line}" if line.startswith("#") else line for line in text.splitlines()).strip()
 
 
@@ -226,7 +228,7 @@ def _make(study: Study, out: Path, data: Path | None, *, quick: bool) -> None:
         done.write_text(json.dumps(asdict(outcome)), encoding="utf-8")
         print(f"{study.name}: done in {seconds:.0f} s", flush=True)
     found = read_outcomes()
-    found[study.name] = json.loads(done.read_text(encoding="utf-8"))
+    found[study.name] = json.loads(read_text(done, MAX_BYTES))
     if study.name == "suites":
         found[study.name]["rows"] = _suite_rows(folder)
     if study.name == "odebench":
@@ -278,7 +280,7 @@ def _system_rows(folder: Path) -> dict[str, list[str]]:
 
 def read_outcomes() -> dict[str, dict[str, object]]:
     """Return what is known, by the names of the studies."""
-    return json.loads(TABLES.read_text(encoding="utf-8")) if TABLES.exists() else {}
+    return json.loads(read_text(TABLES, MAX_BYTES)) if TABLES.exists() else {}
 
 
 def page(found: Mapping[str, Mapping[str, object]]) -> str:
@@ -348,7 +350,7 @@ def write_pages() -> None:
     """Write the page of results and the table of the README from what is known."""
     found = read_outcomes()
     PAGE.write_text(page(found), encoding="utf-8")
-    text = README.read_text(encoding="utf-8")
+    text = read_text(README, MAX_BYTES)
     README.write_text(with_table(text, readme_table(found)), encoding="utf-8")
     print(f"written: {PAGE.relative_to(ROOT)}, {README.relative_to(ROOT)}")
 

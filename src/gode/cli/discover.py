@@ -12,16 +12,15 @@ import click
 from gode.cli.app import NOT_EXPLAINED, OutPath, add_options, exit_interrupted, main, say
 from gode.cli.options import DISCOVER, FIT, table_options
 from gode.cli.request import asked_search, named_by_equations, parted
-from gode.tables.columns import is_equation
+from gode.tables.columns import is_equation, is_problem
 from gode.tables.dataset import check_initial, read_dataset
-from gode.tables.petab import is_problem
-from gode.tables.runs import Readings
 
 if TYPE_CHECKING:
     from gode.data import Dataset
     from gode.discovery import Discovery
     from gode.discovery.options import Options
     from gode.search.checkpoint import Checkpoint
+    from gode.tables.runs import Readings
 
 CHECKPOINT = "checkpoint.jsonl"
 NOT_DECISIVE = ("max_seconds",)  # options that may change without making the fits of a checkpoint wrong
@@ -125,6 +124,7 @@ def _fit_problem(path: str, files: tuple[str, ...], out: Path | None, *, as_json
     if files:
         raise click.UsageError(f"{path} names its own data; leave out {files[0]}")
     from gode.discovery.given import fit_petab
+    from gode.tables.runs import Readings
 
     begin = time.perf_counter()
     found = fit_petab(path)

@@ -96,7 +96,7 @@ def _sizes(p: Float, slopes: Float, problem: Trajectories) -> Float:
     largest = np.ones(len(p))
     for kind in (constants, ~constants):
         largest[kind] = np.max(np.abs(p[kind]), initial=0.0) or 1.0
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", over="ignore"):
         errors = 1 / np.linalg.norm(slopes, axis=1)
     least = np.minimum(errors, largest)
     return np.where(np.abs(p) < least, least, p)

@@ -145,7 +145,7 @@ def _horizon(named: Candidate, prepared: Prepared, problem: Trajectories, root: 
     beyond = np.unique(run.t - run.t[0])[1:]
     path = simulate(named, prepared, Scenario(run.t[-1] + beyond, run=i), sensitivities=True)
     rows = np.append(np.arange(k), k + np.flatnonzero(problem.parameters.free[i]))
-    units = np.maximum(np.linalg.norm(root, axis=0), 1e-300)
+    units = np.maximum(np.abs(root).max(axis=0), 1e-300)
     horizon = np.inf
     for s, guide in enumerate(prepared.whole.guides[i][::3]):
         slopes = np.zeros((len(root), len(beyond)))

@@ -70,7 +70,7 @@ def make_start(initial: Start, states: Sequence[str], orders: Sequence[int]) -> 
     if isinstance(initial, Mapping):
         table = np.reshape(np.asarray(initial_of(initial, states, ""), np.float64), (-1, 2))
         return list(table.ravel()[state_places(orders)].tolist())
-    given = initial if np.iterable(initial) else [initial]
+    given = initial if np.iterable(initial) and not isinstance(initial, str | bytes) else [initial]
     rows = [np.atleast_1d(as_numbers(row, "initial")).ravel() for row in given]
     return [float(x) for row in rows for x in row]  # The solver checks them.
 

@@ -317,3 +317,8 @@ def _inputs(
             free = (name for i in count(1) if (name := f"F{i}" if i > 1 else "F") not in used)
             formulas[part.name or next(free)] = parse_formula(part.word, table)
     return columns, formulas
+
+
+def is_problem(word: str) -> bool:
+    """Tell whether a word is the name of a PEtab problem, a file of YAML."""
+    return word.lower().endswith((".yaml", ".yml"))

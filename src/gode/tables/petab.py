@@ -81,11 +81,6 @@ class Constants:
     individual: dict[str, str] = field(default_factory=dict)  # with a parameter that holds one of its values
 
 
-def is_problem(word: str) -> bool:
-    """Tell whether a word is the name of a file of YAML."""
-    return word.lower().endswith((".yaml", ".yml"))
-
-
 def read_problem(path: str | PathLike[str]) -> Problem:
     """Return the problem that a file of YAML names.
 
