@@ -4,7 +4,7 @@
     python -m gode_bench.hidden_states discover [--seeds 0 5] [--effort normal]
     python -m gode_bench.hidden_states auto [--seeds 0 5] [--effort quick]
 
-The records are simulated with noise of 3 % (`gode_bench.hidden_models`); seeds from 1000 on were used to set
+The records are simulated with noise of 3 % (`gode_bench.hidden_models`); seed 100 was used to set
 numbers of the search. `fit` starts without a guess. `discover` is given 60 % of a record and asked for one
 hidden state. `auto` compares none, one and two on records of laws that need none. Rows that the file already
 holds are not made again.

@@ -202,6 +202,10 @@ class HiddenSearch:
             linear |= {(s, body) for body in own if body in form.words[s]}
             products |= {(s, body) for body in bilinear if body in form.words[s]}
         yield frozenset(linear)
+        direct = [(s, var(name)) for s in range(len(form.words)) for name in self._seen(s)[1]]
+        driven = linear | {(s, body) for s, body in direct if body in form.words[s]}
+        if driven != linear:  # an input may act on what was measured at once, and on what was not later
+            yield frozenset(driven)
         if products != linear:
             yield frozenset(products)
 
