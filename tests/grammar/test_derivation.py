@@ -22,6 +22,7 @@ from gode.grammar import (
 
 NAMES = grammar_names()
 GRAMMARS = {name: load_grammar(name) for name in NAMES}
+AMBIGUOUS = {"first-order"}  # writes C*F/(C + F) in two ways
 WORDS = st.lists(st.sampled_from(["'x'", "'y'", "'xy'"]), max_size=2).map(tuple)
 BODIES = st.lists(st.sampled_from(["a", "b", "c", "'x'", "'y'", "'xy'"]), max_size=3).map(tuple)
 
@@ -46,7 +47,9 @@ def test_parse_undoes_generate(name, seed):
     derivation = sample(grammar, rng=np.random.default_rng(seed))
     sentence = generate(grammar, derivation)
     assert tokenize(grammar, "".join(sentence)) == tokenize(grammar, " ".join(sentence)) == sentence
-    assert parse(grammar, sentence) == parse(grammar, "".join(sentence)) == derivation
+    found = parse(grammar, sentence)
+    assert found == parse(grammar, "".join(sentence))
+    assert found == derivation or (name in AMBIGUOUS and generate(grammar, found) == sentence)
 
 
 @given(grammar=small_grammars(), seed=st.integers(0, 2**32))

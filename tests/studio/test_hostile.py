@@ -303,10 +303,12 @@ def test_remedies_comparisons_and_names_that_make_no_sense_are_told(client, stud
     assert "choose two runs" in client.get("/compare", params={"run": [run, run]}).text
     assert "no such run" in client.get("/compare", params={"run": ["../x", run]}).text
     assert client.post("/delete", data={"run": "../../x"}).status_code == 400
+    before = {job.id for job in Runs(studio.folder).all()}
     told = client.post(f"/runs/{run}/remedy", data={"edit": "improve it", "order": "2", "other": "x"})
     assert told.status_code == 400
     assert "improve it" in told.text
-    made = json.loads((studio.folder / Runs(studio.folder).all()[0].id / "job.json").read_text())
+    newer = {job.id for job in Runs(studio.folder).all()} - before
+    made = json.loads((studio.folder / newer.pop() / "job.json").read_text())
     assert made["base"] == run
     assert "other" not in made["form"]
     assert client.post(f"/runs/{run}/rename", data={"title": "<b>" + "x" * 200}).status_code == 200
