@@ -63,7 +63,7 @@ def photograph() -> None:
         page.goto(studio.link)
         page.get_by_role("button", name="Find the equation").click()
         page.get_by_role("tab", name="Rivals").wait_for()
-        page.wait_for_selector("#plots canvas")
+        page.locator("canvas:visible").first.wait_for()
         page.screenshot(path=path)
         browser.close()
         close_studio(studio)
