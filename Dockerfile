@@ -14,7 +14,7 @@ RUN wheel=$(ls /wheels/gode_engine-*.whl) \
  && useradd --create-home gode
 USER gode
 # Compiling the numerical core once, here, saves twenty seconds at each start.
-RUN gode demo --out /tmp/demo && rm -r /tmp/demo
+RUN cd ~ && gode demo --out demo && rm -r demo
 WORKDIR /data
 ENTRYPOINT ["gode"]
 CMD ["--help"]
