@@ -15,7 +15,6 @@ SAID = re.compile(
     r"(?:[:,] ?| \()--[a-z][a-z-]* (?:'[^']*'|\"[^\"]*\"|[^\s,;)]+)(?:[^;()]*\)|, in Python [^;]*)?"
 )
 KEYS = {field.option.removeprefix("--"): field for field in FIELDS if field.option}
-NO_OPTION = ", which cannot be tried"  # by the search itself; a button can
 BUTTONS = {  # by option: what the button says, and what the new run is called
     "order": ("Search an equation of order {}", "order {}"),
     "individual": ("Give each run constants of its own", "own constants"),
@@ -61,7 +60,7 @@ def remedies(found: Discovery, job: Job) -> list[Remedy]:
 
 def unchanged(found: Discovery) -> list[str]:
     """Return the causes that name no change that a button could make."""
-    return [cause.removesuffix(NO_OPTION) for cause in found.causes if not OPTION.search(cause)]
+    return [cause for cause in found.causes if not OPTION.search(cause)]
 
 
 def advice(found: Discovery) -> list[str]:
