@@ -244,3 +244,11 @@ def test_constants_of_each_run_gain_nothing_where_the_runs_do_not_differ():
         without = replace(shared, by_state=(tuple(Residuals(*left[0]).scaled(more)),), rms=more**0.5)
         both = [weighed(c, (1e-3,), CONFIG, float(n)).criterion for c in (without, alone)]
         assert (both[1] < both[0]) is gains
+
+
+def test_constants_of_runs_that_nothing_fixes_cost_a_finite_price():
+    """A record could not be read again whose criterion was infinite."""
+    own = Individuals((0, 1), np.ones((6, 2)), np.full((6, 2, 2), 1e300))
+    left = (tuple(residuals_of([np.random.default_rng(1).standard_normal(96)], 96)),)
+    found = replace(RIGHT, n_values=96, n_free=12, by_state=left, own=own)
+    assert np.isfinite(weighed(found, (1e-3,), CONFIG, 96.0).criterion)

@@ -247,12 +247,14 @@ def _price_of_runs(c: Candidate, m: float, config: SelectionConfig) -> float:
     within = within + 1e-12 * np.eye(places)
     weights, axes = np.linalg.eigh(gaps.T @ gaps / runs - np.mean(within, axis=0))
     both = within + (axes * np.maximum(weights, 0.0)) @ axes.T
-    widths = np.linalg.slogdet(both)[1] - np.linalg.slogdet(within)[1]
+    sizes = np.nan_to_num(np.linalg.slogdet(both)[1], posinf=LARGEST, neginf=-LARGEST)
+    widths = sizes - np.nan_to_num(np.linalg.slogdet(within)[1], posinf=LARGEST, neginf=-LARGEST)
     distances = np.einsum("ri,ri->r", gaps, np.linalg.solve(both, gaps[..., None])[..., 0])
     chance = config.chance * np.sqrt(2 * c.own.values.size) * m / max(m - c.n_free, 0.5)
-    return float(
-        places * np.log(runs) + np.sum(np.maximum(widths, 0.0) + np.maximum(distances, 0.0)) + chance
-    )
+    prices = np.nan_to_num(
+        [widths, distances], nan=LARGEST, posinf=LARGEST
+    )  # of constants that nothing fixes
+    return float(places * np.log(runs) + np.sum(np.clip(prices, 0.0, LARGEST)) + chance)
 
 
 def _saved(c: Candidate, m: float, config: SelectionConfig) -> float:

@@ -31,7 +31,7 @@ def page(browser, studio):
     """A page of the studio that fails the test if its scripts fail or a request leaves the machine."""
     context = browser.new_context(viewport={"width": 1100, "height": 900}, accept_downloads=True)
     made = context.new_page()
-    made.set_default_timeout(300_000)
+    made.set_default_timeout(60_000)
     errors: list[str] = []
     made.on("pageerror", lambda error: errors.append(str(error)))
     made.on("request", lambda request: errors.append(request.url) if is_foreign(request.url) else None)
@@ -54,4 +54,5 @@ def answered(studio) -> str:
     runs = Runs(studio.folder)
     job = runs.add({"growth.csv": text})
     save_results(replace(found[0], candidates=order, settings=settings), studio.folder / job.id)
-    return runs.move(job, State.DONE, words=("--time", "t", "--u", "u")).id
+    form = {"role.0": ["time"], "role.1": ["state"]}
+    return runs.move(job, State.DONE, words=("--time", "t", "--u", "u"), form=form).id

@@ -1,6 +1,7 @@
 """What people do on the page of the studio, in a real browser; the way through it is in test_walk.py."""
 
 import io
+import re
 from dataclasses import replace
 from importlib.resources import files
 
@@ -476,6 +477,63 @@ def test_a_search_is_stopped_keeps_its_best_and_goes_on(page):
     page.wait_for_selector("#live")
     page.wait_for_selector(".headline", timeout=600_000)
     assert page.get_by_role("button", name="Go on with the search").count() == 0
+
+
+def place_of(page, point: int) -> dict[str, float]:
+    """Return where a point of the data is drawn in the plot that stays."""
+    x, y = page.evaluate(
+        "(i) => { const p = window.gode.plots[0], s = p.series.find((s) => s.lines);"
+        " return [p.toX(s.x[i]), p.toY(s.y[i])]; }",
+        point,
+    )
+    return {"x": x, "y": y}
+
+
+def test_points_are_left_out_of_an_answer_in_a_run_beside_it(page, studio, answered):
+    page.goto(f"{studio.address}/runs/{answered}")
+    expect(page.locator("#part")).to_be_hidden()
+    page.get_by_role("button", name="Leave out points").click()
+    for point in (5, 20, 5):  # the first one comes back
+        page.locator("#kept canvas").click(position=place_of(page, point))
+    page.get_by_role("button", name="Search again without 1 point").click()
+    page.wait_for_selector("#live")
+    expect(page.locator("#copy-command")).to_contain_text('--edit "drop u lines 23"')
+    assert page.input_value("#title") == "growth, without 1 point"
+    page.get_by_role("button", name=re.compile("Stop|Take it")).click()
+
+
+def test_the_part_that_is_looked_at_is_searched_again(page, studio, answered):
+    page.goto(f"{studio.address}/runs/{answered}")
+    page.wait_for_selector("#kept canvas")
+    page.evaluate("() => window.gode.plots[0].zoom(0.5)")
+    again = page.get_by_role("button", name="Search again only from")
+    expect(again).to_be_visible()
+    page.get_by_role("button", name="Show all").first.click()
+    expect(again).to_be_hidden()
+    page.evaluate("() => window.gode.plots[0].zoom(0.5)")
+    again.click()
+    page.wait_for_selector("#live")
+    expect(page.locator("#copy-command")).to_contain_text('--edit "crop ')
+    page.get_by_role("button", name=re.compile("Stop|Take it")).click()
+
+
+def test_a_column_measures_a_formula_of_a_state(page):
+    t = np.linspace(0, 10, 60)
+    signal = 2.5 / (1 + 9 * np.exp(-t)) + 0.3 + 0.005 * np.random.default_rng(0).standard_normal(60)
+    rows = "".join(f"{a:.3f},{b:.4f}\n" for a, b in zip(t.tolist(), signal.tolist(), strict=True))
+    choose(page, "sensor.csv", f"t [h],signal [V]\n{rows}".encode())
+    page.wait_for_selector("#plots canvas")
+    page.select_option("select[name='role.1']", "measured")
+    expect(page.locator("#problem")).to_contain_text("What does signal measure?")
+    page.fill("input[name='measures.1']", "s*x + 0.3")
+    expect(page.locator("#problem")).to_contain_text("signal is a formula of states")
+    page.fill("#frame", "x' = r*x*(1 - x)")
+    expect(page.locator("#problem")).to_be_empty()
+    expect(page.locator("#command")).to_contain_text('--observe "signal = s*x + 0.3"')
+    expect(page.locator("#plots canvas")).to_have_count(1)
+    page.get_by_role("button", name="Find the equation").click()
+    page.wait_for_selector(".headline", timeout=600_000)
+    expect(page.locator("#copy-equation")).to_contain_text("signal = 2.5")
 
 
 def test_the_key_of_a_dashed_curve_is_dashed(page, studio, answered):

@@ -32,6 +32,17 @@ def test_every_field_is_an_option_of_the_command():
     assert (others["fixed"], others["bounds"], data.column_units) == ({"K": 5}, {"r": (0, None)}, {"t": "h"})
 
 
+def test_a_column_that_measures_a_formula_asks_for_it_and_for_the_equations_of_its_states():
+    names = ["t", "signal"]
+    chosen = form("time", "measured")
+    assert "What does signal measure?" in problem_of(chosen, names)
+    chosen |= {"measures.1": ["s*x + 0.3"]}
+    assert "signal is a formula of states" in problem_of(chosen, names)
+    chosen |= {"frame": ["x' = r*x"]}
+    assert problem_of(chosen, names) == ""
+    assert command_words(chosen, names, [])[:4] == ["--time", "t", "--observe", "signal = s*x + 0.3"]
+
+
 def test_assumptions_of_the_page_are_those_of_the_command():
     groups = known_fields({"assume": ["energy"]}, [list(each) for each in MEANINGS.items()])
     page = part(TEMPLATE, "known_fields", groups)

@@ -9,6 +9,7 @@ from importlib.resources import files
 
 import pytest
 
+from gode.studio.runs import Queue, Runs
 from studio_runs import COMMAND, close_studio, join, open_studio, over, wait_until
 
 GROWTH = (files("gode.data.examples") / "growth.csv").read_bytes()
@@ -42,6 +43,30 @@ def test_a_killed_search_goes_on_from_its_checkpoint_in_the_next_studio(tmp_path
     assert "going on from" in (second.folder / run / "log.txt").read_text()
     assert len(known) > 3
     close_studio(second)
+
+
+@pytest.mark.slow
+def test_a_search_that_is_killed_goes_on_in_the_same_studio(tmp_path):
+    studio = open_studio(tmp_path / "runs")
+    with join(studio) as client:
+        run = started(client, studio)
+    checkpoint = studio.folder / run / "checkpoint.jsonl"
+    wait_until(lambda: checkpoint.exists() and checkpoint.read_text().count("\n") > 3, 300)
+    first = job_of(studio, run)["pid"]
+    os.kill(first, signal.SIGKILL)
+    wait_until(lambda: job_of(studio, run)["pid"] not in (0, first), 60)
+    assert wait_until(lambda: over(studio, run), 500)["state"] == "done"
+    assert "going on from" in (studio.folder / run / "log.txt").read_text()
+    close_studio(studio)
+
+
+def test_a_search_that_is_killed_without_getting_on_is_told(tmp_path):
+    queue = Queue(Runs(tmp_path))
+    job = queue.runs.add({"growth.csv": GROWTH})
+    assert not queue._got_on(job)
+    (tmp_path / job.id / "checkpoint.jsonl").write_text("{}\n")
+    assert queue._got_on(job)
+    assert not queue._got_on(job)  # it was killed at the same place again
 
 
 @pytest.mark.slow

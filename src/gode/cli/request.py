@@ -29,15 +29,20 @@ def asked_search(
     """
     frame = choices["frame"]
     if frame is not None:
-        data = named_by_equations(data, [text for text in frame.split(";") if text.strip()])
+        texts = [text.strip() for text in frame.split(";") if text.strip()]
+        texts += [f"{name} = {formula}" for name, formula in choices["observe"].items()]
+        choices = {**choices, "frame": "; ".join(texts), "observe": {}}
+        data = named_by_equations(data, texts)
     dataset, readings = read(data)
     from gode.discovery.framing import (
         frame_of,  # after the files were read: they are slow to import
         individuals_asked,
+        with_formulas,
     )
     from gode.discovery.options import chosen_options
     from gode.equation.frame import order_of
 
+    with_formulas(choices["frame"], choices["observe"])  # formulas without equations are refused
     order = choices["order"] or (2 if any(name.endswith("''") for name in dataset.channels) else 1)
     options = chosen_options({**choices, "order": order, "units": data.column_units})
     if frame is not None:

@@ -121,7 +121,7 @@ class Plots:
     def fit_of(self, channel: Channel) -> Plot:
         """Return the data of a channel with the solutions; for a single run also noise and prediction."""
         alone = len(channel.series) == 1
-        runs = self._runs_of(channel)
+        runs = self.runs_of(channel)
         traces = [
             trace
             for series in runs
@@ -184,7 +184,8 @@ class Plots:
             legend=legend,
         )
 
-    def _runs_of(self, channel: Channel) -> list[Series]:
+    def runs_of(self, channel: Channel) -> list[Series]:
+        """Return the runs of a channel that are drawn together."""
         return list(channel.series) if self.every_run else chosen_runs(channel)
 
     def _along(self, channel: Channel, series: Series, *, alone: bool, named: bool) -> Iterator[Trace]:
@@ -258,7 +259,7 @@ class Plots:
             Trace(Kind.LINE, "", ends, np.zeros(2), colour=GREY, width=1),
         ]
         alone = len(channel.series) == 1
-        for series in self._runs_of(channel):
+        for series in self.runs_of(channel):
             traces.append(
                 Trace(
                     Kind.POINTS,
@@ -291,8 +292,8 @@ class Plots:
         """
         alone = len(self.dataset.runs) == 1
         traces = []
-        solvable = any(self.solution(0, series.run) is not None for series in self._runs_of(self.measured[0]))
-        for n, series in enumerate(self._runs_of(self.measured[0])):
+        solvable = any(self.solution(0, series.run) is not None for series in self.runs_of(self.measured[0]))
+        for n, series in enumerate(self.runs_of(self.measured[0])):
             i = series.run
             if np.isfinite(self.dataset.runs[i].observed[0]).any():
                 smooth = self.discovery.prepared.smooths[i].values
@@ -322,7 +323,7 @@ class Plots:
         one, other = chosen_states(low, high)
         alone = len(self.dataset.runs) == 1
         traces = []
-        for n, series in enumerate(self._runs_of(self.measured[0])):
+        for n, series in enumerate(self.runs_of(self.measured[0])):
             i = series.run
             observed = self.dataset.runs[i].observed
             traces.append(

@@ -97,12 +97,13 @@ class Plot:
     channel: str = ""  # that is drawn, so that further curves can be added to it
     link: str = ""  # Plots of the same link zoom together.
     legend: bool | None = None  # by default where two traces have names
+    select: str = ""  # the button with which points are chosen; without it none can be
     height: int = 300  # in a page, in pixels
 
     def as_json(self) -> Json:
         """Return it as plain values for the script."""
         out: Json = {"title": self.title, "x": self.x, "y": self.y, "height": self.height}
-        keys = ("log", "y_range", "channel", "link", "legend")
+        keys = ("log", "y_range", "channel", "link", "legend", "select")
         out |= {key: value for key in keys if (value := getattr(self, key))}
         return out | {"series": [trace.as_json() for trace in self.traces]}
 

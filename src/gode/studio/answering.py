@@ -1,6 +1,6 @@
 """The answer of a run: its page, sliders and comparisons, and how well the part held back is met."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path
@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from gode.arrays import Float
+from gode.data import Dataset
 from gode.discovery import Discovery, Finding
 from gode.discovery.constants import INSIDE
 from gode.discovery.quality import misfit_of
@@ -27,10 +28,11 @@ from gode.report.spec import Kind, Plot, Trace
 from gode.selection import Candidate
 from gode.studio.form import command_text, in_words
 from gode.studio.lines import python_text
-from gode.studio.reading import read
+from gode.studio.reading import columns_of, read
 from gode.studio.remedies import advice, remedies, unchanged
 from gode.studio.runs import RECORD, Job
 from gode.studio.takeaway import Files
+from gode.tables.runs import LINE, Readings
 from gode.templates import render
 
 STEPS = 300  # of a slider
@@ -108,8 +110,12 @@ def held_back(plots: Plots) -> tuple[str, list[Plot]] | None:
     return None if test is None else (test.words, plots.held_back())
 
 
-def answer_page(plots: Plots, files: Files) -> str:
-    """Return the answer as HTML, to stand within a page."""
+def answer_page(plots: Plots, files: Files, given: tuple[Dataset, Readings] | None = None) -> str:
+    """Return the answer as HTML, to stand within a page.
+
+    Args:
+        given: the data as they are read from the files, if these are still there.
+    """
     found = plots.discovery
     job = files.job
     s = Sections(found, plots)
@@ -118,7 +124,7 @@ def answer_page(plots: Plots, files: Files) -> str:
         s=s,
         here=f"/runs/{job.id}",
         made=made_words(job),
-        fit=kept_plots(plots),
+        fit=with_lines(kept_plots(plots), plots, *given) if given else kept_plots(plots),
         runs=small_plots(plots),
         held=held_back(plots),
         sliders=[] if s.finding.per_run else sliders(plots.shown[0], [c.unit for c in s.finding.constants]),
@@ -127,7 +133,7 @@ def answer_page(plots: Plots, files: Files) -> str:
         files=files.listed(),
         command=command_text(job.sources, job.words),
         python=files.python,
-        remedies=remedies(found, job),
+        remedies=remedies(found, job, moving(given[1]) if given else ()),
         causes=unchanged(found),
         tries=advice(found),
         in_words=in_words,
@@ -148,6 +154,45 @@ def kept_plots(plots: Plots) -> list[Plot]:
     return [replace(plot, height=height) for plot in fits]
 
 
+def with_lines(kept: list[Plot], plots: Plots, dataset: Dataset, readings: Readings) -> list[Plot]:
+    """Return plots whose points can be chosen: each with its line in the file and its column."""
+    columns, out = columns_of(dataset), []
+    for plot, channel in zip(kept, plots.measured, strict=True):
+        drawn = [trace for trace in plot.traces if trace.kind is Kind.POINTS]
+        lined = {
+            id(trace): _lined(
+                trace,
+                readings.runs[series.run],
+                columns.get(channel.name, readings.names[series.run] if readings.names else ""),
+            )
+            for trace, series in zip(drawn, plots.runs_of(channel), strict=False)
+            if series.run < len(readings.runs)
+        }
+        traces = [lined.get(id(trace), trace) for trace in plot.traces]
+        out.append(
+            replace(plot, traces=traces, select="Leave out points" if any(t.column for t in traces) else "")
+        )
+    return out
+
+
+def _lined(trace: Trace, run: Mapping[str, Float], column: str) -> Trace:
+    """Return the points of a run with their lines; as they are where not all are known and drawn."""
+    known = dict(zip(run["t"].tolist(), run[LINE].tolist(), strict=True))
+    lines = np.array([known.get(t, np.nan) for t in trace.x.tolist()])
+    if not column or not np.isfinite(lines).all() or len(lines) > trace.most:
+        return trace
+    return replace(trace, lines=lines, column=column)
+
+
+def moving(readings: Readings) -> list[str]:
+    """Return the columns of numbers without a role that move within runs, and do not count rows."""
+    return [
+        name
+        for name, runs in readings.others.items()
+        if any(np.ptp(x) > 0 and np.ptp(np.diff(x)) > 0 for x in runs if len(x) > 2 and np.isfinite(x).all())
+    ]
+
+
 def small_plots(plots: Plots) -> list[Plot]:
     """Return a small plot of each run, if there are several."""
     if len(plots.dataset.runs) == 1:
@@ -166,7 +211,15 @@ def answer(folder: Path, job: Job) -> str:
 @lru_cache(maxsize=8)
 def _answered(folder: Path, changed: int, job: Job) -> str:
     plots = _plots(folder)
-    return answer_page(plots, _files(folder, job))
+    return answer_page(plots, _files(folder, job), _given(folder, job))
+
+
+def _given(folder: Path, job: Job) -> tuple[Dataset, Readings] | None:
+    """Return the data as they are read from the files; None if these are not there any more."""
+    try:
+        return read(folder, job, job.words)[:2]
+    except GodeError:
+        return None
 
 
 def python_lines(folder: Path, job: Job) -> str:

@@ -19,6 +19,7 @@ ROLES = {
     "error": "its standard error",
     "input": "input",
     "dose": "dose",
+    "measured": "measured formula",
     "run": "run",
     "ignored": "not used",
 }
@@ -87,6 +88,7 @@ FIELDS = (
 )
 EFFORT = next(field for field in FIELDS if field.key == "effort")  # stands beside the button that searches
 ARGUMENT = re.compile(r", or \w+=\w+(?=\))| \(in Python, \w+=\w+\)")  # that says the same in Python
+INPUT = re.compile(r"[,;]? (?:pass it as )?--force (?:'[^']*'|\S+) if it")
 OPTION = re.compile(r"--[a-z][a-z-]*")
 WORDS = {  # what the page calls the options of the command
     "--time": "the role “time”",
@@ -107,7 +109,7 @@ WORDS = {  # what the page calls the options of the command
 
 def in_words(message: str) -> str:
     """Return a message of the command with the words of the page in place of its options."""
-    plain = ARGUMENT.sub("", message)
+    plain = INPUT.sub(r"; give it the role “input” if it", ARGUMENT.sub("", message))
     return OPTION.sub(lambda found: WORDS.get(found[0], found[0]), plain)
 
 
@@ -125,6 +127,17 @@ def roles_of(form: Form, names: Sequence[str]) -> dict[str, list[str]]:
     return chosen
 
 
+def formulas_of(form: Form, names: Sequence[str]) -> dict[str, str]:
+    """Return what the columns measure that are formulas of states; empty where that is not said yet."""
+    measured = {*roles_of(form, names)["measured"]}
+    return {name: first(form, f"measures.{i}") for i, name in enumerate(names) if name in measured}
+
+
+def as_states(form: Form) -> Form:
+    """Return the choices with each column that measures a formula as a state, to draw it."""
+    return {key: ["state"] if list(value) == ["measured"] else value for key, value in form.items()}
+
+
 def command_words(form: Form, names: Sequence[str], edits: Sequence[str]) -> list[str]:
     """Return the options of `gode discover` for what was chosen."""
     chosen = [word for field in FIELDS if field.option for word in field.words(form)]
@@ -136,9 +149,11 @@ def data_words(form: Form, names: Sequence[str], edits: Sequence[str]) -> list[s
     roles = roles_of(form, names)
     words = ["--time", roles["time"][0]] if roles["time"] else []
     hidden = _hidden(first(form, "frame"), roles, names)
-    words += _signal_words(roles, hidden, wells=bool(first(form, "wells")))
+    formulas = formulas_of(form, names)
+    words += [] if formulas else _signal_words(roles, hidden, wells=bool(first(form, "wells")))
+    words += [word for name, text in formulas.items() for word in ("--observe", f"{name} = {text}")]
     inputs = [*roles["input"], *filter(None, [first(form, "formula")])]
-    if len(inputs) == 1 and "--u" in words:
+    if len(inputs) == 1 and ("--u" in words or formulas):
         words += ["--force", inputs[0]]
     elif inputs:
         n_columns = len(roles["input"])
@@ -194,7 +209,15 @@ def problem_of(form: Form, names: Sequence[str]) -> str:
             return f"Two columns are {role}: {' and '.join(roles[role][:2])}. Choose one."
     if not roles["time"]:
         return "No column is time. Choose the one that holds the times."
-    if not (roles["state"] or roles["velocity"] or roles["acceleration"]):
+    for name, text in formulas_of(form, names).items():
+        if not text:
+            return f"What does {name} measure? Write the formula beside it, such as s*x + offset."
+        if not first(form, "frame"):
+            return (
+                f"{name} is a formula of states: write their equations under “What you know”, “A part of the "
+                "equation is known”, such as x' = r*x*(1 - x/K)."
+            )
+    if not (roles["measured"] or roles["state"] or roles["velocity"] or roles["acceleration"]):
         return "No column is a state. Choose the one that holds the measured signal."
     return ""
 

@@ -24,13 +24,22 @@ Input = tuple[Field, object, Sequence[str]]
 Inputs = tuple[str, bool, bool, list[Input]]  # title, folded away, opened, and what is in it
 
 
-def role_rows(seen: Mapping[str, object], form: Form) -> list[tuple[str, str, str, str, str]]:
-    """Return name, unit, first values, role of each column, and why that was guessed."""
+def role_rows(seen: Mapping[str, object], form: Form) -> list[tuple[str, ...]]:
+    """Return name, unit, first values, role of each column, why that was guessed, and what it measures."""
     names, units, why, rows = (_list(seen, key) for key in ("names", "units", "why", "rows"))
-    out = []
+    out: list[tuple[str, ...]] = []
     for i, name in enumerate(names):
         values = ", ".join(str(row[i]) or "–" for row in rows[:5] if i < len(row))
-        out.append((str(name), str(units[i] or ""), values, first(form, f"role.{i}"), in_words(str(why[i]))))
+        out.append(
+            (
+                str(name),
+                str(units[i] or ""),
+                values,
+                first(form, f"role.{i}"),
+                in_words(str(why[i])),
+                first(form, f"measures.{i}"),
+            )
+        )
     return out
 
 

@@ -18,6 +18,7 @@ from gode.report.naming import axis_label
 from gode.report.spec import Kind, Plot, Trace
 from gode.search.assumptions import MEANINGS
 from gode.studio.form import (
+    as_states,
     command_text,
     command_words,
     data_words,
@@ -33,7 +34,7 @@ from gode.tables.cells import number
 from gode.tables.clues import find_clocking, is_input, is_known
 from gode.tables.columns import parts_of
 from gode.tables.dataset import dataset_of
-from gode.tables.doses import find_dose_columns
+from gode.tables.doses import DoseColumns, find_dose_columns, without_doses
 from gode.tables.read import read_table, read_whole
 from gode.tables.roles import NONE, Roles, survey
 from gode.tables.runs import LIMITS, LINE, OTHER, Readings
@@ -121,8 +122,12 @@ def sheets(path: Path) -> list[str]:
 
 def guess(table: Table) -> tuple[list[str], bool, list[str], list[str]]:
     """Return a role for each column, whether columns are runs, the reason for each, and what to check."""
+    dosing = find_dose_columns(table, ())
+    plain, asked = table, Roles()
+    if dosing is not None:
+        plain, asked = without_doses(table, dosing), Roles(time=dosing.time, run=dosing.run, u=dosing.reading)
     try:
-        clocking, signals = survey(table, Roles())
+        clocking, signals = survey(plain, asked)
     except GodeError as error:
         kinds = [_kind(table, name) for name in table.names]
         return ["ignored"] * len(table.names), False, kinds, [*table.asks, str(error)]
@@ -131,15 +136,20 @@ def guess(table: Table) -> tuple[list[str], bool, list[str], list[str]]:
     found |= {name: "acceleration" for name in [signals.acceleration] if name}
     found |= dict.fromkeys(signals.inputs, "input")
     found |= {name: "run" for name in [clocking.run] if name}
-    dosing = find_dose_columns(table, ())
     if dosing is not None:
+        found |= dict.fromkeys([name for name in (dosing.reading,) if name], "state")
         found |= {**dict.fromkeys(dosing.apart, "ignored"), dosing.amounts[0][0]: "dose"}
     why = {**signals.why, clocking.time: f"{clocking.why_time}{_form(table, clocking.time)}"}
     why |= {clocking.run: clocking.why_run} if clocking.run else {}
-    why |= {dosing.amounts[0][0]: "a table as NONMEM takes it"} if dosing is not None else {}
+    why |= dict.fromkeys(_of_doses(dosing), "a table of doses, as NONMEM takes it") if dosing else {}
     reasons = [why.get(name) or _kind(table, name) for name in table.names]
     asks = [ask.partition(" (--")[0] for ask in (*table.asks, *signals.asks)]
     return [found.get(name, "ignored") for name in table.names], signals.apart, reasons, asks
+
+
+def _of_doses(dosing: DoseColumns) -> list[str]:
+    """Return the columns that a table of doses has for amounts, readings, people and times."""
+    return [name for name in (dosing.amounts[0][0], dosing.reading, dosing.run, dosing.time) if name]
 
 
 def _kind(table: Table, name: str) -> str:
@@ -256,9 +266,9 @@ def drawing(folder: Path, job: Job) -> dict[str, object]:
         GodeError: if nothing can be read.
     """
     table = _table(folder, job)
-    words = closed(table, data_words(job.form, table.names, job.edits))  # whatever is wrong with the search
+    words = closed(table, data_words(as_states(job.form), table.names, job.edits))  # whatever is wrong else
     dataset, readings = dataset_of(_tables(folder, job), asked_options(words)[0])
-    columns = _columns(dataset)
+    columns = columns_of(dataset)
     used = [key for key in readings.runs[0] if key not in ("t", LINE) and not key.startswith((OTHER, LIMITS))]
     unused = [key for key in readings.runs[0] if key.startswith(OTHER)][:MAX_UNUSED]
     keys = used + unused
@@ -289,7 +299,7 @@ def drawing(folder: Path, job: Job) -> dict[str, object]:
     }
 
 
-def _columns(dataset: Dataset) -> Mapping[str, str]:
+def columns_of(dataset: Dataset) -> Mapping[str, str]:
     """Return the column of each key, where it is one column."""
     labels = {key: value.rsplit(" [", 1)[0] for key, value in dataset.labels.items()}
     return {key: name for key, name in labels.items() if len(parts_of(name)) == 1}

@@ -1,6 +1,7 @@
 """Changes that may help where a result is no good one, each a button that makes a new run beside the old."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gode.data.dataset import unit_of
@@ -22,6 +23,7 @@ BUTTONS = {  # by option: what the button says, and what the new run is called
     "edit": ("{}", "{}"),
     "hidden": ("Look for quantities that were not measured: {}", "{} hidden"),
 }
+MAX_UNUSED = 2  # columns without a role that are offered as an input
 USUAL = ("Search with {}", "{}")
 
 
@@ -35,8 +37,12 @@ class Remedy:
     changes: tuple[tuple[str, str], ...]
 
 
-def remedies(found: Discovery, job: Job) -> list[Remedy]:
-    """Return the changes that the causes name, and choices that were not made; none for a good result."""
+def remedies(found: Discovery, job: Job, unused: Sequence[str] = ()) -> list[Remedy]:
+    """Return the changes that the causes name, and choices that were not made; none for a good result.
+
+    Args:
+        unused: columns of numbers that have no role.
+    """
     unit = unit_of(found.prepared.dataset, "t")
     out = [
         _of_option(_said(cause), option["flag"], option["value"].strip("'\""), unit)
@@ -53,6 +59,8 @@ def remedies(found: Discovery, job: Job) -> list[Remedy]:
     if not {"--hidden", "--frame"} & words and "hidden" not in known:
         called = "with a hidden quantity"
         out.append(Remedy("", "Allow a quantity that was not measured", called, (("hidden", "1"),)))
+    named = {value for each in out for key, value in each.changes if key == "input"}
+    out += [_of_option("", "force", name) for name in unused if name not in named][:MAX_UNUSED]
     if "thorough" not in words:
         out.append(Remedy("", "Search with more effort", "more effort", (("effort", "thorough"),)))
     return out

@@ -293,7 +293,7 @@ COMMAND = (  # a shell may have started the studio with Ctrl-C ignored
     "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
     "from gode.cli import main; main()"
 )
-NOT_EXPLAINED, INTERRUPTED, TERMINATED = 3, 130, 143
+NOT_EXPLAINED, INTERRUPTED, TERMINATED, KILLED = 3, 130, 143, -9
 LOCK = "lock"
 OFTEN = 0.5  # seconds between two looks at an older search
 MAX_MESSAGE, MAX_LOG = 2000, 50_000_000
@@ -307,6 +307,7 @@ class Queue:
         self.wake = asyncio.Event()
         self.process: asyncio.subprocess.Process | None = None
         self.task: asyncio.Task[None] | None = None
+        self.reached: dict[str, int] = {}  # bytes of the checkpoint of each search when it was killed
 
     def begin(self) -> None:
         """Start working."""
@@ -390,7 +391,21 @@ class Queue:
         job = self.runs.move(job, State.RUNNING, pid=self.process.pid)
         code = await self.process.wait()
         with suppress(OSError, GodeError):  # it was deleted meanwhile
-            self._finish(self.runs.load(job.id), code)
+            job = self.runs.load(job.id)
+            if code == KILLED and job.message != STOPPING and self._got_on(job):
+                while _is_held(folder):  # processes that it began may end a moment later
+                    await asyncio.sleep(OFTEN)
+                self.put_first(self.runs.move(job, State.QUEUED, pid=0))
+            else:
+                self._finish(job, code)
+
+    def _got_on(self, job: Job) -> bool:
+        """Tell whether a search that was killed knows more than when it was killed before."""
+        with suppress(OSError):
+            before, size = self.reached.get(job.id, 0), (self.runs.folder(job.id) / CHECKPOINT).stat().st_size
+            self.reached[job.id] = size
+            return size > before
+        return False
 
     def _give_up(self, job: Job, reason: str) -> None:
         """Note that a search could not begin; of one that was deleted nothing."""

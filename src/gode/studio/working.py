@@ -4,7 +4,9 @@ import json
 import math
 import os
 import sys
+import threading
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -21,6 +23,7 @@ def main() -> None:
         runs = Runs(Path(sys.argv[1]))
         warm(answers="answers" in sys.argv[2:])
         _send(out, True, b"")  # it is ready
+        threading.Thread(target=prepare, daemon=True).start()
         for line in sys.stdin.buffer:
             _send(out, *answered(runs, json.loads(line)))
 
@@ -31,6 +34,12 @@ def warm(*, answers: bool) -> None:
 
     if answers:
         from gode.studio import answering  # noqa: F401
+
+
+def prepare() -> None:
+    """Import what reads workbooks, which takes longer than to read one."""
+    with suppress(ImportError):
+        import openpyxl  # noqa: F401
 
 
 def answered(runs: Runs, request: Request) -> tuple[bool, bytes]:

@@ -364,7 +364,7 @@
     nearest(px, py) {
       let found = null, best = 18 ** 2;
       for (const s of this.series) {
-        if (!s.shown || s.kind === "band") continue;
+        if (!s.shown || s.kind === "band" || (this.selecting && !s.lines)) continue;
         let first = 0, last = s.x.length;
         if (s.sorted) {
           const find = (v) => { let a = 0, b = s.x.length; while (a < b) { const m = (a + b) >> 1; if (s.x[m] < v) a = m + 1; else b = m; } return a; };

@@ -223,7 +223,15 @@
       if (isTool(e.target.name)) return;
       clearTimeout(timer);
       if (rereads(e.target.name)) { reread(); return; }
-      if (e.target.matches(".chip")) e.target.dataset.role = e.target.value;
+      if (e.target.matches(".chip")) {
+        e.target.dataset.role = e.target.value;
+        const measured = e.target.value === "measured", formula = e.target.closest("tr").querySelector(".measures");
+        formula.hidden = !measured;
+        if (measured) {  // its states have equations of their own
+          for (let each = byId("frame"); each; each = each.parentElement) if (each.tagName === "DETAILS") each.open = true;
+          formula.focus();
+        }
+      }
       await keep();
       if (/^(role\.|wells$|formula$)/.test(e.target.name)) await draw();
     });
@@ -386,6 +394,58 @@
     }
   }
 
+  // Points that are left out, or the part that is looked at, become a new run.
+  function beginPart() {
+    const part = byId("part");
+    if (!part) return;
+    const [edit, called, go] = [part.elements.edit, part.elements.called, part.querySelector("button")];
+    const mine = window.gode.plots.filter((plot) => byId("kept").contains(plot.place));
+    const left = new Map();  // lines, by column
+    const column = (name) => name.includes(",") ? `"${name}"` : name;
+    const tell = () => {
+      const n = [...left.values()].reduce((sum, lines) => sum + lines.size, 0), seen = mine.find((plot) => !plot.whole);
+      part.querySelectorAll("[name=edit] ~ [name=edit]").forEach((each) => each.remove());
+      edit.value = "";
+      if (n) {
+        called.value = `without ${n} point${n > 1 ? "s" : ""}`;
+        const edits = [...left].filter(([, lines]) => lines.size).map(([name, lines]) => `drop ${column(name)} lines ${ranges([...lines].sort((a, b) => a - b))}`);
+        edit.value = edits[0];
+        for (const more of edits.slice(1)) { const other = edit.cloneNode(); other.value = more; edit.after(other); }
+      } else if (seen) {
+        const t = seen.series.filter((s) => s.lines).flatMap((s) => [...s.x]).filter((x) => x >= seen.range.x0 && x <= seen.range.x1);
+        if (t.length > 5) {
+          const ends = [Math.min(...t), Math.max(...t)].map((x) => String(+x.toPrecision(6)));
+          called.value = `from ${ends[0]} to ${ends[1]}`;
+          edit.value = `crop ${ends[0]} to ${ends[1]}`;
+        }
+      }
+      part.hidden = !edit.value;
+      const words = n ? called.value : `only ${called.value}`;
+      if (edit.value && go.textContent !== `Search again ${words}`) go.textContent = `Search again ${words}`;
+    };
+    const mark = (plot) => {
+      const rings = plot.series.filter((s) => s.lines && left.get(s.column)?.size).map((s) => {
+        const at = [...s.lines.keys()].filter((i) => left.get(s.column).has(s.lines[i]));
+        return { kind: "points", name: "left out", hollow: true, size: 6, colour: 8, loose: true, x: at.map((i) => s.x[i]), y: at.map((i) => s.y[i]) };
+      });
+      plot.setSeries([...plot.spec.series, ...rings]);
+      tell();
+    };
+    const turn = (plot, s, at) => {
+      const lines = left.get(s.column) || left.set(s.column, new Set()).get(s.column);
+      for (const i of at) if (!lines.delete(s.lines[i])) lines.add(s.lines[i]);
+      mark(plot);
+    };
+    for (const plot of mine) {
+      plot.canvas.addEventListener("painted", tell);
+      plot.place.addEventListener("plot-point", (e) => { if (plot.selecting && e.detail.series.lines) turn(plot, e.detail.series, [e.detail.index]); });
+      plot.place.addEventListener("plot-box", (e) => {
+        const b = e.detail;
+        for (const s of plot.series) if (s.lines && s.shown) turn(plot, s, [...s.x.keys()].filter((i) => s.x[i] >= b.x0 && s.x[i] <= b.x1 && s.y[i] >= b.y0 && s.y[i] <= b.y1));
+      });
+    }
+  }
+
   function beginSliders() {
     const sliders = byId("sliders");
     if (!sliders) return;
@@ -450,7 +510,7 @@
   function begin() {
     if (begun) window.gode.inPage();
     begun = true;
-    for (const each of [beginHome, beginName, beginSetup, beginSearch, beginTabs, beginSliders, beginCompare]) each();
+    for (const each of [beginHome, beginName, beginSetup, beginSearch, beginTabs, beginPart, beginSliders, beginCompare]) each();
   }
   begin();
 })();
