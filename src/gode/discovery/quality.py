@@ -134,7 +134,7 @@ class Quality:
             return "The equation follows the data that it was fitted to as closely as the noise allows."
         if self.may_be_noise:
             return (
-                f"The equation follows the data, but whether all that is left is noise is not to be told from "
+                "The equation follows the data, but whether all that is left is noise is not to be told from "
                 f"so few samples: {self._left_words()} about a smooth curve."
             )
         return f"The equation follows the data, but not all of them: {self._left_words()}."

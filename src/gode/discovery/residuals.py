@@ -54,7 +54,7 @@ class Series:
         return np.asarray(self.residual * self.roots)
 
     def loss_with_noise(self, noise: float) -> float:
-        """Return by how much noise of this size makes the data less probable, whatever smooth curve they follow."""
+        """Return by how much noise of this size makes a smooth curve through the data less probable."""
         observed = np.full((3, len(self.t)), np.nan)
         observed[0] = self.observed
         profile = np.ones_like(observed)
@@ -251,8 +251,8 @@ class Channel:
         failed = [p < DOUBT for p in (self.whiteness, self.runs)]
         if self.may_be_noise:
             return (
-                f"The residuals look like white noise ({figures}), but a smooth curve comes much closer to the "
-                "data: samples as few as these do not tell whether what is left is noise."
+                f"The residuals look like white noise ({figures}), but a smooth curve comes much closer to "
+                "the data: samples as few as these do not tell whether what is left is noise."
             )
         if self.white and self._follows_less_than_smoothing():
             return (
