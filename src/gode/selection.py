@@ -244,17 +244,16 @@ def _price_of_runs(c: Candidate, m: float, config: SelectionConfig) -> float:
     scale = np.maximum(np.median(np.abs(c.own.values), axis=0), 1e-100)
     gaps = np.clip((c.own.values - np.median(c.own.values, axis=0)) / scale, -LARGEST, LARGEST)
     within = np.clip(np.nan_to_num(c.own.covariances / np.outer(scale, scale)), -LARGEST, LARGEST)
-    within = within + 1e-12 * np.eye(places)
+    size = np.maximum(np.trace(within, axis1=1, axis2=2), 1.0)  # lest what nothing fixes is singular
+    within = within + 1e-12 * size[:, None, None] * np.eye(places)
     weights, axes = np.linalg.eigh(gaps.T @ gaps / runs - np.mean(within, axis=0))
     both = within + (axes * np.maximum(weights, 0.0)) @ axes.T
-    sizes = np.nan_to_num(np.linalg.slogdet(both)[1], posinf=LARGEST, neginf=-LARGEST)
-    widths = sizes - np.nan_to_num(np.linalg.slogdet(within)[1], posinf=LARGEST, neginf=-LARGEST)
+    widths = np.linalg.slogdet(both)[1] - np.linalg.slogdet(within)[1]
     distances = np.einsum("ri,ri->r", gaps, np.linalg.solve(both, gaps[..., None])[..., 0])
     chance = config.chance * np.sqrt(2 * c.own.values.size) * m / max(m - c.n_free, 0.5)
-    prices = np.nan_to_num(
-        [widths, distances], nan=LARGEST, posinf=LARGEST
-    )  # of constants that nothing fixes
-    return float(places * np.log(runs) + np.sum(np.clip(prices, 0.0, LARGEST)) + chance)
+    return float(
+        places * np.log(runs) + np.sum(np.maximum(widths, 0.0) + np.maximum(distances, 0.0)) + chance
+    )
 
 
 def _saved(c: Candidate, m: float, config: SelectionConfig) -> float:
