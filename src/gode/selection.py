@@ -33,6 +33,7 @@ from gode.fitting.shooting import Shot
 from gode.prior import log_prior
 
 UNUSUAL = 4.0  # -2 log of the prior odds that a constant of a system is one, or equals one in its equation
+UNFIXED = 1e4  # variances, over the squares of the constants, of constants that the data do not fix
 PLAIN = {1: parse_skeleton("u' = C*u"), 2: parse_skeleton("u'' = C*u")}  # whose prior is the unit
 
 
@@ -244,7 +245,8 @@ def _price_of_runs(c: Candidate, m: float, config: SelectionConfig) -> float:
     scale = np.maximum(np.median(np.abs(c.own.values), axis=0), 1e-100)
     gaps = np.clip((c.own.values - np.median(c.own.values, axis=0)) / scale, -LARGEST, LARGEST)
     within = np.clip(np.nan_to_num(c.own.covariances / np.outer(scale, scale)), -LARGEST, LARGEST)
-    size = np.maximum(np.trace(within, axis1=1, axis2=2), 1.0)  # lest what nothing fixes is singular
+    size = np.trace(within, axis1=1, axis2=2)
+    size = np.where(size > UNFIXED, size, 1.0)  # lest the errors of constants that nothing fixes are singular
     within = within + 1e-12 * size[:, None, None] * np.eye(places)
     weights, axes = np.linalg.eigh(gaps.T @ gaps / runs - np.mean(within, axis=0))
     both = within + (axes * np.maximum(weights, 0.0)) @ axes.T
