@@ -18,7 +18,6 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -221,10 +220,23 @@ def main() -> None:
     options.add_argument("--pages", action="store_true")
     given = options.parse_args()
     folder = given.out / ("quick" if given.quick else "full")
-    with ThreadPoolExecutor(given.jobs) as pool:
-        for name in () if given.pages else given.only:
-            pool.submit(_make, known[name], folder, given.data, quick=given.quick)
+    todo = [] if given.pages else [known[name] for name in reversed(given.only)]
+    workers = [threading.Thread(target=_work, args=(todo, folder, given)) for _ in range(given.jobs)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
     write_pages()
+
+
+def _work(todo: list[Study], folder: Path, given: argparse.Namespace) -> None:
+    """Run studies from the end of a list that several threads share."""
+    while True:
+        try:
+            study = todo.pop()
+        except IndexError:
+            return
+        _make(study, folder, given.data, quick=given.quick)
 
 
 def _make(study: Study, out: Path, data: Path | None, *, quick: bool) -> None:
