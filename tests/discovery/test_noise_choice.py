@@ -52,3 +52,12 @@ def test_choice_is_kept_in_the_record(tmp_path):
 def test_noise_that_is_not_known_is_refused():
     with pytest.raises(ConfigError, match="noise must be one of auto, constant, proportional, combined, log"):
         fitted("poisson")
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_proportional_noise_of_coarse_samples_is_of_its_size(seed):
+    t = np.arange(0.0, 20.0, 0.9)
+    noise = 0.2 * np.random.default_rng(seed).standard_normal(len(t))
+    found = gode.fit("u' = C*u*cos(t)", t, 30.0 * np.exp(1.5 * np.sin(t) + noise), noise="proportional")
+    (share,) = [channel.model.share for channel in found.quality.channels]
+    assert 0.05 < share < 0.4  # where only the weights change, they make it up to 5

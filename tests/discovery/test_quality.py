@@ -198,3 +198,26 @@ def test_a_value_assumed_in_many_runs_is_told_once():
     assert told.endswith("patient 3, patient 4 and 2 more.")
     assert Quality((), 1, True, True, ("u(0) = 0",)).assumed_words.endswith(": u(0) = 0.")
     assert Quality((), 1, True, True).assumed_words == ""
+
+
+def swinging(seed):
+    """A damped swing of which each cycle has four samples, with a fifth of its spread as noise."""
+    t = np.arange(0.0, 20.0, 0.9)
+    clean = np.exp(-0.1 * t) * np.cos(2 * t)
+    return t, noisy(clean, 0.2 * np.std(clean), seed)
+
+
+def test_what_few_samples_cannot_tell_from_noise_is_not_called_poor():
+    for seed in (0, 1, 2):  # A smooth curve goes through nearly all of these samples.
+        found = gode.fit("u'' = -C*u - C*u'", *swinging(seed))
+        assert found.quality.follows, seed
+        if found.quality.verdict is Verdict.PATTERN:
+            assert "not to be told from so few samples" in found.quality.words
+        assert gode.fit("u' = C*u", *swinging(seed)).quality.verdict is Verdict.POOR, seed
+
+
+def test_many_samples_tell_their_noise():
+    t = np.linspace(0.0, 20.0, 150)
+    wrong = gode.fit("u'' = -C*u", t, noisy(np.exp(-0.1 * t) * np.cos(2 * t), 0.01))
+    assert not any(c.may_be_noise for c in wrong.quality.channels)
+    assert wrong.quality.verdict is Verdict.POOR

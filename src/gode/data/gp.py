@@ -124,6 +124,24 @@ def smooth_gp(
     return replace(_posterior(run.t if at is None else at, best, task, scale), evidence=evidence)
 
 
+def loss_with_noise(run: Run, noise: float, profile: Float) -> float:
+    """Return by how much the log probability of a record falls if its noise is this large.
+
+    Args:
+        noise: standard deviation of a sample whose profile is 1.
+        profile: (3, n) noise of each sample over that.
+    """
+    scale = Scale.of(run)
+    task = _task(run, scale, run.initial, profile)
+    few = [_thinned(task, TUNING_POINTS)]
+    level = float(np.log(noise / (scale.size * task.spread[0])))
+    starts = (*STARTS, *_starts_for(cycles(run)))
+    _, free = _best(starts, few, BOUNDS, CAREFUL)
+    fixed = [(length, size, level, bend) for length, size, _, bend in starts]
+    _, held = _best(fixed, few, (*BOUNDS[:2], (level, level), BOUNDS[3]), CAREFUL)
+    return free - held
+
+
 def _starts_for(number: float) -> list[tuple[float, float, float, float]]:
     """Return starting hyperparameters whose length scale suits a signal with this number of cycles."""
     lengths = [float(shift - np.log(2 * np.pi * number)) for shift in (0.0, 0.7, 1.4)]

@@ -99,15 +99,20 @@ def _smooth_by_noise(
         profiles = [noise_profile(f.values, sizes, ratio) for f in even[:n]]
         return _smooth_all(parts[:n], profiles, tuning, hurried)
 
-    if chosen:
-        if noise == NoiseChoice.LOG and (logarithms := _smooth_logarithms(parts)) is not None:
-            return logarithms
-        ratio = MIXED if noise == NoiseChoice.COMBINED else FLOOR
-        return with_noise(weighted(ratio, len(parts), CAREFUL), sizes, ratio)
-
     def gain_of(others: Sequence[Smooth]) -> float:
         """Return twice the gain in the log of the probability over noise that is the same everywhere."""
         return 2 * sum(a.evidence - b.evidence for a, b in zip(others[:DECIDING], even, strict=False))
+
+    def in_logarithms() -> list[Smooth]:
+        return _smooth_logarithms(parts) or []
+
+    if chosen:
+        if noise == NoiseChoice.LOG and (logarithms := in_logarithms()):
+            return logarithms
+        ratio = MIXED if noise == NoiseChoice.COMBINED else FLOOR
+        found = with_noise(weighted(ratio, len(parts), CAREFUL), sizes, ratio)
+        logarithms = in_logarithms() if noise == NoiseChoice.PROPORTIONAL else []
+        return logarithms if logarithms and gain_of(logarithms) > gain_of(found) else found
 
     count = sum(int(np.isfinite(run.observed).sum()) for run, _ in parts[:DECIDING])
     gains = {
@@ -119,9 +124,9 @@ def _smooth_by_noise(
     if gains[best] <= SURE:
         return even
     # The logarithm is tried only where the noise is a fraction of the value, which bursts may hide.
-    logarithmic = _smooth_logarithms(parts) if best == FLOOR else None
-    if logarithmic is not None and gain_of(logarithmic) > gains[best]:
-        return logarithmic
+    logarithms = in_logarithms() if best == FLOOR else []
+    if logarithms and gain_of(logarithms) > gains[best]:
+        return logarithms
     return with_noise(weighted(best, len(parts), CAREFUL), sizes, best)
 
 

@@ -132,7 +132,19 @@ class Quality:
             return f"The fit is poor: {self._left_words()}."
         if all(c.negligible or (c.white and c.misfit <= POOR_MISFIT) for c in self.channels):
             return "The equation follows the data that it was fitted to as closely as the noise allows."
+        if self.may_be_noise:
+            return (
+                "The equation follows the data, but whether all that is left is noise is not to be told from "
+                f"so few samples: {self._left_words()} about a smooth curve."
+            )
         return f"The equation follows the data, but not all of them: {self._left_words()}."
+
+    @cached_property
+    def may_be_noise(self) -> bool:
+        """Whether what is left is noise for all that the data tell."""
+        return all(
+            c.negligible or c.may_be_noise or (c.white and c.misfit <= POOR_MISFIT) for c in self.channels
+        )
 
     def _left_words(self) -> str:
         """Return what is left in the channel that decides the verdict, as large as the verdict takes it."""
@@ -182,7 +194,8 @@ class Assessment:
         if self.verdict is Verdict.POOR:
             return "Do not rely on this equation"
         if self.verdict is Verdict.PATTERN:
-            return "An equation that leaves something unexplained"
+            may = "may leave" if self.quality.may_be_noise else "leaves"
+            return f"An equation that {may} something unexplained"
         if self.given:
             return "The equation explains the data"
         words = self.certainty.partition(" (")[0]
@@ -220,10 +233,10 @@ class Assessment:
                 f"the most likely ({self.percent})" if one else f"right with a probability of {self.percent}"
             )
         if self.verdict is Verdict.PATTERN:
-            return (
-                f"If one of the {tried} is right, this one is {size}; but something is left in the "
-                "residuals, so that none may be."
-            )
+            left = "something is left in the residuals"
+            if self.quality.may_be_noise:
+                left = "the residuals may be more than noise"
+            return f"If one of the {tried} is right, this one is {size}; but {left}, so that none may be."
         return f"Among the {tried} this one is {size}."
 
     @property
@@ -304,4 +317,5 @@ def assess(
 
 def _is_poor(channel: Channel) -> bool:
     """Tell whether the residuals of a channel are large beside its noise and beside its spread."""
-    return channel.misfit > POOR_MISFIT and channel.rms > POOR_FRACTION * channel.spread
+    large = channel.misfit > POOR_MISFIT and channel.rms > POOR_FRACTION * channel.spread
+    return large and not channel.may_be_noise
