@@ -181,13 +181,15 @@ def main() -> None:
     if given.answers:
         write_answers(given.answers, given.data, given.seconds, given.names)
         return
-    rows = []
+    rows: list[tuple[str, ...]] = []
+    for words in (COLUMNS, ("---",) * len(COLUMNS)):
+        print(_line(words), flush=True)
     for record in RECORDS:
         path = next((p for d in (given.data, HERE) if (p := d / f"{record.name}.csv").exists()), None)
         if path is None or (given.names and record.name not in given.names):
             continue
         rows.append(row(record, path))
-        print(" | ".join(rows[-1]), flush=True)
+        print(_line(rows[-1]), flush=True)
         if given.out:
             with given.out.open("w", newline="") as file:
                 csv.writer(file).writerows([COLUMNS, *rows])
@@ -198,6 +200,10 @@ def main() -> None:
     inside = [float(r[5]) for r in rows if r[5] != "-"]
     widths = [float(r[6]) for r in rows if r[6] != "-"]
     print(f"inside the band: {np.mean(inside):.2f}; median half width / spread: {np.median(widths):.2f}")
+
+
+def _line(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
 def write_answers(out: Path, folder: Path, seconds: float, names: list[str]) -> None:
@@ -223,7 +229,7 @@ def write_answers(out: Path, folder: Path, seconds: float, names: list[str]) -> 
         )
         fitted, own = answered(partial(gode.fit, textbook_of(record)), t, data, force)
         cells = [record.name, str(values), *found, f"{spent:.1f}", fitted[1], f"{own:.1f}"]
-        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+        lines.append(_line(cells))
         print(lines[-1], flush=True)
         out.write_text("\n".join([*lines, ""]))
 

@@ -9,6 +9,7 @@ same as with plain noise, and how often the 95 % intervals of the constants hold
 
 import argparse
 import csv
+import sys
 import warnings
 from pathlib import Path
 
@@ -73,7 +74,7 @@ def main() -> None:
                 rows.append(
                     (name, kind, seed, right, key == plain, int(held.sum()), len(held), str(found.equation))
                 )
-                print(*rows[-1], flush=True)
+                print(*rows[-1], file=sys.stderr, flush=True)
                 if given.out:
                     with given.out.open("w", newline="") as file:
                         csv.writer(file).writerows(rows)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from gode.model import LatentSpace, load_model
     from gode.report import load
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "Discovery",

@@ -10,12 +10,15 @@ from gode_bench.methods import METHODS
 from gode_bench.results import (
     BEGIN,
     END,
+    NOT_RUN,
     PAGE,
     README,
+    ROOT,
     STUDIES,
     page,
     read_outcomes,
     readme_table,
+    told,
     with_table,
 )
 
@@ -59,6 +62,52 @@ def test_small_parts_say_so():
 def test_errors_stand_by_suite():
     (row,) = [line for line in readme_table({"suites": OUTCOME}).splitlines() if line.startswith("| gode")]
     assert re.split(r" *\| *", row)[1:-1] == ["gode", ".003 / .016", "", ".006 / .005 / .004"]
+
+
+MARK = re.compile(r"^\*History: gode \d+\.\d+\.\d+, [\w ]*20\d\d\.", re.M)
+MADE = re.compile(r"^Written by `[^`]+`", re.M)
+FIGURES = re.compile(r"^\|.*(?<![\w.])\d*\.\d+", re.M)
+EXAMPLES = {  # tables of options, formats, calls and claims, whose numbers are no results
+    *("command-line.md", "file-formats.md", "index.md", "robustness.md", "tutorial.md", "what-you-know.md"),
+}
+PAGES = sorted(path for path in (ROOT / "docs").rglob("*.md") if "_build" not in path.parts)
+
+
+def typed(text: str) -> list[str]:
+    """The rows of figures in tables that no program wrote and that are not marked as history."""
+    return [] if MARK.search(text) or MADE.search(text) else FIGURES.findall(re.sub(r"`.*?`", "", text))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_no_figure_of_a_page_is_typed_by_hand(page):
+    assert page.name in EXAMPLES or not typed(page.read_text(encoding="utf-8"))
+
+
+def test_no_figure_of_the_readme_is_typed_by_hand():
+    text = README.read_text(encoding="utf-8")
+    assert not typed(text[: text.index(BEGIN)] + text[text.index(END) :])
+
+
+def test_a_typed_figure_is_noticed():
+    row = "| PySINDy | .036 / .090 |"
+    assert typed(f"A page\n\n{row}\n")
+    assert not typed(f"*History: gode 0.1.0, November 2026.*\n\n{row}\n")
+    assert not typed("| `observe={}` | a formula of states |\n")
+
+
+def test_a_peer_that_is_not_installed_stands_in_the_table_as_not_run():
+    assert f"| PySINDy | {NOT_RUN}" in re.sub(r" +", " ", readme_table({"suites": OUTCOME}))
+
+
+def test_a_study_that_was_not_run_says_so():
+    text = page({})
+    assert all(f"## {study.title}\n\nNot run.\n" in text for study in STUDIES)
+
+
+def test_tables_and_sentences_that_a_study_prints_become_a_page():
+    assert told(PAGE, "4 laws\n| a |\n| --- |\n| 1 |\nall right\nin all\n") == (
+        "4 laws\n\n| a |\n| --- |\n| 1 |\n\nall right\n\nin all"
+    )
 
 
 @pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.name)
