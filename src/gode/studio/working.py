@@ -23,7 +23,7 @@ def main() -> None:
         runs = Runs(Path(sys.argv[1]))
         warm(answers="answers" in sys.argv[2:])
         _send(out, True, b"")  # it is ready
-        threading.Thread(target=prepare, daemon=True).start()
+        threading.Thread(target=_prepare, daemon=True).start()
         for line in sys.stdin.buffer:
             _send(out, *answered(runs, json.loads(line)))
 
@@ -36,10 +36,12 @@ def warm(*, answers: bool) -> None:
         from gode.studio import answering  # noqa: F401
 
 
-def prepare() -> None:
+def _prepare() -> None:
     """Import what reads workbooks, which takes longer than to read one."""
+    from gode.tables.binary import prepare
+
     with suppress(ImportError):
-        import openpyxl  # noqa: F401
+        prepare()
 
 
 def answered(runs: Runs, request: Request) -> tuple[bool, bytes]:

@@ -130,6 +130,11 @@ def sheet_text(data: bytes, source: str, sheet: str) -> tuple[str, str]:
     return name, _text(rows)
 
 
+def prepare() -> None:
+    """Import what reads workbooks."""
+    import openpyxl  # noqa: F401
+
+
 def sheet_names(data: bytes) -> list[str]:
     """Return the names of the sheets of a workbook."""
     with warnings.catch_warnings():
