@@ -146,3 +146,11 @@ def test_law_that_is_not_linear_has_no_clearance():
     t, u, doses = sawtooth()
     found = gode.fit("u' = -a*u - b*u^2", t, u, doses=doses)
     assert not any("clearance" in sentence for sentence in found.remarks)
+
+
+def test_a_mean_law_that_is_poor_says_that_the_runs_differ():
+    rng = np.random.default_rng(1)
+    curves = [curve(*numbers) + 0.05 * rng.standard_normal(len(T)) for numbers in SUBJECTS]
+    doses = [[("depot", 0.0, numbers[0])] for numbers in SUBJECTS]
+    found = gode.fit(ORAL, [T] * 4, {"c": curves}, doses=doses)
+    assert "the runs differ" in " ".join(found.causes)

@@ -241,11 +241,11 @@ def discover_in(
         check_start(settings, dataset.inputs)
     with one_thread(), Interrupts(options.max_seconds) as interrupts:
         known = {} if memo is None else memo
-        search = partial(
-            _search, dataset, given, interrupts=interrupts, n_jobs=n_jobs, on_step=tell, memo=known
-        )
+        seek = partial(_search, interrupts=interrupts, n_jobs=n_jobs, on_step=tell, memo=known)
+        search = partial(seek, dataset, given)
         found = better_order(search, tasks, interrupts, options.max_seconds)
-        found = with_causes(found, _other_order(search, tasks), lambda: interrupts.left > 0)
+        hidden = partial(_hidden_state, seek, dataset, options)
+        found = with_causes(found, _other_order(search, tasks), hidden, lambda: interrupts.left > 0)
     if found.timed_out:
         found = replace(found, remarks=(options.told_of_time(interrupts.spent), *found.remarks))
     return found
@@ -285,6 +285,18 @@ def _second_order(search: Callable[[Settings], Discovery], settings: Settings) -
     other = replace(other, without=tuple(word for word in settings.without if word in known))
     try:
         return search(other)
+    except (GodeError, KeyboardInterrupt):  # the result stands without it
+        return None
+
+
+def _hidden_state(search: Callable[..., Discovery], dataset: Dataset, options: Options) -> Discovery | None:
+    """Return what a quick search with a state that was not measured finds, if that makes sense."""
+    if options.known.frame or dataset.hidden or options.order == 2:
+        return None
+    try:
+        wider = with_hidden(dataset, 1)
+        asked = replace(options, hidden=1, effort=EffortName.QUICK, start=None, order=1)
+        return search(wider, None, asked.settings(wider, None)[0])
     except (GodeError, KeyboardInterrupt):  # the result stands without it
         return None
 

@@ -17,8 +17,8 @@ from gode.data import Interpolation, Run, Samples
 from gode.data.dataset import unit_of
 from gode.data.smoothing import evenly
 from gode.discovery.framing import shown
-from gode.equation import Equation, Law, Skeleton, System, SystemSkeleton, parse_equation, parse_skeleton
-from gode.equation.system import input_seen, with_names
+from gode.equation import Equation, Law, Skeleton, parse_equation, parse_skeleton
+from gode.equation.system import input_seen, law_of, with_names
 from gode.equation.tree import TIME, variables
 from gode.errors import EquationError
 from gode.fitting import ConstantsConfig, fit_constants
@@ -491,11 +491,11 @@ def _law_of(equations: Sequence[Equation], like: Law) -> Law:
     """Return the law of changed equations; constants that had names are free ones."""
     if len(equations) == 1:
         return equations[0]
-    parts = tuple(Skeleton(e.skeleton.tree) for e in equations)
-    return System(
-        SystemSkeleton(like.states, parts, like.skeleton.inputs),
-        tuple(c for e in equations for c in e.constants),
-    )
+    free = [  # read again, since without names ka/V is one constant
+        parse_equation(e.text(None, {}), inputs=like.skeleton.seen(i)) if e.skeleton.parameters else e
+        for i, e in enumerate(equations)
+    ]
+    return law_of(like.states, like.skeleton.inputs, free)
 
 
 def _pieces(refits: Refits) -> Iterator[Remedy]:
