@@ -14,8 +14,7 @@ import numpy as np
 from gode.arrays import Float, Series, Signals
 from gode.choices import EffortName
 from gode.data import Dataset
-from gode.data.dataset import chosen_interpolation
-from gode.data.from_arrays import make_dataset
+from gode.data.from_arrays import dataset_of_call
 from gode.data.smoothing import evenly
 from gode.data.states import shape_of
 from gode.discovery.causes import with_causes
@@ -92,27 +91,13 @@ def fit(equation: Texts, t: Series, u: Signals | None = None, **options: Unpack[
     """
     given = completed("fit", FitOptions, options)
     equation = with_formulas(equation, given["observe"]) or equation
-    joined = chosen_interpolation(given["hold"], given["interpolation"])
     names, velocity, acceleration = given["names"], given["velocity"], given["acceleration"]
     if names is None and isinstance(u, Mapping) and velocity is None and acceleration is None:
         names = _with_hidden(equation, u)
     elif names is None and all(isinstance(x, np.ndarray | list | None) for x in (u, velocity, acceleration)):
         names = _written(equation, u if u is not None else velocity if velocity is not None else acceleration)
     known = make_known(equation, given["fixed"], given["bounds"], given["units"])
-    dataset = make_dataset(
-        t,
-        u,
-        velocity,
-        acceleration,
-        given["force"],
-        given["initial"],
-        doses=given["doses"],
-        names=names,
-        interpolation=joined,
-        units=given["units"],
-        sd=given["sd"],
-    )
-    dataset = replace(dataset, keep_outliers=given["keep_outliers"], noise=given["noise"])
+    dataset = dataset_of_call(t, u, given, names)
     return fit_known(dataset, known, individual=individuals_asked(given["individual"], dataset))
 
 
