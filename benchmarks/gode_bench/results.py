@@ -230,11 +230,12 @@ def readme_table(found: Outcomes) -> str:
     if measured := found.get("measured"):
         sentence, _, _ = measured.tables[0].note.partition(". ")
         out += ["", f"{sentence}."]
-    used = [each for name in ("suites", "odebench", "measured") if (each := found.get(name))]
+    used = [each for name in ("suites", "odebench") if (each := found.get(name))]
     if used:
         dates = sorted({each.date for each in used})
-        small = "; these are small parts of the studies" if any(each.quick for each in used) else ""
-        out += ["", f"Measured {' and '.join(dates)}{small}."]
+        extent = [table.title.partition(", noise")[0] for each in used for table in each.tables]
+        small = " small parts of the studies" if any(each.quick for each in used) else ""
+        out += ["", f"Measured {' and '.join(dates)} on{small}: {'; '.join(extent)}."]
     return "\n".join(out).strip()
 
 

@@ -102,7 +102,8 @@ STUDIES = (
     Study(
         "autosindy",
         "AutoSINDy's systems and noise levels",
-        "Six systems, six noise levels and five seeds, as they are published beside AutoSINDy.",
+        "Six systems, six noise levels and five seeds. Published for all 180 trials (arXiv 2605.09696): R² "
+        "of .99 from the other start in 68.3 % by AutoSINDy, 18.9 % by PySINDy, 8.3 % by PySR.",
         _bench("autosindy", *PEERS, "--seeds", "32", "33", "34", "35", "36"),
         _bench(
             "autosindy",
