@@ -4,13 +4,23 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from gode.arrays import Float, Force, Series, Signals
 from gode.data.columns import INPUT, STATES, channel_names, check_alike, check_increasing
-from gode.data.dataset import MIN_POINTS, Dataset, Input, Interpolation, Run, plain_label, with_units
+from gode.data.dataset import (
+    MIN_POINTS,
+    Dataset,
+    Input,
+    Interpolation,
+    Run,
+    chosen_interpolation,
+    plain_label,
+    with_units,
+)
 from gode.data.doses import Dose, check_times, doses_of_runs, make_doses
 from gode.data.states import (
     as_numbers,
@@ -122,6 +132,21 @@ def make_dataset(
     dataset = Dataset(tuple(runs), shown, run_names if several else (), in_equation)
     _check_hidden(dataset)
     return with_units(dataset, units) if units else dataset
+
+
+def dataset_of_call(
+    t: Series, u: Signals | None, options: Mapping[str, Any], names: Sequence[str] | None
+) -> Dataset:
+    """Return the data of a call of `gode.discover` or `gode.fit`, by its options."""
+    arguments = ("velocity", "acceleration", "force", "initial", "doses", "units", "sd")
+    dataset = make_dataset(
+        t,
+        u,
+        **{name: options[name] for name in arguments},
+        names=names,
+        interpolation=chosen_interpolation(options["hold"], options["interpolation"]),
+    )
+    return replace(dataset, keep_outliers=options["keep_outliers"], noise=options["noise"])
 
 
 def make_run(
