@@ -264,7 +264,7 @@ def _run(data: object, states: tuple[str, ...], where: str) -> Run:
         name: v if isinstance(v, str) else decode_array(v, f"{where}.inputs.{name[:40]}", (len(t),))
         for name, v in given.items()
     }
-    u, velocity, acceleration = observed if d == 1 else (observed[k::3].T for k in range(3))
+    u, velocity, acceleration = (observed[k::3].T for k in range(3))
     doses = decode(tuple[Dose, ...], data.get("doses", []), f"{where}.doses")  # type: ignore[attr-defined]
     if any(dose.channel not in range(3 * d) for dose in doses):
         raise FileError(f"{where}.doses go into a state that the record does not have")
