@@ -12,8 +12,7 @@ import numpy as np
 from gode.arrays import Float, Series, Signals
 from gode.choices import EffortName, Preset
 from gode.data import Dataset
-from gode.data.dataset import chosen_interpolation
-from gode.data.from_arrays import make_dataset
+from gode.data.from_arrays import dataset_of_call
 from gode.discovery.causes import with_causes
 from gode.discovery.framing import (
     at_rest,
@@ -21,6 +20,7 @@ from gode.discovery.framing import (
     frame_of,
     individuals_asked,
     named_steps,
+    with_dose_named,
     with_formulas,
 )
 from gode.discovery.given import fit_known
@@ -177,7 +177,6 @@ def discover(
         >>> print(d.equation)  # doctest: +SKIP
     """
     given = completed("discover", DiscoverOptions, options)
-    joined = chosen_interpolation(given["hold"], given["interpolation"])
     given["frame"] = with_formulas(given["frame"], given["observe"])
     chosen = chosen_options(given)
     names, frame = given["names"], given["frame"]
@@ -185,20 +184,7 @@ def discover(
         names = written_states(split_equations(frame))
     if isinstance(chosen.hidden, tuple) and names is None and isinstance(u, Mapping):
         names, chosen = (*u, *chosen.hidden), replace(chosen, hidden=0)  # initial= and doses= may name them
-    dataset = make_dataset(
-        t,
-        u,
-        given["velocity"],
-        given["acceleration"],
-        given["force"],
-        given["initial"],
-        doses=given["doses"],
-        names=names,
-        interpolation=joined,
-        units=given["units"],
-        sd=given["sd"],
-    )
-    dataset = replace(dataset, keep_outliers=given["keep_outliers"], noise=given["noise"])
+    dataset = dataset_of_call(t, u, given, names)
     chosen = replace(chosen, individual=individuals_asked(given["individual"], dataset))
     with shown_in_notebook(on_step) as show:
         return discover_in(dataset, chosen, n_jobs=given["n_jobs"], on_step=show)
@@ -226,6 +212,7 @@ def discover_in(
             raise ConfigError("hold_out= and an edit both hold back a part of the data; give one of them")
         dataset = dataset.hold_back(options.hold_out)
     options = replace(options, known=at_rest(options.known, dataset, options.order))
+    dataset = with_dose_named(dataset, list(options.known.frame))
     given = frame_of(options.known, dataset) if options.known.frame else None
     tasks, tell = options.settings(dataset, given), on_step and named_steps(on_step, dataset)
     check_names(options.individual, given.parameters if given else ())

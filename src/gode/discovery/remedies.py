@@ -17,8 +17,8 @@ from gode.data import Interpolation, Run, Samples
 from gode.data.dataset import unit_of
 from gode.data.smoothing import evenly
 from gode.discovery.framing import shown
-from gode.equation import Equation, Law, Skeleton, parse_equation, parse_skeleton
-from gode.equation.system import input_seen, law_of, with_names
+from gode.equation import Equation, Law, Skeleton, System, SystemSkeleton, parse_equation, parse_skeleton
+from gode.equation.system import input_seen, with_names
 from gode.equation.tree import TIME, variables
 from gode.errors import EquationError
 from gode.fitting import ConstantsConfig, fit_constants
@@ -488,14 +488,18 @@ def with_term(law: Law, state_index: int, term: str) -> Law | None:
 
 
 def _law_of(equations: Sequence[Equation], like: Law) -> Law:
-    """Return the law of changed equations; constants that had names are free ones."""
+    """Return the law of changed equations; constants that had names are free, two that act as one are one."""
     if len(equations) == 1:
         return equations[0]
-    free = [  # read again, since without names ka/V is one constant
+    free = [
         parse_equation(e.text(None, {}), inputs=like.skeleton.seen(i)) if e.skeleton.parameters else e
         for i, e in enumerate(equations)
     ]
-    return law_of(like.states, like.skeleton.inputs, free)
+    parts = tuple(Skeleton(e.skeleton.tree) for e in free)
+    return System(
+        SystemSkeleton(like.states, parts, like.skeleton.inputs),
+        tuple(c for e in free for c in e.constants),
+    )
 
 
 def _pieces(refits: Refits) -> Iterator[Remedy]:
