@@ -20,6 +20,7 @@ from gode.discovery.framing import (
     frame_of,
     individuals_asked,
     named_steps,
+    with_dose_named,
     with_formulas,
 )
 from gode.discovery.given import fit_known
@@ -211,6 +212,7 @@ def discover_in(
             raise ConfigError("hold_out= and an edit both hold back a part of the data; give one of them")
         dataset = dataset.hold_back(options.hold_out)
     options = replace(options, known=at_rest(options.known, dataset, options.order))
+    dataset = with_dose_named(dataset, list(options.known.frame))
     given = frame_of(options.known, dataset) if options.known.frame else None
     tasks, tell = options.settings(dataset, given), on_step and named_steps(on_step, dataset)
     check_names(options.individual, given.parameters if given else ())
