@@ -80,8 +80,7 @@ def advice(found: Discovery) -> list[str]:
     tries = []
     if not dataset.inputs:
         tries.append("If something drives the system, give it as an input: a column or a formula.")
-    if len(dataset.states) == 1:
-        tries.append("If another signal was measured that takes part, add it as a state.")
+    tries.append("If another signal was measured that takes part, add it as a state.")
     return [*tries, "Crop what does not belong to the experiment, and drop points that went wrong."]
 
 
