@@ -20,6 +20,7 @@ from gode.discovery.framing import (
     frame_of,
     individuals_asked,
     named_steps,
+    with_dose_named,
     with_formulas,
 )
 from gode.discovery.given import fit_known
@@ -211,6 +212,7 @@ def discover_in(
             raise ConfigError("hold_out= and an edit both hold back a part of the data; give one of them")
         dataset = dataset.hold_back(options.hold_out)
     options = replace(options, known=at_rest(options.known, dataset, options.order))
+    dataset = with_dose_named(dataset, list(options.known.frame))
     given = frame_of(options.known, dataset) if options.known.frame else None
     tasks, tell = options.settings(dataset, given), on_step and named_steps(on_step, dataset)
     check_names(options.individual, given.parameters if given else ())
@@ -226,11 +228,11 @@ def discover_in(
         check_start(settings, dataset.inputs)
     with one_thread(), Interrupts(options.max_seconds) as interrupts:
         known = {} if memo is None else memo
-        search = partial(
-            _search, dataset, given, interrupts=interrupts, n_jobs=n_jobs, on_step=tell, memo=known
-        )
+        seek = partial(_search, interrupts=interrupts, n_jobs=n_jobs, on_step=tell, memo=known)
+        search = partial(seek, dataset, given)
         found = better_order(search, tasks, interrupts, options.max_seconds)
-        found = with_causes(found, _other_order(search, tasks), lambda: interrupts.left > 0)
+        hidden = partial(_hidden_state, seek, dataset, options)
+        found = with_causes(found, _other_order(search, tasks), hidden, lambda: interrupts.left > 0)
     if found.timed_out:
         found = replace(found, remarks=(options.told_of_time(interrupts.spent), *found.remarks))
     return found
@@ -270,6 +272,18 @@ def _second_order(search: Callable[[Settings], Discovery], settings: Settings) -
     other = replace(other, without=tuple(word for word in settings.without if word in known))
     try:
         return search(other)
+    except (GodeError, KeyboardInterrupt):  # the result stands without it
+        return None
+
+
+def _hidden_state(search: Callable[..., Discovery], dataset: Dataset, options: Options) -> Discovery | None:
+    """Return what a quick search with a state that was not measured finds, if that makes sense."""
+    if options.known.frame or dataset.hidden or options.order == 2:
+        return None
+    try:
+        wider = with_hidden(dataset, 1)
+        asked = replace(options, hidden=1, effort=EffortName.QUICK, start=None, order=1)
+        return search(wider, None, asked.settings(wider, None)[0])
     except (GodeError, KeyboardInterrupt):  # the result stands without it
         return None
 

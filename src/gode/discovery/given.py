@@ -25,6 +25,7 @@ from gode.discovery.framing import (
     frame_of,
     individuals_asked,
     read_frame,
+    with_dose_named,
     with_formulas,
 )
 from gode.discovery.hidden import filled_in
@@ -146,6 +147,7 @@ def _with_hidden(equation: Texts, measured: Mapping[str, Series]) -> tuple[str, 
 
 def fit_known(dataset: Dataset, known: Known, *, individual: tuple[str, ...] = ()) -> Discovery:
     """Fit the constants of an equation that is known to checked data; see `fit`."""
+    dataset = with_dose_named(dataset, list(known.frame))
     return fit_in(dataset, law_known(dataset, known), known, individual=individual)
 
 
