@@ -21,6 +21,7 @@ BUTTONS = {  # by option: what the button says, and what the new run is called
     "individual": ("Give each run constants of its own", "own constants"),
     "force": ("Use {} as an input", "with {}"),
     "edit": ("{}", "{}"),
+    "delay": ("Let the {} act late", "late {}"),
     "hidden": ("Look for quantities that were not measured: {}", "{} hidden"),
 }
 MAX_UNUSED = 2  # columns without a role that are offered as an input
