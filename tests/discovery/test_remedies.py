@@ -48,7 +48,7 @@ def test_a_delay_is_told_to_half_a_sample_with_what_to_do(delay):
 def test_an_input_that_was_shifted_too_far_is_told_as_early():
     acting = np.interp(FINE + 0.6, FINE, FINE_FORCE)
     (cause,) = causes_of(driven(acting))
-    assert "earlier than it was recorded: --edit 'shift F by -0.6'" in cause
+    assert "earlier than it was recorded: --edit 'shift F by -0.6" in cause
 
 
 def test_the_unit_of_time_is_told(tmp_path):

@@ -16,6 +16,7 @@ from gode.discovery.framing import shown
 from gode.discovery.inputs import simple_models
 from gode.discovery.result import Discovery
 from gode.equation import Law, LawSkeleton, Skeleton
+from gode.equation.frame import put_in
 from gode.equation.skeleton import Parameter
 from gode.equation.system import joined, make_law
 from gode.equation.tree import Node, const, delayed, mul, num, replace_constants
@@ -189,10 +190,11 @@ def late_law(law: Law, delays: Delays, dataset: Dataset) -> Law:
     if not delays:
         return law
     taus = _names_of(delays, dataset)
-    values = dict(zip(_named(law.skeleton), law.constants, strict=True))
+    signs = _signs(skeleton)
+    values = dict(zip(_named(skeleton), (signs * law.constants).tolist(), strict=True))
     values |= {taus[name].name: delay for name, delay in delays.items()}
-    parts = [_late_part(law.skeleton, own, taus) for own in range(len(dataset.states))]
-    skeleton = joined(law.skeleton.states, dataset.inputs, parts)
+    parts = [_late_part(skeleton, own, taus, signs) for own in range(len(dataset.states))]
+    skeleton = joined(skeleton.states, dataset.inputs, parts)
     return make_law(skeleton, [values[p.name] for p in skeleton.parameters])
 
 
@@ -209,7 +211,16 @@ def _named(skeleton: LawSkeleton) -> list[str]:
     return [p.name for p in skeleton.parameters] or [f"C{i + 1}" for i in range(skeleton.n_constants)]
 
 
-def _late_part(skeleton: LawSkeleton, own: int, taus: Mapping[str, Parameter]) -> Skeleton:
+def _signs(skeleton: LawSkeleton) -> Float:
+    """Return -1 for factors of terms, which are written on the other side than in the normal form."""
+    signs = np.ones(skeleton.n_constants)
+    for part, first in zip(skeleton.parts, skeleton.offsets, strict=False):
+        factors = [term.constant for term in part.terms if term.constant is not None]
+        signs[[p for p in skeleton.places[[first + i for i in factors]] if p >= 0]] = -1.0
+    return signs if not skeleton.parameters else np.ones(skeleton.n_constants)
+
+
+def _late_part(skeleton: LawSkeleton, own: int, taus: Mapping[str, Parameter], signs: Float) -> Skeleton:
     """Return the equation of one state with named constants and late inputs."""
     part, first = skeleton.parts[own], skeleton.offsets[own]
     free = skeleton.parameters or tuple(Parameter(name) for name in _named(skeleton))
@@ -221,14 +232,12 @@ def _late_part(skeleton: LawSkeleton, own: int, taus: Mapping[str, Parameter]) -
 
     def constant(i: int) -> Node:
         place, factor = int(skeleton.places[first + i]), float(skeleton.factors[first + i])
-        return num(factor) if place < 0 else mul(num(factor), const(parameters.index(free[place])))
+        if place < 0:
+            return num(factor)
+        return mul(num(factor * signs[place]), const(parameters.index(free[place])))
 
-    def rewritten(node: Node) -> Node:
-        if node.op == "var" and str(node.value) in late:
-            return delayed(str(node.value), const(parameters.index(late[str(node.value)])))
-        return node._replace(args=tuple(map(rewritten, node.args)))
-
-    tree = rewritten(replace_constants(part.normal, constant))
+    trees = {column: delayed(column, const(parameters.index(tau))) for column, tau in late.items()}
+    tree = put_in(replace_constants(part.normal, constant), trees)
     return Skeleton(tree, tuple(parameters), called=part.called)
 
 
