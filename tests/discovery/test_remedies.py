@@ -165,3 +165,17 @@ def test_pieces_keep_all_values_once():
     assert sum(run.n_points for run in pieces.dataset.runs) == len(T)
     whole = np.concatenate([run.observed[0] for run in pieces.dataset.runs])
     np.testing.assert_array_equal(whole, target.dataset.runs[0].observed[0])
+
+
+def test_causes_are_sought_where_two_named_constants_act_as_one():
+    hours = np.array([0.0, 0.25, 0.57, 1.12, 2.02, 3.82, 5.1, 7.03, 9.05, 12.12, 24.37])
+    conc = np.array([0.74, 2.84, 6.57, 10.5, 9.66, 8.58, 8.36, 7.47, 6.89, 5.94, 3.28])
+    found = gode.fit(
+        ["gut' = -ka*gut", "c' = ka*gut/V - ke*c"],
+        hours,
+        {"c": conc},
+        doses=[("gut", 0.0, 320.0)],
+        initial={"gut": 0.0},
+        bounds={"ka": (0.5, 10.0)},
+    )
+    assert 1.0 < found.equation["gut"].constants[0].value < 3.0

@@ -12,8 +12,7 @@ import numpy as np
 from gode.arrays import Float, Series, Signals
 from gode.choices import EffortName, Preset
 from gode.data import Dataset
-from gode.data.dataset import chosen_interpolation
-from gode.data.from_arrays import make_dataset
+from gode.data.from_arrays import dataset_of_call
 from gode.discovery.causes import with_causes
 from gode.discovery.delays import (
     better_with_delay,
@@ -29,6 +28,7 @@ from gode.discovery.framing import (
     frame_of,
     individuals_asked,
     named_steps,
+    with_dose_named,
     with_formulas,
 )
 from gode.discovery.given import fit_known
@@ -185,7 +185,6 @@ def discover(
         >>> print(d.equation)  # doctest: +SKIP
     """
     given = completed("discover", DiscoverOptions, options)
-    joined = chosen_interpolation(given["hold"], given["interpolation"])
     given["frame"] = with_formulas(given["frame"], given["observe"])
     chosen = chosen_options(given)
     names, frame = given["names"], given["frame"]
@@ -193,20 +192,7 @@ def discover(
         names = written_states(split_equations(frame))
     if isinstance(chosen.hidden, tuple) and names is None and isinstance(u, Mapping):
         names, chosen = (*u, *chosen.hidden), replace(chosen, hidden=0)  # initial= and doses= may name them
-    dataset = make_dataset(
-        t,
-        u,
-        given["velocity"],
-        given["acceleration"],
-        given["force"],
-        given["initial"],
-        doses=given["doses"],
-        names=names,
-        interpolation=joined,
-        units=given["units"],
-        sd=given["sd"],
-    )
-    dataset = replace(dataset, keep_outliers=given["keep_outliers"], noise=given["noise"])
+    dataset = dataset_of_call(t, u, given, names)
     chosen = replace(chosen, individual=individuals_asked(given["individual"], dataset))
     with shown_in_notebook(on_step) as show:
         return discover_in(dataset, chosen, n_jobs=given["n_jobs"], on_step=show)
@@ -238,6 +224,7 @@ def discover_in(
             raise ConfigError("hold_out= and an edit both hold back a part of the data; give one of them")
         dataset = dataset.hold_back(options.hold_out)
     options = replace(options, known=at_rest(options.known, dataset, options.order))
+    dataset = with_dose_named(dataset, list(options.known.frame))
     given = frame_of(options.known, dataset) if options.known.frame else None
     tasks, tell = options.settings(dataset, given), on_step and named_steps(on_step, dataset)
     check_names(options.individual, given.parameters if given else ())
@@ -253,11 +240,11 @@ def discover_in(
         check_start(settings, dataset.inputs)
     with one_thread(), Interrupts(options.max_seconds) as interrupts:
         known = {} if memo is None else memo
-        search = partial(
-            _search, dataset, given, interrupts=interrupts, n_jobs=n_jobs, on_step=tell, memo=known
-        )
+        seek = partial(_search, interrupts=interrupts, n_jobs=n_jobs, on_step=tell, memo=known)
+        search = partial(seek, dataset, given)
         found = better_order(search, tasks, interrupts, options.max_seconds)
-        found = with_causes(found, _other_order(search, tasks), lambda: interrupts.left > 0)
+        hidden = partial(_hidden_state, seek, dataset, options)
+        found = with_causes(found, _other_order(search, tasks), hidden, lambda: interrupts.left > 0)
     if found.timed_out:
         found = replace(found, remarks=(options.told_of_time(interrupts.spent), *found.remarks))
     return found
@@ -312,6 +299,18 @@ def _second_order(search: Callable[[Settings], Discovery], settings: Settings) -
     other = replace(other, without=tuple(word for word in settings.without if word in known))
     try:
         return search(other)
+    except (GodeError, KeyboardInterrupt):  # the result stands without it
+        return None
+
+
+def _hidden_state(search: Callable[..., Discovery], dataset: Dataset, options: Options) -> Discovery | None:
+    """Return what a quick search with a state that was not measured finds, if that makes sense."""
+    if options.known.frame or dataset.hidden or options.order == 2:
+        return None
+    try:
+        wider = with_hidden(dataset, 1)
+        asked = replace(options, hidden=1, effort=EffortName.QUICK, start=None, order=1)
+        return search(wider, None, asked.settings(wider, None)[0])
     except (GodeError, KeyboardInterrupt):  # the result stands without it
         return None
 

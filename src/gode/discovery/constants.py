@@ -117,7 +117,9 @@ def constants_of(
         found = _named(law, state_index, inferred)
     else:
         numbers = _numbers(law, state_index, inferred)
-        found = [_merged([numbers[i] for i in same], law, state_index) for same in _groups(numbers)]
+        groups = [[numbers[i] for i in same] for same in _groups(numbers)]
+        of_several = len(_chosen(law, state_index)) > 1
+        found = [_merged(same, law) if of_several else same[0] for same in groups]
     return tuple(replace(c, error=float(error)) for c, error in zip(found, errors, strict=True))
 
 
@@ -181,9 +183,14 @@ def _places_of_unnamed(law: Law) -> dict[int, str]:
     return places
 
 
+def _chosen(law: Law, state_index: int | None) -> Sequence[int]:
+    """Return the numbers of the equations whose constants are told."""
+    return range(len(law.equations)) if state_index is None else [state_index]
+
+
 def _numbers(law: Law, state_index: int | None, units: UnitsOfConstants | None) -> list[Constant]:
     """Return the free numbers of the equations as they are written, without errors."""
-    chosen = range(len(law.equations)) if state_index is None else [state_index]
+    chosen = _chosen(law, state_index)
     return [number for i in chosen for number in _numbers_of_equation(law, i, units)]
 
 
@@ -236,12 +243,10 @@ def _groups(numbers: Sequence[Constant]) -> list[list[int]]:
     return [sorted(same, key=lambda i: (numbers[i].value < 0, i)) for same in groups.values()]
 
 
-def _merged(numbers: Sequence[Constant], law: Law, state_index: int | None) -> Constant:
-    """Return numbers that are one constant as one, with its place in a whole system."""
+def _merged(numbers: Sequence[Constant], law: Law) -> Constant:
+    """Return numbers of several equations that are one constant as one, with its places."""
     states = law.states
     first = numbers[0]
-    if len(states) == 1 or state_index is not None:
-        return first
     ordered = sorted(numbers, key=lambda number: states.index(number.equations[0]))
     orders = dict(zip(states, law.skeleton.orders, strict=True))
     where = [number.equations[0] + "'" * orders[number.equations[0]] for number in ordered]

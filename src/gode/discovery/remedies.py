@@ -477,13 +477,17 @@ def with_term(law: Law, state_index: int, term: str) -> Law | None:
 
 
 def _law_of(equations: Sequence[Equation], like: Law) -> Law:
-    """Return the law of changed equations; constants that had names are free ones."""
+    """Return the law of changed equations; constants that had names are free, two that act as one are one."""
     if len(equations) == 1:
         return equations[0]
-    parts = tuple(Skeleton(e.skeleton.tree) for e in equations)
+    free = [
+        parse_equation(e.text(None, {}), inputs=like.skeleton.seen(i)) if e.skeleton.parameters else e
+        for i, e in enumerate(equations)
+    ]
+    parts = tuple(Skeleton(e.skeleton.tree) for e in free)
     return System(
         SystemSkeleton(like.states, parts, like.skeleton.inputs),
-        tuple(c for e in equations for c in e.constants),
+        tuple(c for e in free for c in e.constants),
     )
 
 

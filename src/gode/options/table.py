@@ -552,7 +552,7 @@ class FitOptions(Readings, Measurements, total=False):
     """The options of `gode.fit`."""
 
 
-class DiscoverOptions(Readings, Measurements, Searching, Seed, total=False):
+class DiscoverOptions(FitOptions, Searching, Seed, total=False):
     """The options of `gode.discover`."""
 
 
