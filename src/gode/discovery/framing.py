@@ -247,7 +247,7 @@ def at_rest(known: Known, dataset: Dataset, order: int | str) -> Known:
     if set(place) == {""}:  # without a name it is that of the only state
         place = dict(zip(states, place.values(), strict=False))
     if set(place) != {*states} or others or order not in (1, 2):
-        wanted = "2.5" if len(states) == 1 else ",".join(f"{state}:1" for state in states)
+        wanted = ",".join(f"{state}:1" for state in states)
         reason = f"expected a value for each state, as {REST}{wanted}; once, with order=1 or order=2"
         raise ConfigError(pointed(reason, name, len(REST)))
     made = tuple(_resting(own, dataset, place, int(order), "autonomous" in known.assume) for own in states)

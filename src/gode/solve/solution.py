@@ -12,8 +12,8 @@ from gode.data import Interpolation
 from gode.data.doses import Dose
 from gode.data.states import as_numbers
 from gode.equation import Law, LawSkeleton, Node, parse_equation
+from gode.equation.system import names_in_law
 from gode.equation.tape import Tape, evaluate
-from gode.equation.tree import STATE
 from gode.errors import ConfigError, DataError, Failure
 from gode.solve.doses import as_written, jumps_of
 from gode.solve.explicit import BUDGET, DIVERGED, DONE, NO_ROOT, SINGULAR, WORSE, solve_explicit
@@ -106,7 +106,7 @@ def state_number(states: Sequence[str], name: str) -> int:
     Raises:
         DataError: if no state has this name.
     """
-    if name == STATE and len(states) == 1:
+    if name == names_in_law(states, ())[states[0]]:
         return 0
     if name not in states:
         raise DataError(f"no state is called {name!r}; the states are {', '.join(states)}")
