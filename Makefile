@@ -20,6 +20,9 @@ PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest
 QUICK ?=
 DATA ?=
 
+# Compiled bytecode is kept, whatever the machine sets: the tests start hundreds of processes.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo docs results test test-slow test-torch test-wheel lint format coverage clean clean-cache
 
 demo: $(VENV)/.installed

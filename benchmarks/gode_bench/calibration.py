@@ -9,7 +9,9 @@ the data, or lacks only terms of it that change the fit by less than the noise.
 
 import argparse
 import warnings
-from itertools import pairwise
+from collections.abc import Sequence
+from functools import partial
+from itertools import count, islice, pairwise
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +24,8 @@ from gode.equation.tree import unlabelled
 from gode.errors import GodeError
 from gode.prior import known_laws
 from gode.solve import solve
-from gode_bench.rows import Row, append_row
+from gode_bench.rows import Row, finished
+from gode_bench.tables import TextTable, markdown
 
 BINS = (0.0, 0.3, 0.5, 0.7, 0.9, 1.01)
 SAME = 0.03  # difference of the highest derivatives over their spread, along the clean data
@@ -111,7 +114,7 @@ def one(skeletons: list[Skeleton], seed: int, effort: str) -> Row | None:
     criteria = [c.criterion for c in found.candidates[:200]]
     rights = [c.equation.skeleton.structure == law.skeleton.structure for c in found.candidates[:200]]
     return {
-        "seed": seed, "probability": found.probability, "right": right, "supported": found.supported,
+        "probability": found.probability, "right": right, "supported": found.supported,
         "truth": str(law), "named": str(found.equation), "ties": len(found.ties),
         "among": any(f.law.skeleton.structure == law.skeleton.structure for f in found.ties),
         "criteria": criteria, "rights": rights,
@@ -119,7 +122,7 @@ def one(skeletons: list[Skeleton], seed: int, effort: str) -> Row | None:
 
 
 def main() -> None:
-    """Discover so many laws, then print how often those of a probability are right."""
+    """Discover so many laws but for those of an earlier call, then print the table."""
     options = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     options.add_argument("--laws", type=int, default=300)
     options.add_argument("--seed", type=int, default=0)
@@ -127,28 +130,34 @@ def main() -> None:
     options.add_argument("--out", type=Path)
     given = options.parse_args()
     skeletons = scalar_laws()
-    rows: list[Row] = []
-    seed = given.seed
-    while len(rows) < given.laws:
-        row = one(skeletons, seed, given.effort)
-        seed += 1
-        if row is None:
-            continue
-        rows.append(row)
-        if given.out:
-            append_row(given.out, row)
+    settings = ({"seed": seed, "effort": given.effort} for seed in count(given.seed))
+    rows = list(islice(finished(given.out, settings, partial(one, skeletons)), given.laws))
+    print("\n".join(markdown(tables(rows))))
+
+
+def tables(rows: Sequence[Row]) -> list[TextTable]:
+    """Return how often laws of some probability are right."""
     told = [row for row in rows if row["supported"]]
-    print(f"{len(told)} of {len(rows)} supported; right: {sum(bool(r['right']) for r in told)}")
-    print("| named with | laws | mean probability | right |")
-    print("| --- | --- | --- | --- |")
+    lines = []
     for low, high in pairwise(BINS):
         own = [r for r in told if low <= r["probability"] < high]
         if own:
             mean = np.mean([r["probability"] for r in own])
-            right = np.mean([bool(r["right"]) for r in own])
-            print(
-                f"| {100 * low:.0f} to {min(100 * high, 100):.0f} % | {len(own)} | {mean:.2f} | {right:.2f} |"
+            right = sum(bool(r["right"]) for r in own)
+            lines.append(
+                (
+                    f"{100 * low:.0f} to {min(100 * high, 100):.0f} %",
+                    str(len(own)),
+                    f"{100 * mean:.0f} %",
+                    str(right),
+                )
             )
+    columns = ("named with a probability of", "laws", "mean probability", "of them right")
+    note = (
+        f"{len(told)} of {len(rows)} laws simulated were named with support by the data; of these "
+        f"{sum(bool(r['right']) for r in told)} were right."
+    )
+    return [TextTable("", columns, tuple(lines), note)]
 
 
 if __name__ == "__main__":

@@ -210,18 +210,22 @@ def sweep_command(
 @click.option(
     "--effort", type=click.Choice([*map(str, EffortName)]), default=str(EffortName.NORMAL), show_default=True
 )
+@click.option("--rows", type=OutPath(), help="File of what is finished; an interrupted call goes on from it.")
 @click.option("--out", type=OutPath(), help="Markdown file; by default the terminal.")
-def nonlinear_command(names: tuple[str, ...], data: Path, effort: str, out: Path | None) -> None:
+def nonlinear_command(
+    names: tuple[str, ...], data: Path, effort: str, rows: Path | None, out: Path | None
+) -> None:
     """Records of nonlinearbenchmark.org: silverbox, emps, tanks, drives.
 
     NAMES are those to run; by default all. A law is found on the training record, and simulated over the test
     record; published errors stand below. The records are not part of this package: save them in the folder of
     --data as CSV, with columns t, u and force, or t, speed and voltage.
     """
-    from gode_bench.nonlinear import write_tables
+    from gode_bench.nonlinear import measure, tables
     from gode_bench.report import write_text
+    from gode_bench.tables import markdown
 
-    text = write_tables(data, names, {"effort": effort})
+    text = "\n".join(markdown(tables(measure(data, names, effort, rows))))
     if out is None:
         click.echo(text)
     else:

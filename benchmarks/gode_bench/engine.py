@@ -5,10 +5,11 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -27,6 +28,7 @@ from gode_bench.jobs import Job, measured
 from gode_bench.methods import METHODS, Task
 from gode_bench.problems import problem
 from gode_bench.score import relative_error
+from gode_bench.tables import TextTable
 
 SAMPLES = 120
 PASSES = 3  # of which the fastest counts
@@ -68,6 +70,22 @@ class Metric:
     def ratio(self) -> float | None:
         """Our rate divided by that of the baseline."""
         return None if not self.base else self.value / self.base
+
+
+def tables(rows: Sequence[Mapping[str, Any]]) -> list[TextTable]:
+    """Return the measurements, which are given as the fields of Metric."""
+    lines = []
+    for row in rows:
+        metric = Metric(**{name: value for name, value in row.items() if name != "ratio"})
+        base = "" if metric.base is None else f"{metric.baseline}: {_rounded(metric.base)}"
+        ratio = "" if metric.ratio is None else _rounded(metric.ratio)
+        lines.append((metric.name, f"{_rounded(metric.value)} {metric.unit}", base, ratio, metric.note))
+    return [TextTable("", ("measured", "gode", "baseline", "ratio", "note"), tuple(lines))]
+
+
+def _rounded(value: float) -> str:
+    """Return three digits, without an exponent."""
+    return f"{float(f'{value:.3g}'):,.12g}"
 
 
 def measure(what: Sequence[str], *, quick: bool) -> Iterator[Metric]:

@@ -11,7 +11,7 @@ standard errors either way. Runs that the file already holds are not done again.
 
 import argparse
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,7 +22,8 @@ import gode
 from gode.arrays import Float
 from gode.discovery import Constant
 from gode.errors import DataError
-from gode_bench.rows import Row, append_row, read_rows
+from gode_bench.rows import MISSED, Row, finished
+from gode_bench.tables import TextTable, markdown
 
 WIDTH = (
     1.959964  # An interval of 95 % of a normal distribution reaches this many standard deviations either way.
@@ -196,27 +197,21 @@ def measured(problem: Truth, seed: int, noise: float, points: int, correlation: 
     return t, x + noise * np.std(x, axis=0) * errors
 
 
-def one_run(problem: Truth, seed: int, noise: float, points: int, correlation: float) -> Row:
+def one_run(problem: str, seed: int, noise: float, points: int, correlation: float) -> Row:
     """Return the distance of each constant from its truth, in standard errors; infinite without a fit."""
-    t, x = measured(problem, seed, noise, points, correlation)
-    row: Row = {
-        "problem": problem.name,
-        "seed": seed,
-        "noise": noise,
-        "points": points,
-        "correlation": correlation,
-    }
+    truth = next(each for each in (*EQUATIONS, *SYSTEMS) if each.name == problem)
+    t, x = measured(truth, seed, noise, points, correlation)
     begun = time.perf_counter()
     try:
-        constants = fitted_constants(problem, t, x)
+        constants = fitted_constants(truth, t, x)
     except DataError as error:
-        lost = [np.inf for places in problem.constants.values() for _ in places]
-        return {**row, "places": [], "away": lost, "failure": str(error)}
+        lost = [np.inf for places in truth.constants.values() for _ in places]
+        return {"places": [], "away": lost, "failure": str(error)}
     seconds = round(time.perf_counter() - begun, 3)
-    parts = [distances(constants[state], true, state) for state, true in problem.constants.items()]
+    parts = [distances(constants[state], true, state) for state, true in truth.constants.items()]
     places = [place for names, _ in parts for place in names]
     away = [z for _, values in parts for z in values]
-    return {**row, "places": places, "away": away, "seconds": seconds}
+    return {"places": places, "away": away, "seconds": seconds}
 
 
 def fitted_constants(problem: Truth, t: Float, x: Float) -> dict[str, Sequence[Constant]]:
@@ -244,33 +239,31 @@ def ordered(place: str) -> str:
     return "*".join(sorted(place.split("*")))
 
 
-def missing(problems: Sequence[Truth], rows: list[Row], n_runs: int) -> Iterator[tuple[Truth, int]]:
-    """Yield the runs that are still to do."""
-    done = {(row["problem"], row["seed"]) for row in rows}
-    for seed in range(n_runs):
-        for problem in problems:
-            if (problem.name, seed) not in done:
-                yield problem, seed
+def held(rows: Sequence[Row]) -> np.ndarray:
+    """Return whether the interval of each constant of some runs holds the truth; a failed fit's do not."""
+    return np.asarray(np.abs([away for row in rows for away in row["away"]]) <= WIDTH)
 
 
-def tell(rows: list[Row]) -> float:
-    """Print the shares and return that of all constants."""
-    print(f"{'problem':20s} {'runs':>4s} {'held':>11s} {'share':>6s} {'rms of z':>8s}")
+def tables(rows: Sequence[Row]) -> list[TextTable]:
+    """Return how many intervals hold the truth, problem by problem."""
+    lines = []
     for name in dict.fromkeys(row["problem"] for row in rows):
-        z = np.array([a for row in rows if row["problem"] == name for a in row["away"]])
-        runs = sum(row["problem"] == name for row in rows)
-        held = np.abs(z) <= WIDTH
-        counts = f"{runs:4d} {held.sum():5d}/{len(z):5d}"
-        print(f"{name:20s} {counts} {held.mean():6.3f} {np.sqrt(np.mean(z**2)):8.2f}")
-    every = np.abs([a for row in rows for a in row["away"]]) <= WIDTH
-    share = float(np.mean(every))
-    print(f"all: {len(rows)} runs, {every.sum()} of {len(every)} intervals hold the truth: {share:.1%}")
-    print(f"{sum('failure' in row for row in rows)} fits failed; their intervals count as missed")
-    return share
+        own = [row for row in rows if row["problem"] == name]
+        inside = held(own)
+        lines.append(
+            (name, str(len(own)), f"{inside.sum()} of {len(inside)}", f"{100 * inside.mean():.0f} %")
+        )
+    inside = held(rows)
+    columns = ("law", "runs", "intervals that hold the truth", "share")
+    note = (
+        f"In all, {inside.sum()} of {len(inside)} intervals hold the truth ({100 * inside.mean():.1f} %); "
+        f"{sum('failure' in row for row in rows)} fits failed, and their intervals count as missed."
+    )
+    return [TextTable("", columns, tuple(lines), note)]
 
 
 def main() -> None:
-    """Measure what is missing, then tell the shares; exit code 1 if they are off."""
+    """Measure what is missing, then print the table; exit code 3 if the share is off."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -283,12 +276,20 @@ def main() -> None:
     given = parser.parse_args()
     problems = SYSTEMS if given.systems else EQUATIONS
     out = given.out or Path(f"out/{'system_' if given.systems else ''}error_bars.jsonl")
-    setting = (given.noise, given.points, given.correlation)
-    rows = [r for r in read_rows(out) if (r["noise"], r["points"], r["correlation"]) == setting]
-    for problem, seed in missing(problems, rows, given.runs):
-        rows.append(one_run(problem, seed, *setting))
-        append_row(out, rows[-1])
-    raise SystemExit(0 if GOAL[0] <= tell(rows) <= GOAL[1] else 1)
+    settings = (
+        {
+            "problem": problem.name,
+            "seed": seed,
+            "noise": given.noise,
+            "points": given.points,
+            "correlation": given.correlation,
+        }
+        for seed in range(given.runs)
+        for problem in problems
+    )
+    rows = list(finished(out, settings, one_run))
+    print("\n".join(markdown(tables(rows))))
+    raise SystemExit(0 if GOAL[0] <= held(rows).mean() <= GOAL[1] else MISSED)
 
 
 if __name__ == "__main__":

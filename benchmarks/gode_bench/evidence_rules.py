@@ -58,10 +58,7 @@ def main(folder: Path) -> None:
     groups: dict[str, list[tuple[list[Saved], tuple[float, ...]]]] = {}
     for path in sorted(folder.glob("*.json")):
         data: Any = read_json(path, MAX_BYTES)
-        found = [
-            Saved(decode(Candidate, row["candidate"], str(path), inputs=("F",)), row)
-            for row in data["candidates"]
-        ]
+        found = [Saved(decode(Candidate, row["candidate"], str(path)), row) for row in data["candidates"]]
         part = ", first 60 %" if path.stem.endswith("_0.6") else ""
         groups.setdefault(path.stem.partition("_")[0] + part, []).append((found, tuple(data["floor"])))
     for name, pools in groups.items():

@@ -11,6 +11,7 @@ the equation beat the better of constant and straight line, in units of the crit
 
 import argparse
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,12 +22,19 @@ from gode.discovery import Discovery
 from gode.errors import GodeError
 from gode.fitting.evidence import fitted_polynomials
 from gode.selection import Pool, rank
-from gode_bench.rows import Row, append_row, read_rows
+from gode_bench.rows import MISSED, Row, finished
+from gode_bench.tables import TextTable, markdown
 
 GOAL = 0.02
+KINDS = {
+    "level": "white noise about a level",
+    "line": "white noise about a line",
+    "AR(1)": "AR(1) noise of .95",
+    "walk": "random walk",
+}
 
 
-def series(number: int, *, walks: bool) -> tuple[np.ndarray, np.ndarray, int, str]:
+def drawn(number: int, *, walks: bool) -> tuple[np.ndarray, np.ndarray, int, str]:
     """Return times, values, the order to ask for, and the kind of a series without an equation."""
     rng = np.random.default_rng([7, number])
     n = int(rng.integers(60, 121))
@@ -57,10 +65,10 @@ def margin(found: Discovery) -> float:
     return low
 
 
-def one_series(number: int, effort: str, *, walks: bool) -> Row:
+def one_series(series: int, walks: bool, effort: str) -> Row:
     """Return what gode says of one series."""
-    t, u, order, kind = series(number, walks=walks)
-    row: Row = {"series": number, "kind": kind, "order": order, "n": len(t), "effort": effort}
+    t, u, order, kind = drawn(series, walks=walks)
+    row: Row = {"kind": kind, "order": order, "n": len(t)}
     begun = time.process_time()
     try:
         found = gode.discover(t, u, order=order, effort=effort)
@@ -70,22 +78,20 @@ def one_series(number: int, effort: str, *, walks: bool) -> Row:
     return {**row, "seconds": round(time.process_time() - begun, 2)}
 
 
-def tell(rows: list[Row]) -> float:
-    """Print the shares and return that of all series."""
-    for kind in sorted({str(r["kind"]) for r in rows}):
-        for order in (1, 2):
-            here = [r for r in rows if r["kind"] == kind and r["order"] == order]
-            wrong = sum(bool(r["supported"]) for r in here)
-            print(f"{kind:6s} order {order}: {wrong} of {len(here)} false")
-    margins = sorted((r["margin"] for r in rows if r["margin"] is not None), reverse=True)
-    print(f"largest margins: {margins[:10]}")
-    share = sum(bool(r["supported"]) for r in rows) / max(len(rows), 1)
-    print(f"all: {len(rows)} series, false discoveries {share:.1%}")
-    return share
+def tables(rows: Sequence[Row]) -> list[TextTable]:
+    """Return how many series are said to follow an equation, by kind and order."""
+    lines = []
+    for kind, order in sorted({(str(r["kind"]), int(r["order"])) for r in rows}):
+        here = [r for r in rows if (r["kind"], r["order"]) == (kind, order)]
+        lines.append((KINDS[kind], str(order), str(len(here)), str(sum(bool(r["supported"]) for r in here))))
+    wrong = sum(bool(r["supported"]) for r in rows)
+    columns = ("series", "order asked for", "series tried", "called supported")
+    note = f"In all, {wrong} of {len(rows)} series of noise were said to follow an equation."
+    return [TextTable("", columns, tuple(lines), note)]
 
 
 def main() -> None:
-    """Measure what is missing, then tell the shares; exit code 1 if there are too many."""
+    """Measure what is missing, then print the table; exit code 3 if too many are false."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -94,15 +100,13 @@ def main() -> None:
     parser.add_argument("--effort", default="quick")
     parser.add_argument("--out", type=Path, default=Path("out/false.jsonl"))
     given = parser.parse_args()
-    kinds = ("walk", "AR(1)") if given.walks else ("level", "line")
-    known = [r for r in read_rows(given.out) if r["effort"] == given.effort and r["kind"] in kinds]
-    rows = [r for r in known if r["series"] < given.series]
-    done = {r["series"] for r in rows}
-    for number in range(given.series):
-        if number not in done:
-            rows.append(one_series(number, given.effort, walks=given.walks))
-            append_row(given.out, rows[-1])
-    raise SystemExit(0 if tell(rows) <= GOAL else 1)
+    settings = (
+        {"series": number, "walks": given.walks, "effort": given.effort} for number in range(given.series)
+    )
+    rows = list(finished(given.out, settings, one_series))
+    print("\n".join(markdown(tables(rows))))
+    wrong = sum(bool(row["supported"]) for row in rows)
+    raise SystemExit(0 if wrong <= GOAL * len(rows) else MISSED)
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from multiprocessing.reduction import ForkingPickler
 from pathlib import Path
@@ -38,12 +38,15 @@ from gode.fleet.result import Arguments, Task, begin, work
 from gode.fleet.watching import Law as UsualLaw
 from gode.fleet.watching import Watch
 from gode.tables.dataset import DataOptions
+from gode_bench.rows import Row, append_row
+from gode_bench.tables import TextTable
 
 PORT = 18790 + os.getpid() % 1000  # workers that an earlier run left would join at the same one
 KILL_EVERY = 20.0  # seconds
 BLOCK = 100  # records, after which one process and two workers take turns
 TICKS = os.sysconf("SC_CLK_TCK")
 OPTIONS = {"effort": "quick"}
+FIGURES = "figures.jsonl"  # in the folder of --out
 Slopes = Callable[[float, Float], list[float]]
 Law = tuple[int, Slopes, list[float]]  # order, right-hand side, initial values
 Figures = dict[str, object]
@@ -416,7 +419,20 @@ def main() -> None:
     given = parser.parse_args()
     given.out.mkdir(parents=True, exist_ok=True)
     for what in given.what:
-        print(json.dumps({what: measures[what](given.records, given.out)}, indent=1), flush=True)
+        figures = measures[what](given.records, given.out)
+        append_row(given.out / FIGURES, {"measure": what, "figures": figures})
+        print(json.dumps({what: figures}, indent=1), flush=True)
+
+
+def tables(rows: Sequence[Row]) -> list[TextTable]:
+    """Return the figures of each measure; the last call counts."""
+    last = {row["measure"]: row["figures"] for row in rows}
+    return [
+        TextTable(
+            f"{what}", ("figure", "value"), tuple((name, str(value)) for name, value in figures.items())
+        )
+        for what, figures in last.items()
+    ]
 
 
 if __name__ == "__main__":

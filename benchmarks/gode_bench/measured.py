@@ -1,6 +1,6 @@
 """Measured records: which law is named, and how well does it forecast what was held back?
 
-    python -m gode_bench.measured [--data DIR] [--out FILE.csv] [NAME ...]
+    python -m gode_bench.measured [--data DIR] [--out FILE.jsonl] [NAME ...]
     python -m gode_bench.measured --answers FILE.md --data DIR [--seconds 60] [NAME ...]
 
 Each record is searched whole for the law that is named, and on its first 60 % for the forecast of the rest,
@@ -11,7 +11,6 @@ and through `gode.fit` of its textbook law, and FILE.md tells what came: an answ
 """
 
 import argparse
-import csv
 import time
 import warnings
 from collections.abc import Callable, Sequence
@@ -27,21 +26,11 @@ import gode
 from gode.arrays import Float
 from gode.equation import parse_skeleton
 from gode.tables.read import read_table
+from gode_bench.rows import Row, finished
+from gode_bench.tables import TextTable, markdown
 
 SHARE = 0.6
 HERE = Path(__file__).parent / "records"
-COLUMNS = (
-    "record",
-    "place",
-    "ties",
-    "forecast",
-    "textbook",
-    "inside",
-    "width",
-    "seconds",
-    "named",
-    "on 60 %",
-)
 
 
 @dataclass(frozen=True)
@@ -181,25 +170,47 @@ def main() -> None:
     if given.answers:
         write_answers(given.answers, given.data, given.seconds, given.names)
         return
-    rows: list[tuple[str, ...]] = []
-    for words in (COLUMNS, ("---",) * len(COLUMNS)):
-        print(_line(words), flush=True)
-    for record in RECORDS:
-        path = next((p for d in (given.data, HERE) if (p := d / f"{record.name}.csv").exists()), None)
-        if path is None or (given.names and record.name not in given.names):
-            continue
-        rows.append(row(record, path))
-        print(_line(rows[-1]), flush=True)
-        if given.out:
-            with given.out.open("w", newline="") as file:
-                csv.writer(file).writerows([COLUMNS, *rows])
-    places = [int(r[1]) for r in rows if r[1] != "-"]
-    print(f"a textbook form is named in {places.count(1)} of {len(rows)}, second in {places.count(2)}")
-    ratios = [float(r[3]) / float(r[4]) for r in rows if r[3] != "-" and float(r[4]) > 0]
-    print(f"forecast over the best textbook form's: median {np.median(ratios):.2f} of {len(ratios)}")
-    inside = [float(r[5]) for r in rows if r[5] != "-"]
-    widths = [float(r[6]) for r in rows if r[6] != "-"]
-    print(f"inside the band: {np.mean(inside):.2f}; median half width / spread: {np.median(widths):.2f}")
+    names = given.names or [record.name for record in RECORDS]
+    there = [name for name in names if path_of(name, given.data)]
+    rows = finished(given.out, ({"record": name} for name in there), partial(row_of, folder=given.data))
+    print("\n".join(markdown(tables(list(rows)))))
+
+
+def path_of(name: str, folder: Path) -> Path | None:
+    """Return the file of a record, in the folder given or in that of this project."""
+    return next((path for d in (folder, HERE) if (path := d / f"{name}.csv").exists()), None)
+
+
+def tables(rows: Sequence[Row]) -> list[TextTable]:
+    """Return which laws are named, and how well they forecast."""
+    lines = []
+    for row in rows:
+        place = f"{row['place']} of {row['ties']}" if row["place"] else f"none of {row['ties']}"
+        figures = [_cell(row.get(name)) for name in ("forecast", "textbook", "inside", "width")]
+        lines.append((row["record"], f"`{row['named']}`", place, *figures, f"{row['seconds']:.1f}"))
+    columns = (
+        "record", "law named", "place of a textbook law among the near ties", "forecast error",
+        "that of the textbook law", "inside the band", "half width of the band", "s",
+    )  # fmt: skip
+    note = (
+        f"{summary(rows)} Forecasts are of the last 40 % from the first 60 %; errors and widths are in "
+        "standard deviations of the record. Of several textbook laws the one with the best forecast counts."
+    )
+    return [TextTable("", columns, tuple(lines), note)]
+
+
+def summary(rows: Sequence[Row]) -> str:
+    """Return in a sentence how often a law of a textbook is named, and how well is forecast."""
+    first = sum(row["place"] == 1 for row in rows)
+    ratios = [row["forecast"] / row["textbook"] for row in rows if row.get("textbook")]
+    return (
+        f"A textbook law is named in {first} of {len(rows)} measured records; the error of the forecast is "
+        f"{np.median(ratios):.2f} of that of the textbook law (median of {len(ratios)})."
+    )
+
+
+def _cell(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3g}"
 
 
 def _line(cells: Sequence[str]) -> str:
@@ -279,31 +290,42 @@ def channels(record: Measured, path: Path) -> tuple[list[Float], Any, list[Float
     return times, signals if len(signals) > 1 else signals[0], force
 
 
-def row(record: Record, path: Path) -> tuple[str, ...]:
-    """Return the row of the table."""
-    t, u, force = columns(path, record.rows)
+def row_of(record: str, *, folder: Path) -> Row:
+    """Return the law named in a record, and what it and the laws of textbooks forecast."""
+    about, path = next(each for each in RECORDS if each.name == record), path_of(record, folder)
+    assert path is not None, "records without a file are left out"
+    t, u, force = columns(path, about.rows)
     start = time.process_time()
-    whole = discovered(t, u, force, record.order)
+    whole = discovered(t, u, force, about.order)
     spent = time.process_time() - start
-    ties = whole.ties
-    keys = [parse_skeleton(form).structure for form in record.forms]
-    found = [i for i, c in enumerate(ties) if c.law.skeleton.structure in keys]
-    place = str(found[0] + 1) if found else "-"
+    keys = [parse_skeleton(form).structure for form in about.forms]
+    found = [i for i, c in enumerate(whole.ties, 1) if c.law.skeleton.structure in keys]
+    return {
+        "place": found[0] if found else None,
+        "ties": len(whole.ties),
+        "named": str(whole.equation),
+        "seconds": round(spent, 1),
+        **forecast(about, t, u, force),
+    }
+
+
+def forecast(about: Record, t: Float, u: Float, force: Float | None) -> Row:
+    """Return the errors of forecasts of the rest from the first 60 %; nothing where that is too short."""
     n = int(SHARE * len(t))
-    forecasts = ["-"] * 4
-    part = ""
-    if n >= 5:
-        known = None if force is None else (t, force)
-        d = discovered(t[:n], u[:n], None if force is None else force[:n], record.order)
-        part = str(d.equation)
-        spread = float(np.std(u))
-        own = error(d, t, u, known, n) / spread
-        best = min(textbook(f, t, u, force, n) for f in record.forms) / spread
-        band = d.predict(t[n:], force=known)
-        inside = np.mean((band.lower <= u[n:]) & (u[n:] <= band.upper))
-        width = float(np.mean(band.upper - band.lower)) / 2 / spread
-        forecasts = [f"{own:.3g}", f"{best:.3g}", f"{inside:.2f}", f"{width:.3g}"]
-    return (record.name, place, str(len(ties)), *forecasts, f"{spent:.1f}", str(whole.equation), part)
+    if n < 5:
+        return {}
+    known = None if force is None else (t, force)
+    part = discovered(t[:n], u[:n], None if force is None else force[:n], about.order)
+    spread = float(np.std(u))
+    band = part.predict(t[n:], force=known)
+    best = min(textbook(form, t, u, force, n) for form in about.forms) / spread
+    return {
+        "part": str(part.equation),
+        "forecast": error(part, t, u, known, n) / spread,
+        "textbook": best if np.isfinite(best) else None,
+        "inside": float(np.mean((band.lower <= u[n:]) & (u[n:] <= band.upper))),
+        "width": float(np.mean(band.upper - band.lower)) / 2 / spread,
+    }
 
 
 def discovered(t: Float, u: Float, force: Float | None, order: int) -> gode.Discovery:

@@ -1,6 +1,6 @@
 """Records of nonlinearbenchmark.org: the law found on the training record, and its error on the test record.
 
-    gode bench nonlinear --data DIR [--out FILE.md] [NAME ...]
+    gode bench nonlinear --data DIR [--rows FILE.jsonl] [--out FILE.md] [NAME ...]
 
 A law is found, and the form of a textbook fitted, on the training record alone. On a test record its
 constants stay; only the initial values are fitted, to the first samples, which are not scored, and the rest
@@ -20,8 +20,9 @@ import gode
 from gode.arrays import Float
 from gode.errors import ConfigError, FileError, GodeError
 from gode.tables.read import read_table
+from gode_bench.rows import Row, finished
+from gode_bench.tables import TextTable
 
-Maker = Callable[..., gode.Discovery]
 SITE = "https://www.nonlinearbenchmark.org"
 
 
@@ -51,16 +52,6 @@ class Benchmark:
     search: Mapping[str, object] = field(default_factory=dict)  # options of gode.discover
     published: tuple[tuple[str, str], ...] = ()
     observe: Mapping[str, str] | None = None  # what the signal is in the states of the form of a textbook
-
-
-@dataclass(frozen=True)
-class Row:
-    """One line of a table."""
-
-    method: str
-    errors: tuple[float, ...]
-    seconds: float
-    law: str
 
 
 BENCHMARKS = (
@@ -147,79 +138,87 @@ BENCHMARKS = (
     ),
 )
 
-
-def write_tables(folder: Path, names: Sequence[str], options: Mapping[str, object]) -> str:
-    """Return the tables of the systems in Markdown; all, without names."""
-    known = {benchmark.name: benchmark for benchmark in BENCHMARKS}
-    unknown = [name for name in names if name not in known]
-    if unknown:
-        raise ConfigError(f"there is no record {unknown[0]!r}; choose from {', '.join(known)}")
-    return "\n".join(table_of(known[name], folder, options) for name in names or known)
+KNOWN = {benchmark.name: benchmark for benchmark in BENCHMARKS}
 
 
-def table_of(benchmark: Benchmark, folder: Path, options: Mapping[str, object]) -> str:
-    """Return the table of one system in Markdown.
+def measure(folder: Path, names: Sequence[str], effort: str, rows: Path | None = None) -> list[Row]:
+    """Return a row for each system and way to its law; those of an earlier call are read from a file.
 
     Raises:
-        FileError: if the training record is not in the folder.
+        ConfigError: if there is no system of a name.
+        FileError: if a training record is not in the folder.
     """
-    if not (folder / benchmark.train.file).exists():
-        raise FileError(
-            f"{folder} holds no {benchmark.train.file}; take the record from {SITE}, save it there with the "
-            f"columns t, {benchmark.signal}, {benchmark.force}, and ask again"
-        )
-    tests = [part for part in benchmark.tests if (folder / part.file).exists()]
-    absent = [f"{part.name} ({part.file})" for part in benchmark.tests if part not in tests]
-    rows = [
-        _scored("law found", partial(_found, options=options), benchmark, folder, tests),
-        _scored("form of a textbook, fitted", _fitted, benchmark, folder, tests),
-    ]
-    return "\n".join(
-        [
-            f"## {benchmark.title}",
-            "",
-            f"Root mean square errors in {benchmark.unit}. Trained on: {benchmark.train.name}. The first "
-            f"{benchmark.first} samples of a test record show the initial values and are not scored.",
-            "",
-            "| gode | " + " | ".join(part.name for part in tests) + " | seconds | law |",
-            "| --- " * (len(tests) + 3) + "|",
-            *(_line(row) for row in rows),
-            *(["", f"Not in the folder: {', '.join(absent)}."] if absent else []),
-            "",
-            "Published on the official test records:",
-            "",
-            *(f"- {name}: {error}" for name, error in benchmark.published),
-            "",
-        ]
+    unknown = [name for name in names if name not in KNOWN]
+    if unknown:
+        raise ConfigError(f"there is no record {unknown[0]!r}; choose from {', '.join(KNOWN)}")
+    for benchmark in (KNOWN[name] for name in names or KNOWN):
+        if not (folder / benchmark.train.file).exists():
+            raise FileError(
+                f"{folder} holds no {benchmark.train.file}; take the record from {SITE}, save it there with "
+                f"the columns t, {benchmark.signal}, {benchmark.force}, and ask again"
+            )
+    settings = (
+        {"system": name, "method": method, "effort": effort} for name in names or KNOWN for method in METHODS
     )
+    return list(finished(rows, settings, partial(_scored, folder=folder)))
 
 
-def _line(row: Row) -> str:
-    errors = [f"{error:.3g}" if np.isfinite(error) else "-" for error in row.errors]
-    return f"| {' | '.join([row.method, *errors, f'{row.seconds:.1f}', row.law])} |"
+def tables(rows: Sequence[Row]) -> list[TextTable]:
+    """Return a table for each system: our rows, and below them the published ones."""
+    return [
+        _table(benchmark, own)
+        for benchmark in BENCHMARKS
+        if (own := [row for row in rows if row["system"] == benchmark.name])
+    ]
 
 
-def _scored(method: str, make: Maker, benchmark: Benchmark, folder: Path, tests: Sequence[Part]) -> Row:
-    """Return the errors of a law on the tests; a sentence in its place if there is none."""
+def _table(benchmark: Benchmark, rows: Sequence[Row]) -> TextTable:
+    tests = [part.name for part in benchmark.tests]
+    lines = [
+        (f"gode: {row['method']}", *(_cell(row["errors"].get(name)) for name in tests), row["law"])
+        for row in rows
+    ]
+    for name, errors in benchmark.published:
+        shown = errors.split(" / ")
+        lines.append((f"published: {name}", *("",) * (len(tests) - len(shown)), *shown, ""))
+    seconds = ", ".join(f"{row['seconds']:.0f} s" for row in rows)
+    absent = [part.name for part in benchmark.tests if part.name not in rows[0]["errors"]]
+    note = (
+        f"Root mean square errors of the simulated test records in {benchmark.unit}; trained on: "
+        f"{benchmark.train.name}. The first {benchmark.first} samples of a test record show the initial "
+        f"values and are not scored. Processor time of gode: {seconds}."
+    )
+    if absent:
+        note += f" Not at hand when this was run: {', '.join(absent)}."
+    return TextTable(benchmark.title, ("", *tests, "law"), tuple(lines), note)
+
+
+def _cell(error: float | None) -> str:
+    return "–" if error is None else f"{error:.3g}"
+
+
+def _scored(system: str, method: str, effort: str, *, folder: Path) -> Row:
+    """Return the errors of a law on the tests at hand; a sentence in place of the law if there is none."""
+    benchmark = KNOWN[system]
+    tests = [part for part in benchmark.tests if (folder / part.file).exists()]
     begin = time.process_time()
     try:
-        found = make(benchmark, *_columns(benchmark, folder, benchmark.train))
+        found = METHODS[method](benchmark, *_columns(benchmark, folder, benchmark.train), effort=effort)
     except GodeError as problem:
-        return Row(method, (np.nan,) * len(tests), time.process_time() - begin, str(problem))
-    spent = time.process_time() - begin
-    errors = tuple(error_on(benchmark, found, *_columns(benchmark, folder, part)) for part in tests)
+        none = {part.name: None for part in tests}
+        return {"errors": none, "seconds": time.process_time() - begin, "law": str(problem)}
+    seconds = time.process_time() - begin
+    errors = {part.name: error_on(benchmark, found, *_columns(benchmark, folder, part)) for part in tests}
     law = "; ".join(f"`{line}`" for line in str(found.equation).splitlines())
-    return Row(method, errors, spent, law)
+    return {"errors": errors, "seconds": seconds, "law": law}
 
 
-def _found(
-    benchmark: Benchmark, t: Float, u: Float, force: Float, *, options: Mapping[str, object]
-) -> gode.Discovery:
-    given = {**benchmark.search, **options}
+def _found(benchmark: Benchmark, t: Float, u: Float, force: Float, *, effort: str) -> gode.Discovery:
+    given = {**benchmark.search, "effort": effort}
     return gode.discover(t, {benchmark.signal: u}, force={benchmark.force: force}, **given)  # type: ignore[arg-type]
 
 
-def _fitted(benchmark: Benchmark, t: Float, u: Float, force: Float) -> gode.Discovery:
+def _fitted(benchmark: Benchmark, t: Float, u: Float, force: Float, *, effort: str) -> gode.Discovery:
     return gode.fit(
         list(benchmark.textbook),
         t,
@@ -229,7 +228,13 @@ def _fitted(benchmark: Benchmark, t: Float, u: Float, force: Float) -> gode.Disc
     )
 
 
-def error_on(benchmark: Benchmark, found: gode.Discovery, t: Float, u: Float, force: Float) -> float:
+METHODS: dict[str, Callable[..., gode.Discovery]] = {
+    "law found": _found,
+    "textbook law, fitted": _fitted,
+}
+
+
+def error_on(benchmark: Benchmark, found: gode.Discovery, t: Float, u: Float, force: Float) -> float | None:
     """Return the error of a law on a test record, simulated from initial values of its first samples."""
     n, names = benchmark.first, {benchmark.signal: u, benchmark.force: force}
     law = found.equation.law.lines(None)
@@ -239,7 +244,7 @@ def error_on(benchmark: Benchmark, found: gode.Discovery, t: Float, u: Float, fo
         )
         solved = begun.simulate(t, force={benchmark.force: names[benchmark.force]})
     except GodeError:
-        return float("nan")
+        return None
     misses = solved[benchmark.signal][n:] - u[n:]
     return float(benchmark.scale * np.sqrt(np.mean(misses**2)))
 

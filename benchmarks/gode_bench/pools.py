@@ -68,7 +68,7 @@ def read_pools(folder: Path) -> list[SavedPool]:
 def _read(path: Path) -> SavedPool:
     data: Any = read_json(path, MAX_BYTES)
     rows = data["candidates"]
-    candidates = [decode(Candidate, row["candidate"], str(path), inputs=("F",)) for row in rows]
+    candidates = [decode(Candidate, row["candidate"], str(path)) for row in rows]
     errors = [tuple(row["errors"]) for row in rows]
     return SavedPool(
         path.stem, Pool(candidates, tuple(data["floor"])), errors, [row["right"] for row in rows]

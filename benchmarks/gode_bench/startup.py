@@ -22,33 +22,49 @@ GROWTH = str(HERE / "src" / "gode" / "data" / "examples" / "growth.csv")
 COMMAND = "import sys; from gode.cli.start import main; sys.argv[0] = 'gode'; sys.exit(main())"
 WORKERS = 4
 # Each worker waits for the others, so that none does the work of two; older checkouts keep `begin` elsewhere.
+# Printed is the processor time of all processes that were started, those that start others included.
 FLEET = f"""
-import time
+import os, time
+from pathlib import Path
 from gode.fleet.processes import Processes
 try:
     from gode.fleet.result import begin
 except ImportError:
     from gode.fleet.work import begin
+
+def spent(process):
+    ticks = Path(f"/proc/{{process}}/stat").read_text().rpartition(")")[2].split()[11:13]
+    return sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK") + started(process)
+
+def started(process):
+    lists = Path(f"/proc/{{process}}/task").glob("*/children")
+    return sum(spent(child) for each in lists for child in each.read_text().split())
+
 with Processes({WORKERS}, begin=begin) as pool:
     for done in [pool.submit(time.sleep, 1.0) for _ in range({WORKERS})]:
         done.result()
+    print(started(os.getpid()))
 """
-PARENT = "from gode.fleet.processes import Processes"
-WARM = {"discovery": [COMMAND, "discover", GROWTH], "fleet": [FLEET], "fleet's parent": [PARENT]}
+WARM = {"discovery": [COMMAND, "discover", GROWTH], "worker": [FLEET]}
 COLD = {"first discovery": [COMMAND, "discover", GROWTH], "first demo": [COMMAND, "demo"]}
 
 
 def processor_seconds(checkout: Path, words: list[str], *, empty: bool = False) -> float:
-    """Return the processor seconds of a fresh Python with the code of a checkout, and of its children."""
+    """Return the processor seconds of a fresh Python with the code of a checkout, and of its children.
+
+    Of a fleet, return those of a worker.
+    """
     settings = {**os.environ, "PYTHONPATH": str(checkout / "src"), "OMP_NUM_THREADS": "1"}
     settings.pop("PYTHONDONTWRITEBYTECODE", None)
     with tempfile.TemporaryDirectory() as folder:
         if empty:
             settings["NUMBA_CACHE_DIR"] = f"{folder}/compiled"
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        subprocess.run(
+        done = subprocess.run(
             [sys.executable, "-c", *words], cwd=folder, env=settings, capture_output=True, check=True
         )
+        if words == [FLEET]:
+            return float(done.stdout) / WORKERS
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
@@ -63,9 +79,6 @@ def compare(other: Path, *, turns: int, cold: bool) -> dict[str, tuple[float, fl
         times = [[processor_seconds(checkout, words, empty=cold) for checkout in both] for _ in range(turns)]
         here, there = np.median(times, axis=0).tolist()
         found[name] = (here, there)
-    if not cold:
-        fleet, parent = (found.pop(name) for name in ("fleet", "fleet's parent"))
-        found["worker"] = (fleet[0] - parent[0]) / WORKERS, (fleet[1] - parent[1]) / WORKERS
     return found
 
 

@@ -66,6 +66,21 @@ def _in_latex(text: str) -> str:
     return text.translate(LATEX)
 
 
+def markdown(tables: Sequence[TextTable]) -> list[str]:
+    """Return tables one below the other as lines of Markdown; a note that several share stands once."""
+    lines = []
+    for table, after in zip(tables, [*tables[1:], None], strict=True):
+        lines += [f"**{table.title}**", ""] if table.title else []
+        lines += [*table.lines(), ""] if table.rows else []
+        lines += [table.note, ""] if table.note and not (after and after.note == table.note) else []
+    return lines
+
+
+def counted(n: int, noun: str) -> str:
+    """Return "1 seed" or "3 seeds"."""
+    return f"{n} {noun}{'' if n == 1 else 's'}"
+
+
 @dataclass(frozen=True)
 class Summary:
     """Statistics of the runs of one method under one setting."""
@@ -147,7 +162,7 @@ def suite_table(setting: Job, records: Sequence[Record]) -> TextTable:
     )  # fmt: skip
     problems = len(_by_problem(records))
     seeds = len({r.job.seed for r in records})
-    title = f"{setting.study}: {problems} problems, {seeds} seeds, {described(setting)}"
+    title = f"{setting.study}: {counted(problems, 'problem')}, {counted(seeds, 'seed')}, {described(setting)}"
     return TextTable(title, columns, tuple(rows), NOTE + (PUBLISHED_NOTE if published else ""))
 
 

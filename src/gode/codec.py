@@ -20,7 +20,6 @@ from gode.arrays import Float
 from gode.equation import Equation, Law, Link, Parameter, Skeleton, System, SystemSkeleton, parse_skeleton
 from gode.equation.frame import parameters_of, read_named
 from gode.equation.printer import exact, to_text
-from gode.equation.system import make_law
 from gode.errors import FileError
 
 LARGE = 1e120  # sums of squares do not overflow
@@ -126,7 +125,7 @@ T = TypeVar("T")
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 MAX_NUMBERS = 50_000_000  # of one array
 TOO_LARGE = 2**1024  # for a float
-OTHERS = tuple(f"v{i}" for i in range(1, 100))  # what an equation of a system calls other states
+OTHERS = tuple(f"v{i}" for i in range(1, 100))  # what an equation calls other states and further inputs
 WORDS = {"inf": math.inf, "-inf": -math.inf}
 RETIRED = {  # fields of older records that nothing reads any more
     "SelectionConfig": (
@@ -154,10 +153,8 @@ KINDS: dict[type, str] = {
 
 def encode(value: object) -> Json:
     """Return dataclasses, tuples, arrays and numbers as JSON values."""
-    if isinstance(value, Equation):
-        return _equation_json(value)
-    if isinstance(value, System):
-        return _system_json(value)
+    if isinstance(value, Law):
+        return _law_json(value)
     if isinstance(value, np.ndarray):
         return {"shape": list(value.shape), "values": [_number_json(float(v)) for v in value.ravel()]}
     if isinstance(value, float | np.floating):
@@ -173,13 +170,13 @@ def encode(value: object) -> Json:
     raise FileError(f"a {type(value).__name__} cannot be saved; pass numbers, text or arrays")
 
 
-def decode(kind: type[T], data: object, where: str, *, inputs: tuple[str, ...] = ()) -> T:
+def decode(kind: type[T], data: object, where: str) -> T:
     """Return the `kind` that `data` encodes; `where` names it in messages.
 
     Raises:
         FileError: if anything is missing, unknown, or of another type.
     """
-    return _Decoder(inputs).value(kind, data, where)  # type: ignore[return-value]
+    return _Decoder().value(kind, data, where)  # type: ignore[return-value]
 
 
 def decode_array(data: object, where: str, shape: tuple[int | None, ...]) -> Float:
@@ -202,9 +199,6 @@ def member(data: object, name: str, where: str) -> object:
 class _Decoder:
     """Decodes JSON values by type hints."""
 
-    def __init__(self, inputs: tuple[str, ...]) -> None:
-        self.inputs = inputs
-
     def value(self, kind: object, data: object, where: str) -> object:
         origin, args = get_origin(kind), get_args(kind)
         if kind is np.ndarray or origin is np.ndarray:
@@ -213,10 +207,8 @@ class _Decoder:
             return self.union(args, data, where)
         if origin is tuple:
             return self.row(args, data, where)
-        if kind is Equation:
-            return self.equation(data, where)
-        if kind is System:
-            return self.system(data, where)
+        if kind in get_args(Law):
+            return self.law(data, where)
         if kind is Link:
             place, factor = self.row((int, float), data, where)
             return Link(place, factor)  # type: ignore[arg-type]
@@ -230,9 +222,7 @@ class _Decoder:
     def union(self, kinds: tuple[object, ...], data: object, where: str) -> object:
         if data is None and NoneType in kinds:
             return None
-        several = System in kinds and isinstance(data, dict) and "residuals" in data
-        (kind,) = (k for k in kinds if k is not NoneType and (k is System) == several)
-        return self.value(kind, data, where)
+        return self.value(next(kind for kind in kinds if kind is not NoneType), data, where)
 
     def row(self, kinds: tuple[object, ...], data: object, where: str) -> tuple[object, ...]:
         items = _checked(list, data, where)
@@ -268,29 +258,29 @@ class _Decoder:
             check_value(kind.__name__, name, value, f"{where}.{name}")
         return kind(**values)
 
-    def equation(self, data: object, where: str) -> Equation:
-        text = _checked(str, member(data, "residual", where), f"{where}.residual")
-        numbers = _list(data, "constants", where)
-        scale = self.union((float, NoneType), member(data, "scale", where), f"{where}.scale")
-        skeleton = self.skeleton(text, data, self.inputs, where)
-        constants = tuple(_number(v, f"{where}.constants") for v in numbers)
-        for name, value in {"constants": constants, "scale": scale}.items():
-            check_value("Equation", name, value, f"{where}.{name}")
-        return Equation(skeleton, constants, scale)  # type: ignore[arg-type]
-
-    def system(self, data: object, where: str) -> Law:
+    def law(self, data: object, where: str) -> Law:
+        if isinstance(data, dict) and "residual" in data:  # as records of one state were up to version 2
+            data = {
+                "states": ["u"],
+                "inputs": [],
+                "residuals": [data["residual"]],
+                "parts": [data],
+                "links": [],
+            } | data
         states, inputs, texts = (
             tuple(_checked(str, v, f"{where}.{name}") for v in _list(data, name, where))
             for name in ("states", "inputs", "residuals")
         )
-        named = (
-            _list(data, "parts", where) if isinstance(data, dict) and "parts" in data else [{}] * len(texts)
-        )
+        assert isinstance(data, dict)
+        named = _list(data, "parts", where) if "parts" in data else [{}] * len(texts)
+        alone = len(texts) == 1
         pairs = zip(texts, named, strict=True)
-        parts = tuple(self.skeleton(text, own, ("F",), where, formula=True) for text, own in pairs)
+        parts = tuple(self.skeleton(text, own, where, formula=not alone) for text, own in pairs)
         links = self.row((Link, ...), member(data, "links", where), f"{where}.links")
-        numbers = tuple(_number(v, f"{where}.constants") for v in _list(data, "constants", where))
-        check_value("Equation", "constants", numbers, f"{where}.constants")
+        constants = tuple(_number(v, f"{where}.constants") for v in _list(data, "constants", where))
+        scale = self.union((float, NoneType), data.get("scale"), f"{where}.scale")
+        for name, value in {"constants": constants, "scale": scale}.items():
+            check_value("Equation", name, value, f"{where}.{name}")
         n = sum(part.n_constants for part in parts)
         if any(link.place < -1 or not math.isfinite(link.factor) for link in links):  # type: ignore[attr-defined]
             raise FileError(f"{where}.links must hold places from -1 on, and finite factors")
@@ -298,18 +288,16 @@ class _Decoder:
             raise FileError(
                 f"{where} has {len(parts)} equations and {len(links)} links for {len(states)} states"
             )
-        if len(parts) == 1 and not links:  # as written before one state was always an equation
-            return make_law(parts[0], numbers)
+        if alone and not links:
+            return Equation(parts[0], constants, scale)  # type: ignore[arg-type]
         made = SystemSkeleton(states, parts, inputs, links)  # type: ignore[arg-type]
-        return System(replace(made, parameters=parameters_of(made)), numbers)
+        return System(replace(made, parameters=parameters_of(made)), constants)
 
-    def skeleton(
-        self, text: str, data: object, inputs: tuple[str, ...], where: str, *, formula: bool = False
-    ) -> Skeleton:
+    def skeleton(self, text: str, data: object, where: str, *, formula: bool) -> Skeleton:
         """Return the skeleton of a residual, whose constants may have names."""
         given = data.get("parameters", []) if isinstance(data, dict) else []
         if not given:
-            return parse_skeleton(f"{text} = 0", inputs=inputs, states=("u", *OTHERS), formula=formula)
+            return parse_skeleton(f"{text} = 0", inputs=("F",), states=("u", *OTHERS), formula=formula)
         rows = self.row((tuple[str, float, float], ...), given, f"{where}.parameters")
         parameters = tuple(Parameter(*row) for row in rows)  # type: ignore[misc]
         functions = self.row(
@@ -317,7 +305,7 @@ class _Decoder:
             data.get("functions", []) if isinstance(data, dict) else [],
             f"{where}.functions",
         )
-        return read_named(text, parameters, functions, inputs, formula=formula)  # type: ignore[arg-type]
+        return read_named(text, parameters, functions, ("F",), formula=formula)  # type: ignore[arg-type]
 
 
 @lru_cache(maxsize=64)
@@ -330,20 +318,14 @@ def _is_required(field: "Field[object]") -> bool:
     return field.default is MISSING and field.default_factory is MISSING
 
 
-def _equation_json(equation: Equation) -> Json:
-    """Return the residual in normal form, whose constants are numbered in the order of the text."""
-    named = _names_json(equation.skeleton)
-    return {
-        "residual": to_text(equation.skeleton.named_tree if named else equation.skeleton.normal, exact),
-        **named,
-        "constants": [_number_json(c) for c in equation.constants],
-        "scale": None if equation.scale is None else _number_json(equation.scale),
-    }
+def _law_json(law: Law) -> Json:
+    """Return the residuals of all equations, each in its own view, and what ties their constants.
 
-
-def _system_json(system: System) -> Json:
-    """Return the residuals of all equations, each in its own view, and what ties their constants."""
-    skeleton = system.skeleton
+    Residuals are in normal form, whose constants are numbered in the order of the text; the scale is that in
+    which the equation of a single state is written.
+    """
+    skeleton = law.skeleton
+    scale = law.equations[0].scale
     return {
         "states": list(skeleton.states),
         "inputs": list(skeleton.inputs),
@@ -352,7 +334,8 @@ def _system_json(system: System) -> Json:
         ],
         **({"parts": [_names_json(part) for part in skeleton.parts]} if skeleton.parameters else {}),
         "links": [[link.place, link.factor] for link in skeleton.links],
-        "constants": [_number_json(c) for c in system.constants],
+        "constants": [_number_json(c) for c in law.constants],
+        **({} if scale is None else {"scale": _number_json(scale)}),
     }
 
 

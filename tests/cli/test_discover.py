@@ -334,7 +334,9 @@ def test_a_bad_file_is_one_sentence(name, tmp_path):
 def test_bad_options_are_one_sentence(tmp_path):
     assert "is a directory" in refused("discover", tmp_path)
     assert "No such file" in refused("discover", tmp_path / "nowhere.csv")
-    assert "must be u(t0) for order 1, got 2 values" in refused("discover", GROWTH, "--initial", "1,0")
+    assert "must be a value for each state for order 1, got 2 values" in refused(
+        "discover", GROWTH, "--initial", "1,0"
+    )
     assert "cannot be both u and force" in refused("discover", GROWTH, "--u", "u", "--force", "u")
     assert "nowhere" in refused("discover", GROWTH, "--grammar", "nowhere")
     assert "neither a column" in refused("discover", GROWTH, "--force", "__import__('os')")

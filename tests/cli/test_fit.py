@@ -34,7 +34,7 @@ def test_bad_questions_are_one_sentence():
 
 def test_more_initial_values_than_the_order_are_refused():
     message = refused("fit", "u' = C*u", GROWTH, "--initial", "1,2")
-    assert "--initial must be u(t0) for order 1, got 2 values" in message
+    assert "--initial must be a value for each state for order 1, got 2 values" in message
 
 
 def test_a_run_that_cannot_be_used_is_named_after_its_file(tmp_path):

@@ -32,7 +32,7 @@ def test_laws_that_cannot_be_written_are_counted_and_named(tmp_path: Path) -> No
     said = gode("grammar", "learn", str(corpus), "--grammar", "first-order").output
     assert "3 equations can be written" in said
     assert "1 cannot be written with its rules and are skipped" in said
-    assert "odd: u' = C*tanh(u)^2" in said
+    assert "odd: T' = C*tanh(T)^2" in said
     assert "2 are of another order, or in signals" in said
 
 

@@ -132,7 +132,7 @@ def test_the_law_is_found_with_the_constant_that_its_equations_share(uninterrupt
     _, output = uninterrupted
     assert "  Hare' = 0.8989*Hare - 0.4996*Hare*Lynx\n" in output
     assert "multiplying Lynx*Hare, in both equations" in output
-    assert "\na stands in both equations:\n  Hare' = " in output
+    assert "\na stands in several equations:\n  Hare' = " in output
     assert "(one constant in two equations)" in output
 
 

@@ -32,7 +32,7 @@ def test_rows_without_time_or_value_are_dropped():
         ({"t": T[:3], "u": T[:3]}, "3 usable points are too few"),
         ({"t": T, "u": np.full(11, np.nan)}, "nothing is observed"),
         ({"t": T, "u": np.where(T > 0.5, np.inf, T)}, "u is infinite at row 6"),
-        ({"t": T, "u": np.ones((11, 2))}, "u must have one dimension, got shape"),
+        ({"t": T, "u": np.ones((11, 2))}, "u must have the shape"),
         ({"t": T, "u": ["a"] * 11}, "u must be numbers"),
         ({"t": T, "u": T, "initial": [0, 1, 2]}, "initial must be"),
         ({"t": T, "u": T, "inputs": {"F": T[:4]}}, "F has 4 values, but t has 11"),

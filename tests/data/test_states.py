@@ -115,13 +115,13 @@ def test_inputs_have_names_in_a_system_and_places_in_a_scalar_equation():
         ({"names": ["x", 2]}, "names must be a list of texts such as .*, got 2 in it"),
         ({"u": pd.DataFrame(X)}, "'0' cannot name a state: .* or pass names="),
         ({"u": pd.DataFrame(X, columns=["x", "x"])}, "the data has 2 columns called 'x'"),
-        ({"u": BOTH, "names": ["prey", "lynx"]}, "x is given for 'predator', which is no state"),
-        ({"u": X.T}, r"x has the shape \(2, 8\), but a row is one of 8 times; transpose it"),
-        ({"u": X[:7]}, "x has 7 rows, but t has 8; give one per time"),
-        ({"u": {"x": PREY, "y": PREY[:7]}}, "x of y has 7 values, but t has 8; give one per time"),
-        ({"u": {"x": PREY, "y": X}}, r"x of y must have one dimension, got shape \(8, 2\)"),
-        ({"u": np.ones((8, 2, 2))}, r"must have one dimension, got shape \(8, 2, 2\)"),
-        ({"u": PREY, "velocity": X}, "u' must have one dimension"),
+        ({"u": BOTH, "names": ["prey", "lynx"]}, "u is given for 'predator', which is no state"),
+        ({"u": X.T}, r"u has the shape \(2, 8\), but a row is one of 8 times; transpose it"),
+        ({"u": X[:7]}, "u has 7 values, but t has 8; give one per time"),
+        ({"u": {"x": PREY, "y": PREY[:7]}}, "u of y has 7 values, but t has 8; give one per time"),
+        ({"u": {"x": PREY, "y": X}}, r"u of y must have one dimension, got shape \(8, 2\)"),
+        ({"u": np.ones((8, 2, 2))}, r"must have the shape \(8, 1\) for the states u, got \(8, 2, 2\)"),
+        ({"u": PREY, "velocity": X}, "velocity must have the shape \\(8, 1\\)"),
         ({"velocity": PREY}, r"velocity must have the shape \(8, 2\) for the states x1, x2, got \(8,\)"),
         ({"u": BOTH, "velocity": {"lynx": PREY}}, "velocity is given for 'lynx', which is no state"),
         ({"u": BOTH, "velocity": {"a": PREY, "b": PREY}}, "velocity is given for 'a', which is no state"),
@@ -144,7 +144,7 @@ def test_a_state_may_rest_in_one_run_if_it_moves_in_another():
 
 
 def test_runs_must_have_the_same_states_and_inputs():
-    with pytest.raises(DataError, match="run 1: x is given for 'lynx', which is no state"):
+    with pytest.raises(DataError, match="run 1: u is given for 'lynx', which is no state"):
         make_dataset([T, T], [BOTH, {"prey": PREY, "lynx": PREDATOR}])
     with pytest.raises(DataError, match=r"run 1 has the inputs \['b'\], but run 0 has \['a'\]"):
         make_dataset([T, T], [BOTH, BOTH], force=[{"a": T}, {"b": T}])

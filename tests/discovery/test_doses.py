@@ -1,11 +1,14 @@
 """Laws of states that were dosed: fits, searches, simulations, records and bad input."""
 
+import json
 import re
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 import gode
+from gode.cli import main
 from gode.equation import parse_equation
 from gode.errors import DataError, EquationError
 from gode.solve import solve
@@ -146,3 +149,46 @@ def test_law_that_is_not_linear_has_no_clearance():
     t, u, doses = sawtooth()
     found = gode.fit("u' = -a*u - b*u^2", t, u, doses=doses)
     assert not any("clearance" in sentence for sentence in found.remarks)
+
+
+def test_share_and_lag_of_a_dose_are_fitted_and_kept_in_a_record(tmp_path):
+    t = np.linspace(0.25, 48.0, 60)
+    rng = np.random.default_rng(4)
+
+    def oral(since):
+        since = np.maximum(since, 0.0)
+        return 1.2 / 1.05 * (np.exp(-0.15 * since) - np.exp(-1.2 * since))
+
+    clean = (0.6 * 300 * oral(t - 0.7) + 200 * np.exp(-0.15 * (t - 24)) * (t > 24)) / 20
+    law = ["depot' = f*dose(t - tlag) - ka*depot", "A' = ka*depot - ke*A"]
+    found = gode.fit(
+        law,
+        t,
+        {"c": clean + 0.1 * rng.standard_normal(len(t))},
+        observe={"c": "A/V"},
+        doses=[("depot", 0.0, 300.0), ("A", 24.0, 200.0)],
+        initial={"A": 0.0},
+    )
+    constants = {each.place: each for each in found.equation.constants}
+    for name, true in {"f": 0.6, "tlag": 0.7, "ka": 1.2, "ke": 0.15, "V": 20.0}.items():
+        assert abs(constants[name].value - true) < 4 * constants[name].error, name
+        assert constants[name].error < 0.3 * true
+    found.save(tmp_path / "oral.json")
+    again = gode.load(tmp_path / "oral.json")
+    at = np.linspace(0.0, 48.0, 9)
+    assert np.array_equal(again.simulate(at).values, found.simulate(at).values, equal_nan=True)
+
+
+def test_command_takes_a_lag_of_a_column_of_amounts_and_readings_below_a_limit(tmp_path):
+    rng = np.random.default_rng(3)
+    t = np.linspace(0.25, 24.0, 40)
+    since = np.maximum(t - 0.7, 0.0)
+    c = 15 * 1.2 / 1.05 * (np.exp(-0.15 * since) - np.exp(-1.2 * since)) + 0.1 * rng.standard_normal(40)
+    rows = [f"{at:.4f},{x:.4f}," if x > 0.6 else f"{at:.4f},<0.6," for at, x in zip(t, c, strict=True)]
+    (tmp_path / "oral.csv").write_text("t,c,amt\n0,,300\n" + "\n".join(rows) + "\n")
+    law = "depot' = dose(t - tlag) - ka*depot; c' = ka*depot/V - ke*c"
+    words = ["fit", law, str(tmp_path / "oral.csv"), "--dose", "amt:depot", "--initial", "c=0", "--json"]
+    done = CliRunner().invoke(main, words)
+    assert done.exit_code == 0, done.output
+    constants = {c["place"]: c for c in json.loads(done.stdout)["constants"]}
+    assert abs(constants["tlag"]["value"] - 0.7) < 4 * constants["tlag"]["error"]

@@ -72,7 +72,7 @@ def test_the_error_of_an_average_is_that_of_its_samples():
 @pytest.mark.parametrize(
     ("sd", "told"),
     [
-        (np.where(T > 5, 0.0, 1.0), "sd must be positive wherever there is a reading, got 0 at row 30"),
+        (np.where(T > 5, 0.0, 1.0), "sd of u must be positive wherever there is a reading, got 0 at row 30"),
         (np.where(T > 5, np.nan, 1.0), "got nan at row 30"),
         (np.ones(7), "sd has 7 values, but t has 60"),
     ],

@@ -41,16 +41,14 @@ def test_a_delay_is_told_to_half_a_sample_with_what_to_do(delay):
     assert found is not None, cause
     assert abs(float(found[1]) - delay) <= STEP / 2
     assert float(found[2]) == pytest.approx(STEP / 2, rel=0.1)
-    shift = re.search(r"--edit 'shift F by ([\d.]+)'", cause)
-    assert shift is not None, cause
-    assert float(shift[1]) == pytest.approx(float(found[1]), abs=0.01)
+    assert "write F(t - tau) for F" in cause
 
 
 @pytest.mark.slow
 def test_an_input_that_was_shifted_too_far_is_told_as_early():
     acting = np.interp(FINE + 0.6, FINE, FINE_FORCE)
     (cause,) = causes_of(driven(acting))
-    assert "earlier than it was recorded" in cause
+    assert "earlier than it was recorded: --edit 'shift F by -0.6" in cause
 
 
 def test_the_unit_of_time_is_told(tmp_path):
@@ -152,7 +150,7 @@ def test_what_remains_is_told_as_a_possibility_after_what_was_tried():
 def test_a_shift_moves_the_input_and_keeps_its_span():
     (run,) = gode.fit("u' = C*u + C*F", T, driven(FINE_FORCE), force=FORCE).prepared.target.dataset.runs
     for delay in (0.7, -0.7):
-        moved = later(run, delay).inputs["F"]
+        moved = later(run, {"F": delay}).inputs["F"]
         assert (moved.t[0], moved.t[-1]) == (run.t[0], run.t[-1])
         assert np.all(np.diff(moved.t) > 0)
         inner = (moved.t > 1) & (moved.t < 29)
@@ -167,3 +165,17 @@ def test_pieces_keep_all_values_once():
     assert sum(run.n_points for run in pieces.dataset.runs) == len(T)
     whole = np.concatenate([run.observed[0] for run in pieces.dataset.runs])
     np.testing.assert_array_equal(whole, target.dataset.runs[0].observed[0])
+
+
+def test_causes_are_sought_where_two_named_constants_act_as_one():
+    hours = np.array([0.0, 0.25, 0.57, 1.12, 2.02, 3.82, 5.1, 7.03, 9.05, 12.12, 24.37])
+    conc = np.array([0.74, 2.84, 6.57, 10.5, 9.66, 8.58, 8.36, 7.47, 6.89, 5.94, 3.28])
+    found = gode.fit(
+        ["gut' = -ka*gut", "c' = ka*gut/V - ke*c"],
+        hours,
+        {"c": conc},
+        doses=[("gut", 0.0, 320.0)],
+        initial={"gut": 0.0},
+        bounds={"ka": (0.5, 10.0)},
+    )
+    assert 1.0 < found.equation["gut"].constants[0].value < 3.0

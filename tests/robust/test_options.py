@@ -43,7 +43,7 @@ def test_options_that_cannot_be_get_a_sentence(options, sentence):
         ({"u": U.astype(complex)}, "u must be numbers"),
         ({"u": [10**400, *U[1:]]}, "u must be numbers"),
         ({"u": U[:-1]}, "u has 29 values, but t has 30"),
-        ({"u": U[:, None, None]}, "u must have one dimension"),
+        ({"u": U[:, None, None]}, "u must have the shape"),
         ({"u": np.column_stack([U, U])}, "x1 and x2 are identical; drop one of them"),
         ({"u": None}, "nothing is observed"),
         ({"t": [[0.0, [1.0]], T]}, "must be a list of 2 arrays"),

@@ -5,8 +5,9 @@ import pytest
 
 from gode.data.doses import Dose
 from gode.equation import parse_equation
-from gode.equation.system import parse_system_values
-from gode.errors import DataError
+from gode.equation.frame import parse_frame
+from gode.equation.system import make_law, parse_system_values
+from gode.errors import DataError, EquationError
 from gode.solve import SolveConfig, solve
 from gode.solve.doses import jumps_of
 
@@ -77,6 +78,59 @@ def test_sensitivities_are_those_of_differences_across_doses(place):
     )
     slopes = ((up - down) / 2e-5)[[0, 3]]
     assert np.abs(found.sensitivities[place][[0, 3]] - slopes).max() < 1e-4 * np.abs(slopes).max()
+
+
+LATE = ["d' = f*dose(t - tlag) - 1.5*d", "c' = 0.15*d - 0.1*c"]
+
+
+def with_dose_terms(f, lag, doses, texts=LATE, **options):
+    """The solution of an equation with shares and lags of its doses."""
+    frame = parse_frame(texts, states=("d", "c"), inputs=("dose",))
+    law = make_law(frame.law({}), [f, lag][: len(frame.parameters)])
+    return solve(law, T, [0.0, 0.0], inputs={"dose": "0"}, doses=doses, config=FINE, **options)
+
+
+def test_dose_in_an_equation_has_a_share_and_a_lag():
+    doses = [Dose(channel=0, t=0.0, amount=320.0), Dose(channel=0, t=8.25, amount=100.0)]
+    found = with_dose_terms(0.6, 0.7, doses)
+    expected = 0.6 * (bateman(T - 0.7, 320.0) + bateman(T - 8.95, 100.0))
+    assert np.allclose(found["c"], expected, atol=1e-5)
+
+
+def test_numbers_and_several_terms_share_a_dose():
+    texts = ["d' = 0.25*dose + 0.75*dose(t - 2) - 1.5*d", LATE[1]]
+    found = with_dose_terms(0.0, 0.0, [Dose(channel=0, t=1.0, amount=320.0)], texts)
+    assert np.allclose(found["c"], bateman(T - 1.0, 80.0) + bateman(T - 3.0, 240.0), atol=1e-5)
+
+
+@pytest.mark.parametrize("lag", [0.0, 0.7])
+@pytest.mark.parametrize("place", [0, 1])
+def test_sensitivities_in_share_and_lag_are_those_of_differences(place, lag):
+    doses = [
+        Dose(channel=0, t=0.0, amount=320.0),
+        Dose(channel=0, t=8.1, amount=100.0),
+        Dose(channel=0, t=12.2, amount=30.0, duration=3.1),
+    ]
+    found = with_dose_terms(0.6, lag, doses, sensitivities=True).sensitivities[place][[0, 3], 2:]
+    step = 1e-5 * np.eye(2)[place]
+    up = with_dose_terms(0.6 + step[0], lag + step[1], doses).values[[0, 3], 2:]
+    down = with_dose_terms(0.6, lag, doses).values[[0, 3], 2:]
+    slopes = (up - down) / 1e-5
+    assert np.abs(found - slopes).max() < 1e-3 * np.abs(slopes).max()
+
+
+def test_other_forms_of_a_dose_in_an_equation_are_refused():
+    with pytest.raises(EquationError, match="dose may stand with one constant before it"):
+        with_dose_terms(0.6, 0.7, [Dose(channel=0, t=0.0, amount=1.0)], ["d' = f*dose^2 - tlag*d", LATE[1]])
+
+
+def test_doses_cost_no_more_steps_than_what_they_set_in_motion():
+    law = parse_system_values(["x' = x - 0.5*x*y", "y' = 0.3*x*y - 0.8*y"])
+    t = np.linspace(0.0, 1000.0, 4001)
+    doses = [Dose(channel=0, t=at + 0.01, amount=0.01) for at in range(1000)]
+    dosed, alone = (solve(law, t, [4.0, 2.0], doses=given) for given in (doses, []))
+    assert dosed.failure is None
+    assert dosed.n_steps < 2 * alone.n_steps
 
 
 def test_segment_that_begins_later_sees_later_doses_and_running_infusions():

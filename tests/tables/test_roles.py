@@ -191,7 +191,7 @@ def test_cells_without_a_reading_are_counted_and_other_text_asks(tmp_path):
     with pytest.raises(DataError, match=r"line 6, column 'u': .* 'bubble'; .* with --missing bubble"):
         read(path, text)
     data, told = read(path, text, missing=("bubble",))
-    assert "known of 'u' as limits only, kept and not fitted: once below 0.05" in told.told
+    assert "known of 'u' as limits only, fitted by their probability: once below 0.05" in told.told
     assert "left out of 'u', as no reading: once 'n.d.', once 'bubble'" in told.told
     assert "3 rows hold no reading: lines 4, 5, 6" in told.told
     assert read(path, text, missing=("text",))[0].n_observed == data.n_observed
@@ -213,7 +213,7 @@ def test_limits_of_readings_are_kept_at_their_times():
     assert limits.channel.tolist() == [0, 0]
     assert list(zip(limits.low, limits.high, strict=True)) == [(-2, np.inf), (-np.inf, -201)]
     words = "once above -2, once below -201, once above -1.1"
-    assert f"known of 'a' as limits only, kept and not fitted: {words}" in told.told
+    assert f"known of 'a' as limits only, fitted by their probability: {words}" in told.told
     assert "left out of 'valve', as no reading: once '<2'" in told.told
     assert found.runs[0].state(0).limits.t.tolist() == [-1, 2]
     assert found.runs[0].state(1).limits is None

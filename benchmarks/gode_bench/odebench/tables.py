@@ -12,7 +12,7 @@ from gode_bench.odebench.summary import Shares, grouped
 from gode_bench.odebench.systems import DYSTS, ODEBENCH, system, systems
 from gode_bench.published import PUBLISHED_SYSTEMS, PublishedShares
 from gode_bench.records import Record
-from gode_bench.tables import TextTable, described, methods_of
+from gode_bench.tables import TextTable, counted, described, methods_of
 
 COLUMNS = (
     "method", "systems", "runs", "reconstruction", "generalisation", "exact components", "exact systems",
@@ -42,7 +42,7 @@ def shares_table(setting: Job, records: Sequence[Record]) -> TextTable:
     rows += [_published_row(p) for p in published]
     seeds = len({r.job.seed for r in records})
     n = len({r.job.problem for r in records})
-    title = f"{setting.study}: {n} systems, {seeds} seeds, {described(setting)}"
+    title = f"{setting.study}: {counted(n, 'system')}, {counted(seeds, 'seed')}, {described(setting)}"
     note = NOTE + CHAOTIC_NOTE.get(setting.study, "") + (PUBLISHED_NOTE if published else "")
     return TextTable(title, COLUMNS, tuple(rows), note)
 

@@ -106,11 +106,12 @@ def fit_command(
     data, choices = parted(given)
     texts += [f"{name} = {formula}" for name, formula in choices["observe"].items()]
     dataset, readings = read_dataset(files, named_by_equations(data, texts))
-    from gode.discovery.framing import individuals_asked
+    from gode.discovery.framing import individuals_asked, with_dose_named
     from gode.discovery.given import fit_in, law_known  # after the files were read: they are slow to import
     from gode.search.known import make_known
 
     known = make_known(texts, choices["fixed"], choices["bounds"], data.column_units)
+    dataset = with_dose_named(dataset, texts)
     law = law_known(dataset, known)
     _say_all([*readings.told, *check_initial(dataset, str(law.order))], silent=as_json or quiet)
     begin = time.perf_counter()

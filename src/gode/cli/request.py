@@ -37,6 +37,7 @@ def asked_search(
     from gode.discovery.framing import (
         frame_of,  # after the files were read: they are slow to import
         individuals_asked,
+        with_dose_named,
         with_formulas,
     )
     from gode.discovery.options import chosen_options
@@ -46,6 +47,7 @@ def asked_search(
     order = choices["order"] or (2 if any(name.endswith("''") for name in dataset.channels) else 1)
     options = chosen_options({**choices, "order": order, "units": data.column_units})
     if frame is not None:
+        dataset = with_dose_named(dataset, list(options.known.frame))
         order = max(order_of(tree) for tree in frame_of(options.known, dataset).trees)
     own = individuals_asked(choices["individual"], dataset)
     options = replace(options, order=order, individual=own)

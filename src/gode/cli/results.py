@@ -72,8 +72,7 @@ def print_shared(found: Discovery) -> None:
     law, shared = found.equation.law, found.equation.shared
     if shared:
         stands = "stand" if len(shared) > 1 else "stands"
-        where = "both" if len(law.skeleton.states) == 2 else "several"
-        say(f"\n{' and '.join(each.name for each in shared)} {stands} in {where} equations:")
+        say(f"\n{' and '.join(each.name for each in shared)} {stands} in several equations:")
         say("\n".join(f"  {line}" for line in found.equation.named_lines()))
     for sentence in [] if found.quality.verdict.is_failure else conserved_words(law):
         say(f"{sentence}.")
@@ -275,7 +274,7 @@ def _quality(found: Discovery) -> str:
     quality = found.quality
     noise = [channel.noise_words for channel in quality.channels]
     text = f"The noise is about {', '.join(noise)}; the residuals are {quality.misfit:.3g} times that."
-    if len(found.equation.states) > 1:
+    if len(quality.channels) > 1:
         each = ", ".join(f"{channel.misfit:.3g} in {channel.shown}" for channel in quality.channels)
         text = f"{text[:-1]} ({each})."
     if quality.assumed:

@@ -69,7 +69,7 @@ class Limits:
 
     In a likelihood, with the solution x at `t` in that channel and the standard deviation s of the noise
     there, each counts as log(Phi((high - x) / s) - Phi((low - x) / s)), where Phi is the distribution
-    function of the normal distribution.
+    function of the normal distribution; see `gode.fitting.limits`.
     """
 
     t: Float
@@ -99,7 +99,7 @@ class Run:
     interpolation: Interpolation = Interpolation.AUTO  # of the samples of inputs
     counts: Float | None = None  # (n,) samples averaged into each value; None means one each
     doses: tuple[Dose, ...] = ()  # what is added to states, and when
-    limits: Limits | None = None  # readings known as limits only, which no fit uses yet
+    limits: Limits | None = None  # readings known as limits only
     sd: Float | None = None  # (3 d, n) given standard errors of the readings, NaN where there is none
 
     @property

@@ -15,6 +15,10 @@ EXPECTED = (
     "a dose is (state, time, amount), with a duration behind for an infusion, such as ('depot', 0.0, 320.0)"
 )
 
+# In the text of an equation it stands for what is given to its state, as in F*dose(t - tlag); it is the known
+# input of this name, which is "0" between doses.
+DOSE = "dose"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Dose:

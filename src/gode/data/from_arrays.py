@@ -1,29 +1,38 @@
 """Data as a user passes them to a checked Dataset: arrays for one run, lists of arrays for several."""
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from gode.arrays import Float, Force, Series, Signals
 from gode.data.columns import INPUT, STATES, channel_names, check_alike, check_increasing
-from gode.data.dataset import MIN_POINTS, Dataset, Input, Interpolation, Run, plain_label, with_units
+from gode.data.dataset import (
+    MIN_POINTS,
+    Dataset,
+    Input,
+    Interpolation,
+    Run,
+    chosen_interpolation,
+    plain_label,
+    with_units,
+)
 from gode.data.doses import Dose, check_times, doses_of_runs, make_doses
 from gode.data.states import (
     as_numbers,
     as_seconds,
     by_name,
     check_names,
+    column_alone,
     initial_of,
-    shape_of,
     state_names,
     table_of,
     values_at,
 )
-from gode.equation.system import input_seen
+from gode.equation.system import names_in_law
 from gode.errors import DataError
 
 CHANNELS = ("u", "velocity", "acceleration")  # the arguments of what was measured, by order
@@ -88,40 +97,53 @@ def make_dataset(
     alone = plain_label((labels or {}).get("u", "")) if len(states) == 1 else ""
     inputs = [_inputs(part) for part in parts["force"]]
     check_alike([tuple(of_run) for of_run in inputs], "inputs")
-    if len(states) > 1:
-        check_names(tuple(inputs[0]), "known input", states)
-    columns = _columns_in_equation(states, tuple(inputs[0]))
+    columns = names_in_law(states, tuple(inputs[0]))
+    in_equation = tuple(columns[name] for name in states)
+    check_names([columns[name] for name in inputs[0]], "known input", in_equation)
     called = run_names or ([f"run {i}" for i in range(len(times))] if len(times) > 1 else [""])
     runs = []
     for i, (time, label) in enumerate(zip(times, called, strict=True)):
         where = f"{label}: " if label else ""
-        n = math.prod(shape_of(time))
+        n = len(_times(time, where))
         u_i, velocity_i, acceleration_i, sd_i = (
             table_of(parts[name][i], states, f"{where}{word}", n, renamed=names is not None)
-            for name, word in zip((*CHANNELS, "sd"), ("x", *CHANNELS[1:], "sd"), strict=True)
+            for name, word in zip((*CHANNELS, "sd"), ("u", *CHANNELS[1:], "sd"), strict=True)
         )
         run = make_run(
             time,  # type: ignore[arg-type]
-            u=u_i,  # type: ignore[arg-type]
-            velocity=velocity_i,  # type: ignore[arg-type]
-            acceleration=acceleration_i,  # type: ignore[arg-type]
+            u=u_i,
+            velocity=velocity_i,
+            acceleration=acceleration_i,
             inputs={columns[name]: value for name, value in inputs[i].items()},
             initial=initial_of(parts["initial"][i], states, where),  # type: ignore[arg-type]
             interpolation=interpolation,
             doses=make_doses(dosed[i], states, where, alone),
             label=label,
             states=states,
-            sd=sd_i,  # type: ignore[arg-type]
+            sd=sd_i,
         )
         runs.append(_sampled(run))
-    if len(states) > 1:
-        _check_distinct(runs, states)
+    _check_distinct(runs, states)
     passed = {"t": times[0], **{argument: values[0] for argument, values in parts.items()}}
-    in_equation = tuple(columns[name] for name in states)
     shown = _labels(columns, passed, labels or {})
     dataset = Dataset(tuple(runs), shown, run_names if several else (), in_equation)
     _check_hidden(dataset)
     return with_units(dataset, units) if units else dataset
+
+
+def dataset_of_call(
+    t: Series, u: Signals | None, options: Mapping[str, Any], names: Sequence[str] | None
+) -> Dataset:
+    """Return the data of a call of `gode.discover` or `gode.fit`, by its options."""
+    arguments = ("velocity", "acceleration", "force", "initial", "doses", "units", "sd")
+    dataset = make_dataset(
+        t,
+        u,
+        **{name: options[name] for name in arguments},
+        names=names,
+        interpolation=chosen_interpolation(options["hold"], options["interpolation"]),
+    )
+    return replace(dataset, keep_outliers=options["keep_outliers"], noise=options["noise"])
 
 
 def make_run(
@@ -152,8 +174,7 @@ def make_run(
         DataError: with a sentence that says what to do.
     """
     where = f"{label}: " if label else ""
-    dated = as_seconds(t)
-    time = _numbers(t if dated is None else dated[0], "t", where, None)
+    time = _times(t, where)
     observed = np.full((3 * len(states), len(time)), np.nan)
     for k, measured in enumerate((u, velocity, acceleration)):
         if measured is not None:
@@ -193,6 +214,12 @@ def make_run(
     return run
 
 
+def _times(t: object, where: str) -> Float:
+    """Return the times of a run; of dates and durations the seconds from the first."""
+    dated = as_seconds(t)
+    return _numbers(t if dated is None else dated[0], "t", where, None)  # type: ignore[arg-type]
+
+
 def _with_first(rows: Float) -> Float:
     """Return rows of readings with one more time before them, at which nothing was read."""
     return np.column_stack([np.full(len(rows), np.nan), rows])
@@ -230,14 +257,6 @@ def _inputs(force: object) -> dict[str, object]:
         return {}
     named = by_name(force, "force")
     return {INPUT: force} if named is None else named
-
-
-def _columns_in_equation(states: Sequence[str], inputs: Sequence[str]) -> dict[str, str]:
-    """Return what an equation calls each channel and input: a single state is u, beside F, v1, ..."""
-    if len(states) > 1:
-        return {name: name for name in (*channel_names(states), *inputs)}
-    seen = {name: input_seen(i, 1) for i, name in enumerate(inputs)}
-    return seen | dict(zip(channel_names(states), channel_names(STATES), strict=True))
 
 
 def _labels(
@@ -298,22 +317,19 @@ def _not_tiny(row: Float, name: str, where: str) -> Float:
 
 def _channels(values: ArrayLike, names: tuple[str, ...], where: str, n: int) -> list[Float]:
     """Return one derivative of each state, checked."""
-    columns = [values]
-    if len(names) > 1:
-        table = as_numbers(values, f"{where}{names[0]}, ...")
-        if table.ndim != 2 or table.shape[1] != len(names):
-            raise DataError(
-                f"{where}{', '.join(names)} must have the shape (n, {len(names)}), got {table.shape}; "
-                "give one column per state"
-            )
-        columns = list(table.T)
-    pairs = zip(columns, names, strict=True)
+    table = column_alone(as_numbers(values, f"{where}{', '.join(names)}"), len(names))
+    if table.ndim != 2 or table.shape[1] != len(names):
+        raise DataError(
+            f"{where}{', '.join(names)} must have the shape (n, {len(names)}), got {table.shape}; "
+            "give one column per state"
+        )
+    pairs = zip(table.T, names, strict=True)
     return [_not_tiny(_numbers(column, name, where, n), name, where) for column, name in pairs]
 
 
 def _errors(sd: ArrayLike, observed: Float, states: tuple[str, ...], where: str) -> Float:
     """Return the standard errors (3 d, n) of the lowest derivative that was measured of each state."""
-    called = [f"sd of {name}" if len(states) > 1 else "sd" for name in states]
+    called = [f"sd of {name}" for name in states]
     errors = np.full(observed.shape, np.nan)
     for s, row in enumerate(_channels(sd, tuple(called), where, observed.shape[1])):
         measured = np.isfinite(observed[3 * s : 3 * s + 3])
@@ -343,10 +359,10 @@ def _initial(values: ArrayLike | None, states: tuple[str, ...], where: str) -> F
     if values is None:
         return known.ravel()
     table = np.atleast_1d(np.asarray(values, object))
-    if d > 1 and table.shape == (d, 2):
+    if table.shape == (d, 2):
         table = table.ravel()
     given = np.atleast_1d(_numbers(table.tolist(), "initial", where, None))
-    if len(given) not in ((d, 2 * d) if d > 1 else (0, 1, 2)):
+    if len(given) not in (0, d, 2 * d):
         single = [f"{name}(t0)" for name in states]
         pairs = [f"{name}{prime}(t0)" for name in states for prime in ("", "'")]
         forms = f"[{', '.join(single)}] or [{', '.join(pairs)}]"
@@ -404,13 +420,14 @@ def _check_hidden(dataset: Dataset) -> None:
 
 
 def _check_distinct(runs: Sequence[Run], states: Sequence[str]) -> None:
-    """Raise DataError if a state never changes, or is a multiple of another."""
-    for s, name in enumerate(states):
-        if _never_changes([run.state(s).observed[:2] for run in runs]):
-            raise DataError(
-                f"{name} is constant, and a constant state has no equation to find; drop it, "
-                "or pass it as a known input"
-            )
+    """Raise DataError if a state never changes while others do, or is a multiple of another."""
+    still = [_never_changes([run.state(s).observed[:2] for run in runs]) for s in range(len(states))]
+    if any(still) and not all(still):
+        name = states[still.index(True)]
+        raise DataError(
+            f"{name} is constant, and a constant state has no equation to find; drop it, "
+            "or pass it as a known input"
+        )
     for a, b in combinations(range(len(states)), 2):
         factor = _factor(*(np.hstack([run.state(s).observed for run in runs]) for s in (a, b)))
         if factor == 1.0:

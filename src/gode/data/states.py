@@ -195,8 +195,8 @@ def check_names(names: Sequence[str], kind: str, others: Sequence[str] = ()) -> 
             raise DataError(f"{name!r} names {clash}; {advice}")
 
 
-def table_of(values: object, states: Sequence[str], what: str, n: int, *, renamed: bool) -> object:
-    """Return what was measured as an array (n, d), NaN for states that it lacks; for one state its column.
+def table_of(values: object, states: Sequence[str], what: str, n: int, *, renamed: bool) -> Float | None:
+    """Return what was measured as an array (n, d), NaN for states that it lacks; one signal may be (n,).
 
     Args:
         what: the run and the argument, for messages.
@@ -207,12 +207,10 @@ def table_of(values: object, states: Sequence[str], what: str, n: int, *, rename
     """
     columns = by_name(values, what)
     if columns is None:
-        return values if values is None else _array(values, states, what, n)
+        return None if values is None else _array(values, states, what, n)
     if renamed and not set(columns) & set(states) and len(columns) == len(states):
         columns = dict(zip(states, columns.values(), strict=True))
     known_only(columns, states, what)
-    if len(states) == 1:
-        return columns.get(states[0])
     out = np.full((n, len(states)), np.nan)
     for i, name in enumerate(states):
         if columns.get(name) is not None:
@@ -245,7 +243,7 @@ def initial_of(values: object, states: Sequence[str], where: str) -> object:
         if row.ndim > 1 or len(row) > 2:
             raise DataError(f"{where}initial of {name} must be a value, or a value and a slope, got {row}")
         out[i, : len(row)] = row
-    return out if len(states) > 1 else out[0]
+    return out
 
 
 def _checked(names: object) -> tuple[str, ...]:
@@ -271,12 +269,9 @@ def shape_of(values: object) -> tuple[int, ...]:
         return ()
 
 
-def _array(values: object, states: Sequence[str], what: str, n: int) -> object:
-    if len(states) == 1:
-        alone = len(shape_of(values)) == 2 and shape_of(values)[1] == 1
-        return np.reshape(values, -1) if alone else values  # type: ignore[call-overload]
-    table = as_numbers(values, what)
+def _array(values: object, states: Sequence[str], what: str, n: int) -> Float:
     d = len(states)
+    table = column_alone(as_numbers(values, what), d)
     if table.ndim == 2 and table.shape[1] == n != len(table):
         raise DataError(f"{what} has the shape {table.shape}, but a row is one of {n} times; transpose it")
     if table.ndim != 2 or table.shape[1] != d:
@@ -285,8 +280,13 @@ def _array(values: object, states: Sequence[str], what: str, n: int) -> object:
             f"got {table.shape}; give one column per state, or a mapping of names to columns"
         )
     if len(table) != n:
-        raise DataError(f"{what} has {len(table)} rows, but t has {n}; give one per time")
+        raise DataError(f"{what} has {len(table)} values, but t has {n}; give one per time")
     return table
+
+
+def column_alone(table: Float, d: int) -> Float:
+    """Return the values (n,) of one signal as a column; anything else as it is."""
+    return table.reshape(-1, 1) if table.ndim == d == 1 else table
 
 
 def _column(values: object, what: str, n: int) -> Float:

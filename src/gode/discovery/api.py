@@ -12,15 +12,23 @@ import numpy as np
 from gode.arrays import Float, Series, Signals
 from gode.choices import EffortName, Preset
 from gode.data import Dataset
-from gode.data.dataset import chosen_interpolation
-from gode.data.from_arrays import make_dataset
+from gode.data.from_arrays import dataset_of_call
 from gode.discovery.causes import with_causes
+from gode.discovery.delays import (
+    better_with_delay,
+    check_delay,
+    delays_of,
+    with_data,
+    with_delays,
+    with_late_inputs,
+)
 from gode.discovery.framing import (
     at_rest,
     check_names,
     frame_of,
     individuals_asked,
     named_steps,
+    with_dose_named,
     with_formulas,
 )
 from gode.discovery.given import fit_known
@@ -53,8 +61,8 @@ from gode.search.explore import spaces_of
 from gode.search.interrupts import Interrupts
 from gode.search.law import LawSearch
 from gode.search.settings import GRAMMARS, Settings, check_start
-from gode.search.workers import Start, one_thread, processes
-from gode.selection import Candidate, Pool, judge, rank
+from gode.search.workers import Start, Workers, one_thread, processes
+from gode.selection import Candidate, Pool, SelectionConfig, judge, rank
 
 Search = Callable[[Settings], Discovery]
 
@@ -177,7 +185,6 @@ def discover(
         >>> print(d.equation)  # doctest: +SKIP
     """
     given = completed("discover", DiscoverOptions, options)
-    joined = chosen_interpolation(given["hold"], given["interpolation"])
     given["frame"] = with_formulas(given["frame"], given["observe"])
     chosen = chosen_options(given)
     names, frame = given["names"], given["frame"]
@@ -185,20 +192,7 @@ def discover(
         names = written_states(split_equations(frame))
     if isinstance(chosen.hidden, tuple) and names is None and isinstance(u, Mapping):
         names, chosen = (*u, *chosen.hidden), replace(chosen, hidden=0)  # initial= and doses= may name them
-    dataset = make_dataset(
-        t,
-        u,
-        given["velocity"],
-        given["acceleration"],
-        given["force"],
-        given["initial"],
-        doses=given["doses"],
-        names=names,
-        interpolation=joined,
-        units=given["units"],
-        sd=given["sd"],
-    )
-    dataset = replace(dataset, keep_outliers=given["keep_outliers"], noise=given["noise"])
+    dataset = dataset_of_call(t, u, given, names)
     chosen = replace(chosen, individual=individuals_asked(given["individual"], dataset))
     with shown_in_notebook(on_step) as show:
         return discover_in(dataset, chosen, n_jobs=given["n_jobs"], on_step=show)
@@ -220,12 +214,17 @@ def discover_in(
     if options.hidden == AUTO:
         search = partial(_with_so_many_hidden, dataset, options, n_jobs=n_jobs, on_step=on_step, memo=memo)
         return better_number(search)
+    if options.delay == AUTO:
+        late = partial(_with_late_input, dataset, options, n_jobs=n_jobs, on_step=on_step, memo=memo)
+        return better_with_delay(late, _on_all, SelectionConfig.support)
     dataset = with_hidden(dataset, options.hidden)
+    check_delay(options.delay, dataset)
     if options.hold_out is not None:
         if dataset.held:
             raise ConfigError("hold_out= and an edit both hold back a part of the data; give one of them")
         dataset = dataset.hold_back(options.hold_out)
     options = replace(options, known=at_rest(options.known, dataset, options.order))
+    dataset = with_dose_named(dataset, list(options.known.frame))
     given = frame_of(options.known, dataset) if options.known.frame else None
     tasks, tell = options.settings(dataset, given), on_step and named_steps(on_step, dataset)
     check_names(options.individual, given.parameters if given else ())
@@ -241,11 +240,11 @@ def discover_in(
         check_start(settings, dataset.inputs)
     with one_thread(), Interrupts(options.max_seconds) as interrupts:
         known = {} if memo is None else memo
-        search = partial(
-            _search, dataset, given, interrupts=interrupts, n_jobs=n_jobs, on_step=tell, memo=known
-        )
+        seek = partial(_search, interrupts=interrupts, n_jobs=n_jobs, on_step=tell, memo=known)
+        search = partial(seek, dataset, given)
         found = better_order(search, tasks, interrupts, options.max_seconds)
-        found = with_causes(found, _other_order(search, tasks), lambda: interrupts.left > 0)
+        hidden = partial(_hidden_state, seek, dataset, options)
+        found = with_causes(found, _other_order(search, tasks), hidden, lambda: interrupts.left > 0)
     if found.timed_out:
         found = replace(found, remarks=(options.told_of_time(interrupts.spent), *found.remarks))
     return found
@@ -265,6 +264,21 @@ def _with_so_many_hidden(
     order = AUTO if number == 0 and options.order == 1 and not options.known.frame else options.order
     of_number = replace(options, hidden=number, order=order, max_seconds=limit)
     return discover_in(dataset, of_number, n_jobs=n_jobs, on_step=on_step, memo=memo)
+
+
+def _with_late_input(
+    dataset: Dataset,
+    options: Options,
+    delay: str | None,
+    *,
+    n_jobs: int,
+    on_step: Callable[[Step], None] | None,
+    memo: MutableMapping[Start, Candidate | None] | None,
+) -> Discovery:
+    """Return what is found with or without a late input in half of the time."""
+    limit = None if options.max_seconds is None else options.max_seconds / 2
+    options = replace(options, delay=delay, max_seconds=limit)
+    return discover_in(dataset, options, n_jobs=n_jobs, on_step=on_step, memo=memo)
 
 
 def _other_order(
@@ -289,6 +303,18 @@ def _second_order(search: Callable[[Settings], Discovery], settings: Settings) -
         return None
 
 
+def _hidden_state(search: Callable[..., Discovery], dataset: Dataset, options: Options) -> Discovery | None:
+    """Return what a quick search with a state that was not measured finds, if that makes sense."""
+    if options.known.frame or dataset.hidden or options.order == 2:
+        return None
+    try:
+        wider = with_hidden(dataset, 1)
+        asked = replace(options, hidden=1, effort=EffortName.QUICK, start=None, order=1)
+        return search(wider, None, asked.settings(wider, None)[0])
+    except (GodeError, KeyboardInterrupt):  # the result stands without it
+        return None
+
+
 def _search(
     dataset: Dataset,
     frame: Frame | None,
@@ -307,10 +333,13 @@ def _search(
     settings = expecting(replace(settings, listed=len(spaces[0].skeletons)), dataset)
     floor, own = settings.selection.floor, bool(settings.individual)
     prepared = prepare(dataset, settings.order, floor, individual=own, hurried=lambda: interrupts.hurried)
+    delays = delays_of(prepared, settings) if settings.delay else {}
     if not interrupts.hurried:
-        prepared = with_held_input(prepared, settings)
-    interrupted = False
+        prepared = with_held_input(prepared, settings, late=partial(with_late_inputs, delays=delays))
+    recorded, interrupted = prepared.dataset, False
+    prepared = with_data(prepared, with_late_inputs(recorded, delays), settings)
     n_jobs = processes(n_jobs, dataset)
+    memo = {} if delays else memo  # its fits are to other inputs
     with LawSearch(prepared, settings, spaces, interrupts, memo, on_step, n_jobs, frame) as search:
         try:
             search.run(rng)
@@ -319,7 +348,12 @@ def _search(
             search.rescue()
     archive, prepared = search.archive, search.prepared
     leaders = [c for c in search.leaders() if c.whole or not prepared.chosen]  # of all runs
-    pool = make_pool(leaders, prepared, archive.target, settings, drawn=not interrupted)
+    searched, target = leaders, archive.target
+    if prepared.dataset is not recorded:
+        prepared = with_data(prepared, recorded, settings)
+        target = prepared.whole if archive.whole else prepared.target
+        leaders = with_delays(leaders, Workers(prepared, settings), delays, whole=archive.whole)
+    pool = make_pool(leaders, prepared, target, settings, drawn=not interrupted)
     found = rank(pool, settings.selection)
     if not found.candidates and interrupted and not interrupts.timed_out:
         raise KeyboardInterrupt("before any equation was solved")
@@ -337,7 +371,7 @@ def _search(
         *remark_on_part(candidates[0], prepared),
         *remark_on_errors(candidates[0], prepared),
         *remark_on_forecast(candidates[0], prepared, settings.shooting),
-        *([] if interrupted else search.assumed(_as_searched(candidates[0], leaders))),
+        *([] if interrupted else search.assumed(_as_searched(candidates[0], searched))),
         *preferred(candidates, settings),
     ]
     prepared = filled_in(candidates[0], prepared, settings)

@@ -9,9 +9,11 @@ import numpy as np
 
 from gode.arrays import Float
 from gode.data import Dataset
+from gode.data.doses import DOSE
 from gode.discovery.constants import STEP
 from gode.discovery.natural_forms import ROUNDING
 from gode.equation import Law
+from gode.equation.skeleton import shown_name
 from gode.equation.system import make_law, moving_law
 from gode.equation.tape import compile_tape, evaluate
 from gode.selection import Candidate
@@ -21,8 +23,9 @@ def told_of_doses(best: Candidate, dataset: Dataset) -> list[str]:
     """Return a sentence on clearance, half-life and volume for each measured state of a dosed linear law."""
     law = moving_law(best.equation)
     dosed = {dose.channel for run in dataset.runs for dose in run.doses}
-    first_order = set(law.skeleton.orders) == {1}
-    if len(dosed) != 1 or not first_order or _matrix(law) is None:
+    inputs = {shown_name(name, law.skeleton.called) for name in law.skeleton.inputs}
+    plain = set(law.skeleton.orders) == {1} and DOSE not in inputs
+    if len(dosed) != 1 or not plain or _matrix(law) is None:
         return []
     into = dosed.pop() // 3
     seen = [s for s in range(len(law.states)) if s not in dataset.hidden and s != into]

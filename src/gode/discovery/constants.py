@@ -117,7 +117,9 @@ def constants_of(
         found = _named(law, state_index, inferred)
     else:
         numbers = _numbers(law, state_index, inferred)
-        found = [_merged([numbers[i] for i in same], law, state_index) for same in _groups(numbers)]
+        groups = [[numbers[i] for i in same] for same in _groups(numbers)]
+        of_several = len(_chosen(law, state_index)) > 1
+        found = [_merged(same, law) if of_several else same[0] for same in groups]
     return tuple(replace(c, error=float(error)) for c, error in zip(found, errors, strict=True))
 
 
@@ -152,7 +154,7 @@ def _free_constants(law: Law, state_index: int | None) -> list[int]:
 
 def _named(law: Law, state_index: int | None, units: UnitsOfConstants) -> list[Constant]:
     """Return the constants that the user named, or that belong to an unknown function, without errors."""
-    places: dict[int, str] = {}
+    places = _places_of_unnamed(law)
     for function in law.skeleton.functions:
         for term in linear_terms(function.tree):
             inner = constants_in(term.body)
@@ -162,14 +164,33 @@ def _named(law: Law, state_index: int | None, units: UnitsOfConstants) -> list[C
     found = []
     for i in _free_constants(law, state_index):
         name = law.skeleton.parameters[i].name
-        value = float(law.constants[i])
-        found.append(Constant(value, math.nan, places.get(i, name), name, units.of_free(i), index=i))
+        value, place = float(law.constants[i]), places.get(i, name)
+        name = "" if is_unnamed(name) and place != name else name
+        found.append(Constant(value, math.nan, place, name, units.of_free(i), index=i))
     return found
+
+
+def _places_of_unnamed(law: Law) -> dict[int, str]:
+    """Return the terms in which constants without a name are factors, of a law in which others have names."""
+    places: dict[int, str] = {}
+    skeleton = law.skeleton
+    for own, (part, first) in enumerate(zip(skeleton.parts, skeleton.offsets, strict=False)):
+        for term in linear_terms(part.normal) if not part.functions else ():
+            if term.constant is not None and is_unnamed(part.parameters[term.constant].name):
+                body = to_text(renamed(part.named(term.body), skeleton.names(own)))
+                place = int(skeleton.places[first + term.constant])
+                places[place] = ", ".join(filter(None, (places.get(place), body)))
+    return places
+
+
+def _chosen(law: Law, state_index: int | None) -> Sequence[int]:
+    """Return the numbers of the equations whose constants are told."""
+    return range(len(law.equations)) if state_index is None else [state_index]
 
 
 def _numbers(law: Law, state_index: int | None, units: UnitsOfConstants | None) -> list[Constant]:
     """Return the free numbers of the equations as they are written, without errors."""
-    chosen = range(len(law.equations)) if state_index is None else [state_index]
+    chosen = _chosen(law, state_index)
     return [number for i in chosen for number in _numbers_of_equation(law, i, units)]
 
 
@@ -222,12 +243,10 @@ def _groups(numbers: Sequence[Constant]) -> list[list[int]]:
     return [sorted(same, key=lambda i: (numbers[i].value < 0, i)) for same in groups.values()]
 
 
-def _merged(numbers: Sequence[Constant], law: Law, state_index: int | None) -> Constant:
-    """Return numbers that are one constant as one, with its place in a whole system."""
+def _merged(numbers: Sequence[Constant], law: Law) -> Constant:
+    """Return numbers of several equations that are one constant as one, with its places."""
     states = law.states
     first = numbers[0]
-    if len(states) == 1 or state_index is not None:
-        return first
     ordered = sorted(numbers, key=lambda number: states.index(number.equations[0]))
     orders = dict(zip(states, law.skeleton.orders, strict=True))
     where = [number.equations[0] + "'" * orders[number.equations[0]] for number in ordered]

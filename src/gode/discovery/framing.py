@@ -13,13 +13,14 @@ from dataclasses import replace
 from gode.data import Dataset
 from gode.data.columns import INPUT
 from gode.data.dataset import column_units, plain_label
+from gode.data.doses import DOSE
 from gode.data.states import NAME, TAKEN
 from gode.discovery.constants import is_unnamed
 from gode.equation import LawSkeleton, Node
 from gode.equation.dimensions import Inference, UnitConflict, columns_of_view
 from gode.equation.frame import Frame, parse_frame, split_equations
 from gode.equation.skeleton import Parameter, shown_name
-from gode.equation.system import seen_to_display, with_names
+from gode.equation.system import input_seen, seen_to_display, with_names
 from gode.equation.tree import STATE, renamed, walk
 from gode.errors import ConfigError, DataError, EquationError, pointed
 from gode.fitting.population import ALL, CHOSEN, own_places
@@ -200,6 +201,22 @@ def with_formulas(texts: Texts | None, observe: Mapping[str, str] | None) -> Tex
     return [*split_equations(texts), *(f"{name} = {formula}" for name, formula in observe.items())]
 
 
+def with_dose_named(dataset: Dataset, texts: Texts) -> Dataset:
+    """Return data with doses with a known input `dose`, zero between them, if equations have this name."""
+    own = called(dataset)
+    taken = {*dataset.states, *dataset.inputs, *own.values()}
+    if not dataset.is_dosed or DOSE in taken or DOSE not in NAME.findall(" ".join(split_equations(texts))):
+        return dataset
+    alone = len(dataset.states) == 1
+    name = input_seen(len(dataset.inputs), 1) if alone else DOSE
+    runs, held = (
+        tuple(replace(run, inputs={**run.inputs, name: "0"}) for run in part)
+        for part in (dataset.runs, dataset.held)
+    )
+    labels = {**dataset.labels, name: DOSE} if alone else dataset.labels
+    return replace(dataset, runs=runs, held=held, labels=labels)
+
+
 def frame_of(known: Known, dataset: Dataset, *, functions: bool = True) -> Frame:
     """Return the frame that a user gave for these data; it is refused if it mixes up units that are given."""
     given, limits = dict(known.fixed), known.limits
@@ -230,7 +247,7 @@ def at_rest(known: Known, dataset: Dataset, order: int | str) -> Known:
     if set(place) == {""}:  # without a name it is that of the only state
         place = dict(zip(states, place.values(), strict=False))
     if set(place) != {*states} or others or order not in (1, 2):
-        wanted = "2.5" if len(states) == 1 else ",".join(f"{state}:1" for state in states)
+        wanted = ",".join(f"{state}:1" for state in states)
         reason = f"expected a value for each state, as {REST}{wanted}; once, with order=1 or order=2"
         raise ConfigError(pointed(reason, name, len(REST)))
     made = tuple(_resting(own, dataset, place, int(order), "autonomous" in known.assume) for own in states)

@@ -14,8 +14,7 @@ import numpy as np
 from gode.arrays import Float, Series, Signals
 from gode.choices import EffortName
 from gode.data import Dataset
-from gode.data.dataset import chosen_interpolation
-from gode.data.from_arrays import make_dataset
+from gode.data.from_arrays import dataset_of_call
 from gode.data.smoothing import evenly
 from gode.data.states import shape_of
 from gode.discovery.causes import with_causes
@@ -26,11 +25,13 @@ from gode.discovery.framing import (
     frame_of,
     individuals_asked,
     read_frame,
+    with_dose_named,
     with_formulas,
 )
 from gode.discovery.hidden import filled_in
 from gode.discovery.identifiability import undetermined
 from gode.discovery.inputs import with_held_input
+from gode.discovery.minima import in_order_of_fit, others_as_good, reached_minima
 from gode.discovery.prediction import remark_on_forecast
 from gode.discovery.ranking import remark_on_errors, remark_on_part, with_error_bars
 from gode.discovery.result import Discovery
@@ -45,7 +46,7 @@ from gode.equation.system import law_of, make_law, shown_as, written_states
 from gode.equation.tree import delays
 from gode.errors import DataError, EquationError
 from gode.fitting import ConstantsConfig, fit_constants
-from gode.fitting.multistart import Minimum, minima
+from gode.fitting.multistart import Minimum
 from gode.fitting.population import CHOSEN
 from gode.fitting.prepare import Prepared, prepare, view
 from gode.fitting.problem import is_resolved
@@ -70,8 +71,6 @@ POOR = 10.0  # A start is poor if its rms error exceeds this multiple of the noi
 FAR = 3.0  # Fits of one equation worse than this multiple of the noise come after starts that diverge.
 CLOSE = 1.5  # Within this multiple of the least rms, a fit that the samples resolve is preferred.
 MINIMA = 6  # So many starts are fitted to the trajectory.
-AS_GOOD = 1.0  # Two minima whose squared residuals over the noise differ by less are as good.
-APART = 0.05  # Constants that differ by a smaller fraction are the same minimum.
 
 
 @takes_options(FitOptions)
@@ -92,27 +91,13 @@ def fit(equation: Texts, t: Series, u: Signals | None = None, **options: Unpack[
     """
     given = completed("fit", FitOptions, options)
     equation = with_formulas(equation, given["observe"]) or equation
-    joined = chosen_interpolation(given["hold"], given["interpolation"])
     names, velocity, acceleration = given["names"], given["velocity"], given["acceleration"]
     if names is None and isinstance(u, Mapping) and velocity is None and acceleration is None:
         names = _with_hidden(equation, u)
     elif names is None and all(isinstance(x, np.ndarray | list | None) for x in (u, velocity, acceleration)):
         names = _written(equation, u if u is not None else velocity if velocity is not None else acceleration)
     known = make_known(equation, given["fixed"], given["bounds"], given["units"])
-    dataset = make_dataset(
-        t,
-        u,
-        velocity,
-        acceleration,
-        given["force"],
-        given["initial"],
-        doses=given["doses"],
-        names=names,
-        interpolation=joined,
-        units=given["units"],
-        sd=given["sd"],
-    )
-    dataset = replace(dataset, keep_outliers=given["keep_outliers"], noise=given["noise"])
+    dataset = dataset_of_call(t, u, given, names)
     return fit_known(dataset, known, individual=individuals_asked(given["individual"], dataset))
 
 
@@ -162,6 +147,7 @@ def _with_hidden(equation: Texts, measured: Mapping[str, Series]) -> tuple[str, 
 
 def fit_known(dataset: Dataset, known: Known, *, individual: tuple[str, ...] = ()) -> Discovery:
     """Fit the constants of an equation that is known to checked data; see `fit`."""
+    dataset = with_dose_named(dataset, list(known.frame))
     return fit_in(dataset, law_known(dataset, known), known, individual=individual)
 
 
@@ -226,7 +212,7 @@ def _best_fit(dataset: Dataset, skeleton: LawSkeleton, settings: Settings) -> Di
     delayed = any(delays(part.normal) for part in skeleton.parts)
     if dataset.hidden or 0 in skeleton.orders or delayed:
         starts: Sequence[Law] = []
-        reached = _minima(skeleton, prepared, settings)
+        reached = reached_minima(skeleton, prepared, settings)
         begins = [
             Start(make_law(skeleton, each.constants), patient=True, initial=_rows(each.initial))
             for each in reached[:MINIMA]
@@ -244,7 +230,11 @@ def _best_fit(dataset: Dataset, skeleton: LawSkeleton, settings: Settings) -> Di
         workers = Workers(prepared, settings)
         best = _fitted(workers, begins)
     if prepared.target is not prepared.whole:
-        all_along = _fitted(workers, [Start(c.equation, whole=True, patient=True) for c in best])
+        initial = [_rows(c.initial) if dataset.hidden else () for c in best]
+        longer = zip(best, initial, strict=True)
+        all_along = _fitted(
+            workers, [Start(c.equation, whole=True, patient=True, initial=x) for c, x in longer]
+        )
         best = all_along if all_along or prepared.chosen else best  # an answer is for all runs
     if best and settings.individual == CHOSEN:
         fit = partial(workers.fit, strict=False)
@@ -254,7 +244,7 @@ def _best_fit(dataset: Dataset, skeleton: LawSkeleton, settings: Settings) -> Di
     prepared = filled_in(best[0], prepared, settings)
     told = [*remark_on_part(best[0], prepared), *remark_on_errors(best[0], prepared)]
     open_ones = undetermined(best[0], prepared, settings.shooting)
-    told += [str(each) for each in open_ones] or _as_good(best[0], reached)
+    told += [str(each) for each in open_ones] or others_as_good(best[0], reached)
     bars = with_error_bars(best, prepared, settings)
     told += told_of_doses(bars[0], dataset)
     told += remark_on_forecast(bars[0], prepared, settings.shooting)
@@ -294,39 +284,8 @@ def _starts(skeleton: Skeleton, prepared: Prepared, settings: Settings) -> list[
     return [equation for _, equation in tried]
 
 
-def _minima(skeleton: LawSkeleton, prepared: Prepared, settings: Settings) -> list[Minimum]:
-    """Return the minima from random starts, for a law with states that were never measured."""
-    rng = np.random.default_rng(settings.seed)
-    found = minima(
-        skeleton,
-        prepared.target,
-        prepared.columns,
-        prepared.dataset.hidden,
-        rng=rng,
-        config=settings.shooting,
-    )
-    if not found:
-        raise DataError(f"{skeleton} cannot be fitted to these data: its solution diverges from every start")
-    return found
-
-
 def _rows(table: Float) -> tuple[tuple[float, ...], ...]:
     return tuple(map(tuple, table.tolist()))
-
-
-def _as_good(best: Candidate, reached: Sequence[Minimum]) -> list[str]:
-    """Return a sentence on other constants that fit as well, if such a minimum was reached.
-
-    Data cannot choose where two rates change places, as in absorption and elimination of a drug.
-    """
-    named = best.equation.skeleton.parameters
-    values = np.array(best.equation.constants)
-    for other in reached if named else ():
-        near = np.allclose(other.constants, values, rtol=APART)
-        if not near and other.sse <= best.rms**2 * best.n_values + AS_GOOD:
-            told = ", ".join(f"{p.name} = {x:.4g}" for p, x in zip(named, other.constants, strict=True))
-            return [f"these data are explained as well by {told}; bounds choose between the two"]
-    return []
 
 
 def _start_of_each(skeleton: Skeleton, prepared: Prepared, settings: Settings) -> Start:
@@ -390,7 +349,8 @@ def _guesses(skeleton: Skeleton) -> Iterator[Equation]:
 def _fitted(workers: Workers, starts: Sequence[Start]) -> list[Candidate]:
     """Return the best trajectory fit, if any; of nearly equal ones, one that the samples resolve."""
     fits = [workers.fit(start, strict=False) for start in starts]
-    found = sorted((c for c in fits if c is not None), key=lambda c: c.rms)
+    hidden = bool(workers.prepared.dataset.hidden)
+    found = in_order_of_fit([c for c in fits if c is not None], hidden)
     columns = workers.prepared.columns
     near = (c for c in found if c.rms <= CLOSE * found[0].rms and is_resolved(c.equation, columns))
     pool = Pool([next(near, found[0])] if found else [], workers.prepared.floor)

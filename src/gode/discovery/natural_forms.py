@@ -87,7 +87,6 @@ def _recognised(law: Law, units: Units) -> list[Constant]:
     found: list[Constant] = []
     if not law.skeleton.explicit:
         return found
-    several = len(law.states) > 1
     inputs = tuple(shown_name(name, law.skeleton.called) for name in law.skeleton.inputs)
     for i, state in enumerate(law.skeleton.shown_states):
         if not law.skeleton.orders[i]:  # a formula of what is measured
@@ -95,16 +94,15 @@ def _recognised(law: Law, units: Units) -> list[Constant]:
         terms = right_side(law, i)
         forms = _first_order if law.skeleton.orders[i] == 1 else _second_order
         for one in [*forms(state, terms, inputs, units), *_saturation(terms, units)]:
-            suffix = f"_{state}" if several and one.meaning in OF_ONE_EQUATION else ""
-            named = replace(one, name=one.name + suffix)
+            own = one.meaning in OF_ONE_EQUATION
+            named = replace(one, name=law.skeleton.name_in(one.name, i)) if own else one
             if (named.name, named.value) not in [(p.name, p.value) for p in found]:
                 found.append(named)
-    if several:
-        states, sums = law.skeleton.shown_states, [right_side(law, i) for i in range(len(law.states))]
-        found += [
-            Constant(one.value, math.nan, one.form, one.name, one.unit, one.meaning, vague=1.0)
-            for one in joint_constants(states, sums, inputs, units)
-        ]
+    states, sums = law.skeleton.shown_states, [right_side(law, i) for i in range(len(law.states))]
+    found += [
+        Constant(one.value, math.nan, one.form, one.name, one.unit, one.meaning, vague=1.0)
+        for one in joint_constants(states, sums, inputs, units)
+    ]
     return found
 
 

@@ -108,7 +108,7 @@ def predict(
     wide = np.hypot(error, slow_part(named, prepared)[:, None])
     lower, upper = (mixture_quantile(weights, paths, wide, p) for p in ((1 - level) / 2, (1 + level) / 2))
     rows = [u, du, error, spread, np.minimum(lower, u), np.maximum(upper, u)]
-    u, du, error, spread, lower, upper = rows if len(u) > 1 else [row[0] for row in rows]
+    u, du, error, spread, lower, upper = _alone(rows)
     return Prediction(best.t, u, du, error, spread, lower, upper, level, best.failure, best.states)
 
 
@@ -338,11 +338,14 @@ def _band(prepared: Prepared, t: Float, found: Sequence[Float | None], level: fl
     low, high = np.quantile(solved, [0.5 - level / 2, 0.5 + level / 2], axis=0)
     middle, error = found[0], np.std(solved, axis=0)
     rows = [middle[::3], middle[1::3], error[::3], np.zeros_like(error[::3]), low[::3], high[::3]]
-    u, du, deviation, spread, lower, upper = (
-        rows if len(prepared.dataset.states) > 1 else [r[0] for r in rows]
-    )
+    u, du, deviation, spread, lower, upper = _alone(rows)
     states = prepared.dataset.states
     return Prediction(t, u, du, deviation, spread, lower, upper, level, None, states)
+
+
+def _alone(rows: Sequence[Float]) -> Sequence[Float]:
+    """Return arrays (d, n) as they are told: of a single state (n,)."""
+    return [row[0] if len(row) == 1 else row for row in rows]
 
 
 def _population(candidate: Candidate, start: Float | None) -> _Belief:
@@ -424,7 +427,7 @@ def _run(seen: tuple[ArrayLike, object], prepared: Prepared, force: Forces | Non
         raise DataError("seen must be a pair: the times and the values of a new individual")
     times, dataset = _times(seen[0], "the times seen"), prepared.dataset
     values = table_of(seen[1], dataset.states, "seen", len(times), renamed=False)
-    rows = np.atleast_2d(as_numbers(values, "the values seen").T)
+    rows = np.zeros((0, 0)) if values is None else values.T
     if rows.shape != (len(dataset.states), len(times)) or not np.isfinite(rows).any():
         raise DataError(f"seen has {len(times)} times, but values of shape {rows.T.shape}; give one for each")
     observed = np.full((3 * len(rows), len(times)), np.nan)

@@ -97,6 +97,10 @@ class AnySkeleton:
         """What the law is called in a sentence: an equation if it has one part."""
         return "equation" if len(self.parts) == 1 else "law"
 
+    def name_in(self, name: str, index: int) -> str:
+        """Return the name of what belongs to one equation: with its state where there are several."""
+        return name if len(self.parts) == 1 else f"{name}_{self.shown_states[index]}"
+
     @property
     def described(self) -> str:
         """What the law is, by its size."""

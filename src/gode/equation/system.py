@@ -41,6 +41,12 @@ def columns_seen(index: int, n_states: int, n_inputs: int) -> tuple[str, ...]:
     return (TIME, *states, *(input_seen(i, n_states) for i in range(n_inputs)))
 
 
+def names_in_law(states: Sequence[str], inputs: Sequence[str]) -> dict[str, str]:
+    """Return what a law calls states, their derivatives and inputs: a single state is u, beside F, v1, ..."""
+    shown = display_columns(states, inputs)
+    return dict(zip(shown, columns_seen(0, 1, len(inputs)) if len(states) == 1 else shown, strict=True))
+
+
 def display_columns(states: Sequence[str], inputs: Sequence[str]) -> tuple[str, ...]:
     """Return the names of the columns as they are shown."""
     return (TIME, *(name + "'" * k for name in states for k in range(3)), *inputs)

@@ -163,7 +163,11 @@ def covariances(
     per_run = () if own is None else own.places
     problem = Trajectories(law.skeleton, target, config, per_run=per_run)
     path = problem.solve(problem.parameters.joined(table, initial))
-    return None if path is None else covariances_at(problem, path)
+    if path is None:
+        return None
+    likely = problem.with_likely_noise(path)
+    again = path if likely is problem else likely.solve(path.p)
+    return covariances_at(likely, again or path)
 
 
 def covariances_at(problem: Trajectories, path: Path) -> Covariances:
@@ -171,10 +175,16 @@ def covariances_at(problem: Trajectories, path: Path) -> Covariances:
     if problem.parameters.per_run:
         with np.errstate(over="ignore", invalid="ignore"):  # of what the data do not determine
             return _arrow_covariances(problem, path)
-    joint = sandwich(problem.residuals(path), problem.jacobian(path))
+    scored = [part for part, _ in problem.series(path)]
+    joint = sandwich(problem.residuals(path), problem.jacobian(path), scored)
     k, places = problem.parameters.n_constants, problem.parameters.places
     runs = [joint[np.ix_(place, place)] for place in places]
     return Covariances(joint[:k, :k], runs, problem.parameters.free)
+
+
+def independent_residuals(problem: Trajectories, path: Path) -> float:
+    """Return the effective number of independent residuals of ordinary readings."""
+    return float(sum(effective_sample_size(part) * (n / len(part)) for part, n in problem.series(path)))
 
 
 def quick_covariance(problem: Trajectories, path: Path) -> Float:
@@ -182,7 +192,7 @@ def quick_covariance(problem: Trajectories, path: Path) -> Float:
 
     It is wider than that of white noise by the number of values over the number of independent ones.
     """
-    independent = sum(effective_sample_size(part) for part in problem.residuals(path))
+    independent = independent_residuals(problem, path)
     freedom = max(problem.n_values - problem.parameters.size, 1)
     with np.errstate(over="ignore", invalid="ignore"):
         found = inverse(path.normals[0].matrix) * (path.sse / freedom * problem.n_values / independent)
@@ -190,8 +200,10 @@ def quick_covariance(problem: Trajectories, path: Path) -> Float:
     return np.asarray(np.clip(np.nan_to_num(found, nan=HUGE), -HUGE, HUGE)[:k, :k])
 
 
-def sandwich(series: Sequence[Float], j: Float) -> Float:
+def sandwich(series: Sequence[Float], j: Float, scored: Sequence[Float] | None = None) -> Float:
     """Return the covariance of fitted numbers, given some series of residuals and their derivatives (k, n).
+
+    Columns of `j` beyond the residuals are those of limited readings, which `scored` has among the residuals.
 
     It is that of least squares under correlated noise, (J J^T)^-1 J R J^T (J J^T)^-1 times its variance,
     widened by Student's law, so that 1.96 standard errors hold the truth in 95 % of cases. The correlations R
@@ -199,7 +211,7 @@ def sandwich(series: Sequence[Float], j: Float) -> Float:
     """
     r = np.concatenate(series)
     n, k = len(r), len(j)
-    phi, fraction = residual_correlation(series, k)
+    phi, fraction = residual_correlation(scored or series, k)
     spread = correlated_parts(j, phi, fraction, _ends(series))
     with np.errstate(over="ignore", invalid="ignore"):
         bread = inverse(j @ j.T)
@@ -244,8 +256,8 @@ def inverse(normal: Float) -> Float:
 
 
 def _ends(series: Sequence[Float]) -> Int:
-    """Return where the series end in the row of all their values, but the last."""
-    return np.cumsum([len(part) for part in series])[:-1]
+    """Return where the series end in the row of all their values; limited readings may follow."""
+    return np.cumsum([len(part) for part in series])
 
 
 def _student(freedom: float) -> float:
@@ -269,7 +281,7 @@ class _RunBlock(NamedTuple):
 def _arrow_covariances(problem: Trajectories, path: Path) -> Covariances:
     """Return the covariances where each run has numbers of its own, which are eliminated first."""
     parameters = problem.parameters
-    phi, fraction = residual_correlation(problem.residuals(path), parameters.size)
+    phi, fraction = residual_correlation([part for part, _ in problem.series(path)], parameters.size)
     s = parameters.shared
     slow = autocorrelation_time(phi, fraction)
     blocks = [_run_block(problem, path, i, phi, fraction) for i in range(len(path.runs))]

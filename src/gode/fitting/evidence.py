@@ -50,12 +50,16 @@ class Residuals(NamedTuple):
         return self._replace(**larger)
 
 
-def residuals_of(series: Sequence[Float], n_values: int) -> Residuals:
-    """Return the sums over the residuals of one state, which lie in several series, of so many values."""
+def residuals_of(series: Sequence[Float], n_values: int, limited: float = 0.0) -> Residuals:
+    """Return the sums over the residuals of one state, which lie in several series, of so many values.
+
+    Args:
+        limited: the sum of squares of its readings of which only limits are known.
+    """
     parts = [part for part in series if len(part)]
     n_own = sum(map(len, parts))
     n = max(n_own, 1)  # of a hidden state there are none
-    square = sum(float(part @ part) for part in parts)
+    square = sum(float(part @ part) for part in parts) + limited
     product = sum(float(part[1:] @ part[:-1]) for part in parts)
     ends = sum(float(part[0] ** 2 + part[-1] ** 2) for part in parts)
     return Residuals(square / n, n_own / n_values, product / n, ends / n, len(parts) / n)

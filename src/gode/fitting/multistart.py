@@ -8,6 +8,7 @@ about the value at which its term is as large as the derivative r s of the state
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 
@@ -15,10 +16,9 @@ from gode.arrays import Float
 from gode.data import Columns
 from gode.equation import LawSkeleton, Skeleton
 from gode.equation.tape import compile_tape, evaluate
-from gode.equation.tree import delays, index
 from gode.fitting.shooting import fitted
 from gode.fitting.target import Target
-from gode.fitting.trajectory import Check, Path, ShootConfig, Trajectories
+from gode.fitting.trajectory import Check, Path, ShootConfig, Trajectories, delay_numbers
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,16 +74,43 @@ def minima(
         reached = sum(path.sse <= (1 + how.alike) * found[0].sse for path in paths)
         if reached > 1 and not problem.is_far(found[0]):
             break
-    parameters = problem.parameters
-    distinct = [path for i, path in enumerate(found) if not any(_same(path, other) for other in found[:i])]
-    return [
-        Minimum(parameters.constants(path.p)[0], parameters.initial(path.p), path.sse) for path in distinct
-    ]
+    return _distinct(problem, found)
 
 
-def _same(one: Path, other: Path) -> bool:
+def with_images(
+    skeleton: LawSkeleton,
+    target: Target,
+    found: Sequence[Minimum],
+    *,
+    config: ShootConfig,
+    check: Check = None,
+) -> list[Minimum]:
+    """Return minima with those reached when two constants of the least change places, the least first."""
+    problem = Trajectories(skeleton, target, config, check)
+    best = found[0]
+    paths = []
+    for pair in combinations(range(skeleton.n_constants), 2):
+        exchanged = best.constants.copy()
+        exchanged[list(pair)] = exchanged[list(reversed(pair))]
+        path = fitted(problem, problem.first(exchanged, best.initial)[0])
+        paths += [path] if path is not None else []
+    return _distinct(problem, sorted(paths, key=lambda path: path.sse), found)
+
+
+def _distinct(problem: Trajectories, paths: Sequence[Path], known: Sequence[Minimum] = ()) -> list[Minimum]:
+    """Return known minima and those at the ends of paths that are not among them, the least first."""
+    parameters, minima_found = problem.parameters, list(known)
+    for path in paths:
+        one = Minimum(parameters.constants(path.p)[0], parameters.initial(path.p), path.sse)
+        if not any(_same(one, other) for other in minima_found):
+            minima_found.append(one)
+    return sorted(minima_found, key=lambda minimum: minimum.sse)
+
+
+def _same(one: Minimum, other: Minimum) -> bool:
     """Tell whether two fits ended in the same minimum."""
-    return bool(np.allclose(one.p, other.p, rtol=1e-2, atol=1e-12))
+    pairs = (one.constants, other.constants), (one.initial, other.initial)
+    return all(np.allclose(*pair, rtol=1e-2, atol=1e-12, equal_nan=True) for pair in pairs)
 
 
 class _Draws:
@@ -191,17 +218,6 @@ class _Draws:
                 out[:, place : place + order] = sizes[s] * spread * (rng.uniform() > 0.1)
             place += order
         return out
-
-
-def delay_numbers(skeleton: LawSkeleton) -> list[int]:
-    """Return which free constants are delays."""
-    places = skeleton.places
-    found, first = set[int](), 0
-    for part in skeleton.parts:
-        numbers = [index(node.args[1]) for node in delays(part.normal) if node.args[1].op == "const"]
-        found |= {int(places[first + i]) for i in numbers}
-        first += part.n_constants
-    return sorted(found)
 
 
 def _between(low: float, high: float, size: float, rng: np.random.Generator) -> float:

@@ -15,7 +15,7 @@ from gode.arrays import Float, Int
 from gode.equation import Law, LawSkeleton
 from gode.equation.system import make_law
 from gode.errors import Failure
-from gode.fitting.covariance import covariances_at, effective_sample_size, quick_covariance
+from gode.fitting.covariance import covariances_at, independent_residuals, quick_covariance
 from gode.fitting.evidence import Residuals, residuals_of
 from gode.fitting.population import Individuals
 from gode.fitting.target import Target
@@ -23,6 +23,8 @@ from gode.fitting.trajectory import HUGE, Check, Path, ShootConfig, Trajectories
 
 FINEST = 1e-12  # The relative tolerance of the solver is never smaller.
 WORSE = 4.0  # A run with more than this times the median mean square is fitted again.
+NOISES = 5  # The noise of limited readings and the constants are fitted in turn, so often at most,
+SETTLED = 0.05  # until that noise changes by less than this fraction.
 LENDERS = 2  # It starts from the constants of so many of the best runs, besides the median of all.
 
 
@@ -72,7 +74,20 @@ def shoot(
         found = problem.minimise(problem.first(table, start)[0])
     else:
         found = _one_by_one(problem, problem.first(table, start)[0])
-    return _failed(problem) if found is None else _shot(problem, found)
+    return _failed(problem) if found is None else _shot(*with_likely_noise(problem, found))
+
+
+def with_likely_noise(problem: Trajectories, path: Path) -> tuple[Trajectories, Path]:
+    """Return a fit with limited readings as noisy as its residuals say; as it is without such readings."""
+    before = problem.target.noise_of_limited
+    for _ in range(NOISES):
+        changed = problem.with_likely_noise(path)
+        after = changed.target.noise_of_limited
+        if abs(np.log(after / before)) < SETTLED:
+            break
+        problem, before = changed, after
+        path = problem.minimise(path.p) or path
+    return problem, path
 
 
 def start_error(law: Law, target: Target, *, config: ShootConfig) -> float:
@@ -239,8 +254,11 @@ def _shot(problem: Trajectories, path: Path) -> Shot:
         n_values=problem.n_values,
         n_free=parameters.size,
         covariance=covariance,
-        independent=float(sum(effective_sample_size(part) for part in problem.residuals(path))),
-        by_state=tuple(residuals_of(parts, problem.n_values) for parts in states),
+        independent=independent_residuals(problem, path),
+        by_state=tuple(
+            residuals_of(parts, problem.n_values, limited)
+            for parts, limited in zip(states, problem.limited_by_state(path), strict=True)
+        ),
         own=own,
     )
 

@@ -15,6 +15,7 @@ from gode.data import Dataset, Run
 from gode.data.dataset import most_cycles
 from gode.data.smoothing import averaged, stride_averaged
 from gode.equation.tree import derivative_order, is_other
+from gode.fitting.limits import LimitedReadings, limited_readings
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,7 @@ class Target:
     guides: tuple[Float, ...]  # (channels, n) of each run: smoothed u, u', u'' of each state
     scales: tuple[float, ...]  # size of each state
     profiles: tuple[Float, ...] = ()  # (channels, n) of each run: noise of a sample over that of its channel
+    noise_of_limited: float = 1.0  # noise of readings of which only limits are known, over that of the others
 
     def starts(self, orders: Sequence[int]) -> list[Float]:
         """Return guesses (runs, sum of orders) of the initial values: smoothed, with other slopes.
@@ -82,6 +84,11 @@ class Target:
                 weights /= self.profiles[i]
             out.append((np.where(seen, run.observed, 0.0).T.copy(), weights.T.copy()))
         return out
+
+    def limited(self, i: int) -> LimitedReadings | None:
+        """Return the readings of run `i` of which only limits are known."""
+        profile = self.profiles[i] if self.profiles else None
+        return limited_readings(self.dataset.runs[i], self.weights, profile, self.noise_of_limited)
 
     @cached_property
     def noise_share(self) -> float:

@@ -12,17 +12,20 @@ m and precision P. A step solves
     (N + damping diag N) step  =  J r + P (m - q),     N = J J^T + P,
 
 where the derivatives J come from the sensitivities that the solver integrates along with the solution. The
-matrix N is dense, or an arrow where the runs have constants of their own.
+matrix N is dense, or an arrow where the runs have constants of their own. Readings of which only limits are
+known add residuals of their own, see `gode.fitting.limits`.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 
 from gode.arrays import Bool, Float, Int
 from gode.equation import LawSkeleton
+from gode.equation.tree import delays, index
+from gode.fitting.limits import LimitedPath, LimitedReadings, likely_noise
 from gode.fitting.normal import Normal, add_normal, damped_arrow_step, damped_step
 from gode.fitting.target import Target, state_places
 from gode.solve import SolveConfig, set_up
@@ -117,6 +120,8 @@ def make_parameters(skeleton: LawSkeleton, target: Target, per_run: Sequence[int
     for i, parameter in enumerate(skeleton.parameters):
         low[i] = parameter.low
         high[i] = parameter.high
+    for i in delay_numbers(skeleton):  # what acted before a record began was constant
+        high[i] = min(high[i], max(float(np.ptp(run.t)) for run in target.dataset.runs))
     shared = [i for i in range(k) if i not in per_run]
     of_p = list(shared)  # the constant that each entry of p is, -1 for an initial value
     places = []
@@ -130,6 +135,17 @@ def make_parameters(skeleton: LawSkeleton, target: Target, per_run: Sequence[int
     low = np.append(low, -np.inf)[of_p]
     high = np.append(high, np.inf)[of_p]
     return Parameters(k, tuple(per_run), known, tuple(places), low, high)
+
+
+def delay_numbers(skeleton: LawSkeleton) -> list[int]:
+    """Return which free constants are delays."""
+    places = skeleton.places
+    found, first = set[int](), 0
+    for part in skeleton.parts:
+        numbers = [index(node.args[1]) for node in delays(part.normal) if node.args[1].op == "const"]
+        found |= {int(places[first + i]) for i in numbers}
+        first += part.n_constants
+    return sorted(found)
 
 
 class Prior(NamedTuple):
@@ -149,7 +165,8 @@ class RunPath(NamedTuple):
 
     values: Float  # (channels, n)
     sensitivities: Float  # (numbers of the run, channels, n)
-    sse: float  # the sum of its squared residuals
+    sse: float  # the sum of its squared residuals, those of limited readings among them
+    limited: LimitedPath  # its readings of which only limits are known
 
 
 @dataclass(frozen=True)
@@ -170,29 +187,60 @@ class RunModel(NamedTuple):
     observed: Float  # (n, channels), 0 where nothing was observed
     weights: Float  # (n, channels) one over the noise, 0 where nothing was observed
     directions: Int  # in which sensitivities are taken: constants of all equations, initial values as -1 - i
+    limited: LimitedReadings | None  # the readings of which only limits are known
 
     def solve(self, constants: Float, initial: Float, limit: float, *, slopes: bool) -> RunPath | None:
         """Return the solution; None without one, or with a squared error above `limit`."""
         skeleton = self.setup.skeleton
         directions = self.directions if slopes else NOTHING
-        values = np.empty(self.observed.T.shape)
+        values = np.empty((self.observed.shape[1], len(self.setup.t)))
         sens = np.empty((len(directions), *values.shape))
         data = self.observed, self.weights
+        if self.limited is not None:
+            data = self.limited.spread(self.observed), self.limited.spread(self.weights)
         numbers = skeleton.numbers(constants)
         status, _, sse = integrate(self.setup, numbers, initial, directions, values, sens, *data, limit)
         if status != DONE or not sse < limit:
             return None
-        return RunPath(values, in_free_constants(skeleton, sens), sse)
+        sens = in_free_constants(skeleton, sens)
+        if self.limited is None:
+            return RunPath(values, sens, sse, LimitedPath.nothing(len(sens)))
+        limited = self.limited.along(values, sens)
+        sse += limited.squares
+        if not sse < limit:
+            return None
+        read = self.limited.read
+        return RunPath(values[:, read].copy(), sens[:, :, read].copy(), sse, limited)
 
     def residuals(self, path: RunPath) -> list[Float]:
         """Return the weighted residuals of each channel, empty for one that was not observed."""
         rows = zip(self.observed.T, path.values, self.weights.T, strict=True)
         return [(y[w > 0] - x[w > 0]) * w[w > 0] for y, x, w in rows]
 
+    def series(self, path: RunPath) -> list[tuple[Float, int]]:
+        """Return the residuals of each channel with the scores of limited readings among them.
+
+        Each comes with the number of its ordinary readings.
+        """
+        found = [(part, len(part)) for part in self.residuals(path)]
+        limited = self.limited
+        if limited is None:
+            return found
+        for c in np.unique(limited.limits.channel):
+            own = limited.limits.channel == c
+            t = np.append(limited.t[limited.read][self.weights[:, c] > 0], limited.limits.t[own])
+            part, n = found[c]
+            found[c] = np.append(part, path.limited.scores[own])[np.argsort(t, kind="stable")], n
+        return found
+
     def jacobian(self, path: RunPath) -> Float:
-        """Return the derivatives (numbers of the run, n) of the solution, in the units of the residuals."""
+        """Return the derivatives (numbers of the run, n + m) of the solution, in the units of the residuals.
+
+        Those of limited readings are the last.
+        """
         seen = self.weights.T > 0  # sensitivities of what was not observed may be missing
-        return np.asarray(path.sensitivities[:, seen] * self.weights.T[seen])
+        of_read = np.asarray(path.sensitivities[:, seen] * self.weights.T[seen])
+        return np.hstack([of_read, path.limited.slopes]) if self.limited else of_read
 
 
 class Trajectories:
@@ -229,9 +277,13 @@ class Trajectories:
             solver = SolveConfig(rtol=_solver_tolerance(fitted_with, config), max_steps=steps, bound=bound)
             guide = target.guides[i][highest]
             signals = dict(run.signals)
-            setup = set_up(skeleton, run.t, inputs=signals, doses=run.doses, guide=guide, config=solver)
-            free = np.flatnonzero(self.parameters.free[i])
-            models.append(RunModel(setup, *target.samples[i], np.append(np.arange(n_numbers), -1 - free)))
+            limited = target.limited(i)
+            t = run.t if limited is None else limited.t
+            if limited is not None:
+                guide = np.array([np.interp(t, run.t, row) for row in guide])
+            setup = set_up(skeleton, t, inputs=signals, doses=run.doses, guide=guide, config=solver)
+            directions = np.append(np.arange(n_numbers), -1 - np.flatnonzero(self.parameters.free[i]))
+            models.append(RunModel(setup, *target.samples[i], directions, limited))
         return models
 
     def of_run(self, i: int) -> "Trajectories":
@@ -241,6 +293,27 @@ class Trajectories:
     def on(self, target: Target) -> "Trajectories":
         """Return the problem of the same law on other runs, all of which share its constants."""
         return Trajectories(self.skeleton, target, self.config, self.check)
+
+    def with_likely_noise(self, path: Path) -> "Trajectories":
+        """Return the problem with limited readings as noisy as residuals say; itself without such readings.
+
+        The noise of ordinary readings is a factor on all residuals, which moves no minimum.
+        """
+        if not any(model.limited for model in self.models):
+            return self
+        limited = sum(run.limited.squares for run in path.runs)
+        freedom = sum(run.limited.freedom for run in path.runs)
+        own = max(self.n_values - self.parameters.size, 1)
+        noise = likely_noise(path.sse - limited, own, freedom) or 1.0
+        target = replace(self.target, noise_of_limited=noise)
+        return Trajectories(
+            self.skeleton,
+            target,
+            self.config,
+            self.check,
+            per_run=self.parameters.per_run,
+            prior=self.prior,
+        )
 
     def is_far(self, path: Path) -> bool:
         """Tell whether a path is so far from the data that its law will hardly be chosen."""
@@ -303,6 +376,10 @@ class Trajectories:
             data = model.observed, model.weights
             if not add_normal(path.values, path.sensitivities, *data, columns, *normals[-1]):
                 return None
+            if model.limited:
+                slopes = path.limited.slopes
+                normals[-1].matrix[np.ix_(columns, columns)] += slopes @ slopes.T
+                normals[-1].gradient[columns] += slopes @ path.limited.residuals
             if self.prior is not None:
                 normals[-1].matrix[np.ix_(columns, columns)] += self.prior.precision
                 normals[-1].gradient[columns] += self.prior.precision @ (self.prior.mean - p[places[i]])
@@ -378,6 +455,11 @@ class Trajectories:
         runs = zip(self.models, path.runs, strict=True)
         return [part for model, run in runs for part in model.residuals(run) if len(part)]
 
+    def series(self, path: Path) -> list[tuple[Float, int]]:
+        """Return for each channel of each run what `RunModel.series` does, where there is any."""
+        runs = zip(self.models, path.runs, strict=True)
+        return [each for model, run in runs for each in model.series(run) if len(each[0])]
+
     def residuals_by_state(self, path: Path) -> list[list[Float]]:
         """Return the weighted residuals of each state, channel after channel of each run."""
         found: list[list[Float]] = [[] for _ in self.skeleton.orders]
@@ -386,15 +468,29 @@ class Trajectories:
                 found[channel // 3].append(part)
         return found
 
+    def limited_by_state(self, path: Path) -> list[float]:
+        """Return for each state the squared residuals of its readings of which only limits are known."""
+        found = [0.0] * len(self.skeleton.orders)
+        for model, run in zip(self.models, path.runs, strict=True):
+            channels = model.limited.limits.channel if model.limited else ()
+            for channel, r in zip(channels, run.limited.residuals, strict=True):
+                found[channel // 3] += float(r**2)
+        return found
+
     def jacobian(self, path: Path) -> Float:
-        """Return the derivatives (size of p, n) of the solution, in order and units of the residuals."""
-        columns = []
+        """Return the derivatives (size of p, n + m) of the solution, in order and units of the residuals.
+
+        Those of limited readings are the last.
+        """
+        columns, limited = [], []
         for model, run, place in zip(self.models, path.runs, self.parameters.places, strict=True):
             part = model.jacobian(run)
             wide = np.zeros((self.parameters.size, part.shape[1]))
             wide[place] = part
-            columns.append(wide)
-        return np.hstack(columns)
+            own = len(part.T) - len(run.limited.residuals)
+            columns.append(wide[:, :own])
+            limited.append(wide[:, own:])
+        return np.hstack([*columns, *limited])
 
 
 def _solver_tolerance(target: Target, config: ShootConfig) -> float:

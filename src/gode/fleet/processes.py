@@ -13,14 +13,13 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
 from contextlib import contextmanager
-from multiprocessing import get_context
 from multiprocessing.connection import Connection
-from multiprocessing.context import SpawnProcess
+from multiprocessing.process import BaseProcess
 from queue import Empty, SimpleQueue
 from typing import Any, NamedTuple
 
 from gode.errors import GodeError
-from gode.search.workers import end_with_parent, without_main
+from gode.search.workers import end_with_parent, starting, without_main
 
 ONE_THREAD = {
     name: "1"
@@ -51,7 +50,7 @@ class _Call(NamedTuple):
 
 
 class _Worker(NamedTuple):
-    process: SpawnProcess
+    process: BaseProcess
     connection: "Connection[Any, Any]"
 
     def stop(self) -> int | None:
@@ -162,7 +161,7 @@ class Processes(Executor):
         raise StartError(f"a worker process could not start (exit code {code}); see its message")
 
     def _spawned(self) -> _Worker:
-        context = get_context("spawn")
+        context = starting("gode.fleet.ready")
         with self._lock, _environment(ONE_THREAD), without_main():
             if self._killed:
                 raise StartError("these processes were shut down")

@@ -20,6 +20,8 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypedDict
 from gode.choices import EffortName, Preset
 from gode.options.checks import (
     AUTO,
+    DELAYS,
+    checked_delay,
     checked_hidden,
     checked_noise,
     checked_order,
@@ -375,6 +377,28 @@ class Searching(TypedDict, total=False):
             ),
         ),
     ]
+    delay: Annotated[
+        "str | None",
+        Option(
+            help="input if the known input acts later than it was recorded, by a time that is found and "
+            "fitted with its error; auto tries that where the residuals suggest it, and the criterion "
+            "decides.",
+            check=checked_delay,
+            flag="--delay",
+            takes=Takes.WORD,
+            words=DELAYS,
+            of_each_record=True,
+            said="input: the known input acts late, by a time that is fitted; auto tries it where the "
+            "residuals suggest it.",
+            place=Place(
+                Group.LAW,
+                "Dead time",
+                "The input acts later than it was recorded, by a time that is fitted.",
+                Input.CHOICE,
+                (("", "none"), ("input", "the input acts late"), (AUTO, "try it where residuals suggest it")),
+            ),
+        ),
+    ]
     start: Annotated[
         "str | None",
         Option(
@@ -528,7 +552,7 @@ class FitOptions(Readings, Measurements, total=False):
     """The options of `gode.fit`."""
 
 
-class DiscoverOptions(Readings, Measurements, Searching, Seed, total=False):
+class DiscoverOptions(FitOptions, Searching, Seed, total=False):
     """The options of `gode.discover`."""
 
 

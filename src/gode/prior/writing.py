@@ -50,12 +50,12 @@ def write_laws(grammar: Grammar, laws: Sequence[KnownLaw]) -> Sentences:
     written, names, missed = [], [], []
     beyond = 0
     for law in laws:
-        for state, part in zip(law.skeleton.states, law.skeleton.parts, strict=True):
+        for i, part in enumerate(law.skeleton.parts):
             bodies = writer.bodies(part, len(law.skeleton.states))
             if bodies is None:
                 beyond += 1
                 continue
-            name = f"{law.name}: {part}" if len(law.skeleton.states) == 1 else f"{law.name}, {state}: {part}"
+            name = f"{law.name}: {part.text(law.skeleton.names(i))}"
             sentences = writer.sentences(bodies)
             if sentences:
                 written.append(Written(sentences, law.field))

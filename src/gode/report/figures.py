@@ -79,21 +79,15 @@ class Picture(Figure):
 def overview(discovery: Discovery) -> Figure:
     """Return fit, residuals, phase portrait, and the front (for a single fit the autocorrelation)."""
     plots = _plots(discovery)
-    several = len(discovery.prepared.dataset.states) > 1
-    fitted = _lowest(plots.measured) if several else plots.measured[:1]
+    fitted = _lowest(plots.measured)
     residuals = [plots.residuals_of(channel) for channel in fitted]
     last = plots.front() if len(discovery.candidates) > 1 else autocorrelation(fitted[0])
     with _style():
-        if several:
-            figure = Picture(figsize=(10.0, 3.0 * len(fitted) + 3.8), layout="constrained")
-            heights = [*[3.0] * len(fitted), 3.8]
-            axes = figure.subplots(len(fitted) + 1, 2, height_ratios=heights, squeeze=False)
-            rows = [(plots.fit_of(c), plot) for c, plot in zip(fitted, residuals, strict=True)]
-            drawn = [*rows, (plots.phase(), last)]
-        else:
-            figure = Picture(figsize=(10.0, 6.8), layout="constrained")
-            axes = figure.subplots(2, 2)
-            drawn = [(plots.fit_of(fitted[0]), plots.phase()), (residuals[0], last)]
+        figure = Picture(figsize=(10.0, 3.0 * len(fitted) + 3.8), layout="constrained")
+        heights = [*[3.0] * len(fitted), 3.8]
+        axes = figure.subplots(len(fitted) + 1, 2, height_ratios=heights, squeeze=False)
+        rows = [(plots.fit_of(c), plot) for c, plot in zip(fitted, residuals, strict=True)]
+        drawn = [*rows, (plots.phase(), last)]
         for place, plot in zip(axes.ravel(), (plot for row in drawn for plot in row), strict=True):
             _draw(place, plot)
         failed = discovery.quality.verdict.is_failure
@@ -157,8 +151,7 @@ def residual_plots(discovery: Discovery, plots: Plots | None = None) -> Figure:
 
 def phase_portrait(discovery: Discovery, plots: Plots | None = None) -> Figure:
     """Return u' over u: the smoothed data, where u was measured, and the solution; or two states."""
-    several = len(discovery.prepared.dataset.states) > 1
-    return _single((plots or _plots(discovery)).phase(), (6.4, 5.0) if several else (5.2, 3.8))
+    return _single((plots or _plots(discovery)).phase(), (5.8, 4.4))
 
 
 def front_picture(discovery: Discovery, plots: Plots | None = None) -> Figure:

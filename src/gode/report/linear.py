@@ -220,8 +220,7 @@ def _near(u: Place | None, law: Law) -> Float | None:
     else:
         given = [float(x) for x in np.atleast_1d(np.asarray(u, np.float64))]
     if len(given) != len(law.states) or not np.all(np.isfinite(given)):
-        wanted = "a finite number" if len(law.states) == 1 else f"a finite number for each of {law.states}"
-        raise ConfigError(f"u must be {wanted}, got {u!r}")
+        raise ConfigError(f"u must be a finite number for each of {law.states}, got {u!r}")
     return np.array(given, np.float64)
 
 

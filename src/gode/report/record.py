@@ -29,7 +29,7 @@ from gode.search.checkpoint import candidate_of
 from gode.search.settings import Settings
 from gode.selection import Candidate, front, ties
 
-FORMAT, VERSION = "gode record", 2  # 2: of several states or inputs; others are written as 1
+FORMAT, VERSION = "gode record", 3  # 3: a law of one state has the form of one of several
 KEPT = 50  # candidates saved besides near ties and front
 MAX_STATES = 50
 MAX_BYTES = 500_000_000  # twice the size of a million rows
@@ -69,10 +69,9 @@ def record_of(discovery: Discovery) -> dict[str, Json]:
     kept = {id(c) for c in [*discovery.candidates[:KEPT], *front(discovery.candidates)]}
     config, floor = discovery.settings.selection, discovery.prepared.floor
     kept |= {id(c) for c in ties(discovery.candidates, config, floor)}
-    named = dataset.states != STATES  # older versions of gode read a record of a single state, too
     return {
         "format": FORMAT,
-        "version": VERSION if named else 1,
+        "version": VERSION,
         "gode": __version__,
         "equation": "; ".join(
             discovery.equation.lines()
@@ -83,7 +82,7 @@ def record_of(discovery: Discovery) -> dict[str, Json]:
         "settings": encode(discovery.settings),
         "labels": encode(dataset.labels),
         "names": encode(dataset.names),
-        **({"states": encode(dataset.states)} if named else {}),
+        "states": encode(dataset.states),
         **({"edits": encode(dataset.edits)} if dataset.edits else {}),
         **({"keep_outliers": True} if dataset.keep_outliers else {}),
         **({"noise": dataset.noise} if dataset.noise != NoiseChoice.AUTO else {}),
@@ -213,7 +212,7 @@ def _names(data: object, n_runs: int) -> tuple[str, ...]:
 
 
 def _states(data: object) -> tuple[str, ...]:
-    """Return the names of the states; a record of one state has none."""
+    """Return the names of the states; older records of one state have none."""
     if not isinstance(data, dict) or "states" not in data:
         return STATES
     states = decode(tuple[str, ...], data["states"], "states")
@@ -265,7 +264,7 @@ def _run(data: object, states: tuple[str, ...], where: str) -> Run:
         name: v if isinstance(v, str) else decode_array(v, f"{where}.inputs.{name[:40]}", (len(t),))
         for name, v in given.items()
     }
-    u, velocity, acceleration = observed if d == 1 else (observed[k::3].T for k in range(3))
+    u, velocity, acceleration = (observed[k::3].T for k in range(3))
     doses = decode(tuple[Dose, ...], data.get("doses", []), f"{where}.doses")  # type: ignore[attr-defined]
     if any(dose.channel not in range(3 * d) for dose in doses):
         raise FileError(f"{where}.doses go into a state that the record does not have")

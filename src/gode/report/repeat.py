@@ -118,9 +118,10 @@ def _equations(discovery: Discovery) -> list[str]:
 def _columns(discovery: Discovery) -> dict[str, str]:
     """Return the columns of a file by the option that names them."""
     dataset = discovery.prepared.dataset
-    options = COLUMNS if len(dataset.states) > 1 else COLUMNS | SIGNAL
+    alone = len(dataset.states) == 1
+    options = COLUMNS | SIGNAL if alone else COLUMNS
     columns = {options[key]: column_name(label) for key, label in dataset.labels.items() if key in options}
-    if len(dataset.states) == 1:
+    if alone:
         columns |= {name: columns.get(name, name) for name in _observed(discovery) if name != "u"}
         if len(dataset.inputs) == 1:
             columns["force"] = _force_formula(discovery) or columns.get("force", "force")

@@ -316,7 +316,6 @@ class Sections:
     def smoothing(self) -> tuple[list[str], list[list[object]]]:
         """Head and rows of how the data were smoothed."""
         dataset = self.found.prepared.dataset
-        several = len(dataset.states) > 1
         rows: list[list[object]] = []
         for i, smooth in enumerate(self.found.prepared.smooths):
             for s, state in enumerate(dataset.states):
@@ -324,13 +323,9 @@ class Sections:
                 named = zip(channel_names((shown(dataset, state),)), smooth.noise[channels], strict=True)
                 noise = ", ".join(f"{n}: {x:.3g}" for n, x in named if np.isfinite(x))
                 errors = [float(np.sqrt(np.mean(row**2))) for row in smooth.deviations[channels]]
-                which = [state] if several else []
-                rows.append([dataset.name_of(i), *which, len(smooth.t), noise, *errors])
-        if several:
-            names = ["error of smoothed value", "of its slope", "of its second derivative"]
-            return ["run", "state", "points", "noise", *names], rows
-        name = self.finding.states[0]
-        return ["run", "points", "noise", f"error of smoothed {name}", f"of {name}'", f"of {name}''"], rows
+                rows.append([dataset.name_of(i), shown(dataset, state), len(smooth.t), noise, *errors])
+        names = ["error of smoothed value", "of its slope", "of its second derivative"]
+        return ["run", "state", "points", "noise", *names], rows
 
     @property
     def python_call(self) -> str:

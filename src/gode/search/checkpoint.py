@@ -17,7 +17,7 @@ from gode.choices import NoiseChoice
 from gode.codec import Json, decode, encode
 from gode.data import Dataset, Run
 from gode.equation.printer import exact, to_text
-from gode.equation.system import input_seen, make_law
+from gode.equation.system import make_law
 from gode.errors import FileError, GodeError
 from gode.files import read_bytes, replacing
 from gode.fitting.population import Individuals
@@ -101,7 +101,7 @@ class Checkpoint(MutableMapping[Start, Candidate | None]):
 
 def candidate_of(data: object, order: int, dataset: Dataset, where: str) -> Candidate:
     """Return the candidate whose JSON form is `data`, checked against the data it was fitted to."""
-    found = decode(Candidate, data, where, inputs=_seen(dataset))
+    found = decode(Candidate, data, where)
     k, dimension = len(found.equation.constants), sum(found.equation.skeleton.orders)
     if found.equation.order != order:
         raise FileError(f"{where}.equation is of order {found.equation.order}, but {order} was sought")
@@ -114,11 +114,6 @@ def candidate_of(data: object, order: int, dataset: Dataset, where: str) -> Cand
         if values.shape != shape:
             raise FileError(f"{where}.{name} has the shape {values.shape}, but {shape} is expected")
     return found
-
-
-def _seen(dataset: Dataset) -> tuple[str, ...]:
-    """Return what an equation alone calls the first input, whatever its name among the data."""
-    return (input_seen(0, len(dataset.states)),) if dataset.inputs else ()
 
 
 def _check_own(own: Individuals, k: int, dataset: Dataset, *, whole: bool, where: str) -> int:
@@ -182,7 +177,7 @@ def _is_entry(entry: object, dataset: Dataset, where: str) -> bool:
     if entry[1] is None:
         return True
     try:
-        decode(Candidate, entry[1], where, inputs=_seen(dataset))
+        decode(Candidate, entry[1], where)
     except GodeError:
         return False
     return True

@@ -13,7 +13,7 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import replace
 from types import ModuleType, TracebackType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -217,7 +217,7 @@ class Workers:
     def _spread(self, starts: Sequence[Start]) -> Iterator[Candidate | None]:
         if self._pool is None:
             plain = Workers(self.prepared.portable(), self.settings)
-            context = multiprocessing.get_context("spawn")
+            context = starting("gode.search.workers")
             self._pool = ProcessPoolExecutor(self.n_jobs, context, initializer=_begin, initargs=(plain,))
         with without_main():
             return self._pool.map(_work, starts)
@@ -228,6 +228,20 @@ def _constants(found: Candidate) -> Float:
     if found.own is None:
         return np.array(found.equation.constants)
     return np.array([found.law_of(i).constants for i in range(len(found.own.values))])
+
+
+def starting(preload: str) -> Any:
+    """Return how worker processes are started, as a context of multiprocessing.
+
+    On Linux they are forked from a server process that has imported the module `preload`, once for all of
+    them; the server is fresh, so that no lock and no thread of this process is copied. Elsewhere forking is
+    not safe, and each worker is a new process that imports for itself.
+    """
+    if not sys.platform.startswith("linux"):
+        return multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([preload])
+    return context
 
 
 @contextmanager

@@ -13,11 +13,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gode.arrays import Float, Int
-from gode.data.doses import Dose
-from gode.errors import DataError
+from gode.arrays import Bool, Float, Int
+from gode.data.doses import DOSE, Dose
+from gode.equation import LawSkeleton
+from gode.equation.skeleton import shown_name
+from gode.equation.terms import Term
+from gode.equation.tree import DELAY, index, number, variables
+from gode.errors import DataError, EquationError
 
-# A dose that is given before a reading at the same time comes earlier by this fraction of the span.
+# A dose that comes before a reading at the same time is earlier by this fraction of the span. One with a lag
+# is later by it: at the start of a solution it would have no slope in its lag.
 EARLIER = 1e-10
 
 
@@ -31,6 +36,10 @@ class Jumps(NamedTuple):
     rate: Float  # (n,) what is added to the highest derivative of the state from then on
     share: Int  # (n,) the number by which amount and rate are multiplied; -1 for none
     lag: Int  # (n,) the number that is added to the time; -1 for none
+
+    def of(self, chosen: Bool | Int) -> "Jumps":
+        """Return some of them."""
+        return Jumps(*(column[chosen] for column in self))  # type: ignore[arg-type]
 
 
 NO_JUMPS = Jumps(
@@ -79,6 +88,54 @@ def jumps_of(doses: Sequence[Dose], states: Sequence[str], orders: Sequence[int]
     none = np.full(len(rows), -1, np.int64)
     time, amounts, rates = (table[:, i].copy() for i in (0, 3, 4))
     return Jumps(time, of_state, of_entry, amounts, rates, none, none.copy())
+
+
+def as_written(jumps: Jumps, skeleton: LawSkeleton, span: float) -> Jumps:
+    """Return jumps multiplied and delayed as terms such as F*dose(t - tlag) in the equations say.
+
+    Args:
+        span: of the solution.
+
+    Raises:
+        EquationError: if such a term is another.
+    """
+    named = [name for name in skeleton.inputs if shown_name(name, skeleton.called) == DOSE]
+    if not named or not len(jumps.t):
+        return jumps
+    first, parts = 0, []
+    for equation, own in enumerate(s for s, order in enumerate(skeleton.orders) if order):
+        part = skeleton.parts[own]
+        first = sum(each.n_constants for each in skeleton.parts[:own])
+        column = skeleton.seen(own)[1 + 3 * len(skeleton.parts) + skeleton.inputs.index(named[0])]
+        here = jumps.of(jumps.equation == equation)
+        terms = [term for term in part.rhs_terms or () if column in variables(term.body)]
+        parts += [_given_by(term, column, here, first, span) for term in terms] or [here]
+    joined = Jumps(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+    return joined.of(np.argsort(joined.t, kind="stable"))
+
+
+def _given_by(term: Term, column: str, jumps: Jumps, first: int, span: float) -> Jumps:
+    """Return jumps as a term in the equation of their state gives them.
+
+    Args:
+        first: the number of the first constant of this equation.
+    """
+    by = term.body.args[1] if term.body.op == DELAY else None
+    late = by is None or by.op in ("const", "num")
+    if term.body.op not in ("var", DELAY) or not late:
+        raise EquationError(
+            f"{DOSE} may stand with one constant before it and be late by one, such as F*{DOSE}(t - tlag)"
+        )
+    n, by_number = len(jumps.t), EARLIER * span if by is not None else 0.0
+    if by is not None and by.op == "num":
+        by_number = number(by)
+    return jumps._replace(
+        t=jumps.t + by_number,
+        amount=term.multiplier * jumps.amount,
+        rate=term.multiplier * jumps.rate,
+        share=np.full(n, -1 if term.constant is None else first + term.constant, np.int64),
+        lag=np.full(n, first + index(by) if by is not None and by.op == "const" else -1, np.int64),
+    )
 
 
 def with_events(jumps: Jumps, times: Float, number: int, equation: int) -> Jumps:

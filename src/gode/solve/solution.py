@@ -12,10 +12,10 @@ from gode.data import Interpolation
 from gode.data.doses import Dose
 from gode.data.states import as_numbers
 from gode.equation import Law, LawSkeleton, Node, parse_equation
+from gode.equation.system import names_in_law
 from gode.equation.tape import Tape, evaluate
-from gode.equation.tree import STATE
 from gode.errors import ConfigError, DataError, Failure
-from gode.solve.doses import jumps_of
+from gode.solve.doses import as_written, jumps_of
 from gode.solve.explicit import BUDGET, DIVERGED, DONE, NO_ROOT, SINGULAR, WORSE, solve_explicit
 from gode.solve.implicit import solve_implicit
 from gode.solve.program import Program, formula_tapes, late_inputs, make_program, moving, used_inputs
@@ -106,7 +106,7 @@ def state_number(states: Sequence[str], name: str) -> int:
     Raises:
         DataError: if no state has this name.
     """
-    if name == STATE and len(states) == 1:
+    if name == names_in_law(states, ())[states[0]]:
         return 0
     if name not in states:
         raise DataError(f"no state is called {name!r}; the states are {', '.join(states)}")
@@ -197,7 +197,8 @@ def set_up(
     names, formulas = split_formulas(used_inputs(skeleton), inputs)
     signals = make_signals(names, inputs or {}, t, config.interpolation)
     if doses:
-        signals = signals._replace(doses=jumps_of(doses, skeleton.shown_states, skeleton.orders, t))
+        jumps = jumps_of(doses, skeleton.shown_states, skeleton.orders, t)
+        signals = signals._replace(doses=as_written(jumps, skeleton, float(t[-1] - t[0])))
     signals = with_delays(signals, names, late_inputs(skeleton, names))
     bound = np.broadcast_to(np.array(config.bound, np.float64), d)[states].copy()
     steer = steer[states]
@@ -254,7 +255,8 @@ def _moved(
     after = param, config.rtol, setup.bound, budget, out, sens, observed, weights, limit
     if setup.explicit is not None:
         status, steps, sse = solve_explicit(*setup.explicit, *before, *after)
-        if status in SETTLED or np.any(setup.signals.delay >= 0):  # the other method has no slopes in delays
+        late = np.any(setup.signals.delay >= 0) or np.any(setup.signals.doses.lag >= 0)
+        if status in SETTLED or late:  # the other method has no slopes in delays
             return status, steps, sse
     status, more, sse = solve_implicit(*setup.implicit, *before, setup.guide, *after)
     return status, steps + more, sse

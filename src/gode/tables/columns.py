@@ -54,7 +54,7 @@ def guessed_system(
         found = guess_system(table, _known(table, roles, states), single=single)
     except DataError:  # told where the columns are assigned
         return roles, states, ()
-    alone = len(states) < 2 and (roles.u is not None or len(found.states) < 2)
+    alone = not states and (roles.u is not None or len(found.states) < 2)
     if found.apart and not alone and not states:
         return replace(roles, u=join_list(found.states)), states, found.asks
     if roles.force is None and found.inputs and not (alone and len(found.inputs) == 1):
@@ -70,7 +70,7 @@ def _known(table: "Table", roles: "Roles", states: "list[Part]") -> "Roles":
     """Return the roles as asked, with the columns of several states and inputs apart."""
     from gode.tables.roles import NONE
 
-    if len(states) > 1:
+    if states:
         lists = (states, *(parts_of(text or "") for text in (roles.velocity, roles.acceleration)))
         words = [part.word for parts in lists for part in parts if part.word != NONE]
         named = {f"state {i}": word for i, word in enumerate(words)}
@@ -118,7 +118,7 @@ def asked_columns(table: "Table", roles: "Roles", states: Sequence[Part], called
     from gode.data.columns import INPUT, STATES
     from gode.tables.roles import NONE, assign_roles
 
-    if len(states) > 1:
+    if states:
         return ask_system(table, roles, states, called)
     force = roles.force
     alone = force in (None, NONE) or is_column(table, str(force))

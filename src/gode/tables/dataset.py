@@ -141,8 +141,8 @@ def check_initial(dataset: "Dataset", order: str) -> list[str]:
     """
     known = [[not isnan(value) for value in run.initial] for run in dataset.runs]
     if order == "1" and any(slope for row in known for slope in row[1::2]):
-        said = "u(t0)" if len(dataset.states) == 1 else "a value for each state"
-        raise ConfigError(f"--initial must be {said} for order 1, got {2 * len(dataset.states)} values")
+        n = 2 * len(dataset.states)
+        raise ConfigError(f"--initial must be a value for each state for order 1, got {n} values")
     notes = []
     for s, name in enumerate(dataset.states):
         if order == "2" and any(row[2 * s] and not row[2 * s + 1] for row in known):
@@ -199,7 +199,7 @@ def _read(tables: "Sequence[Table]", options: DataOptions) -> "tuple[Readings, A
     if states and options.u is not None:
         raise ConfigError("--u and --states both name signals; give one of them")
     if len(states) == 1:
-        roles = replace(roles, u=states[0].word)
+        roles, states = replace(roles, u=states[0].word), []
     numbers = [text for text in options.initial if "=" not in text]
     single = options.single or any(len(parse_values(text, "--initial")) == 1 for text in numbers)
     roles, states, asks = guessed_system(tables[0], roles, states, single=single)

@@ -507,11 +507,7 @@ def _asks(
         )
     elif len(states) > 1:
         driven = shlex.quote(join_list(states[1:]))
-        free = (
-            f", --u {one} --force {driven} if {_listed(states[1:])} drives it"
-            if len(states) == 2 and not inputs
-            else ""
-        )
+        free = "" if inputs else f", --u {one} --force {driven} if it is driven by {_listed(states[1:])}"
         out.append(
             f"{_listed(states)} are taken as states of one system (--u all if each is a run of its own, "
             f"--u {one} for one alone{free})"

@@ -289,7 +289,7 @@ def _left_out(table: Table, taken: Sequence[Roles]) -> list[str]:
             if not (limits and table.is_limit(word))
         }
         if limits:
-            out.append(f"known of {name!r} as limits only, kept and not fitted: {_counted(limits)}")
+            out.append(f"known of {name!r} as limits only, fitted by their probability: {_counted(limits)}")
         if words:
             out.append(f"left out of {name!r}, as no reading: {_counted(words)}")
     empty = np.all([~np.isfinite(table.numbers(name)) for name in signals], axis=0)
