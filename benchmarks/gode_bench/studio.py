@@ -1,8 +1,8 @@
 """How fluent the studio is, in Chromium: python -m gode_bench.studio [ROWS].
 
 It prints the time from sending a long accelerometer record to its first plot, and how long the page takes to
-zoom and to read a value under the pointer; then of two searches for the law of predator and prey, of which the
-first also warms up, the time to the first candidate over the data and to the answer, and how long a constant
+zoom and to read a value under the pointer; then of two searches for the law of predator and prey, the first to
+warm up, the time to the first candidate over the data and to the answer, and how long a constant
 that is moved takes until curve and misfit are drawn anew. It needs the extra `studio` and Playwright.
 """
 
@@ -25,7 +25,7 @@ CANDIDATE = """() => document.querySelector(".headline") || (window.gode && wind
 # Each move waits until the misfit has changed and the browser has painted.
 MOVE = """async () => {
     const slider = document.querySelector("#slider-0"), told = document.querySelector("#misfit"), all = [];
-    const changed = () => new Promise((done) => new MutationObserver((_, one) => { one.disconnect(); done(); })
+    const changed = () => new Promise((done) => new MutationObserver((_, o) => { o.disconnect(); done(); })
         .observe(told, { childList: true, characterData: true, subtree: true }));
     const painted = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
     for (let i = 1; i <= 30; i++) {

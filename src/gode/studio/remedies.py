@@ -21,6 +21,7 @@ BUTTONS = {  # by option: what the button says, and what the new run is called
     "individual": ("Give each run constants of its own", "own constants"),
     "force": ("Use {} as an input", "with {}"),
     "edit": ("{}", "{}"),
+    "delay": ("Let the {} act late", "late {}"),
     "hidden": ("Allow {}", "with a hidden quantity"),
 }
 HIDDEN = {"1": "a quantity that was not measured", "2": "two quantities that were not measured"}
