@@ -6,9 +6,9 @@
 Each study is a command of its own, run in a process of its own, --jobs of them at a time. What is finished is
 kept in the folder of --out and not run again, so that an interrupted call goes on; a study whose command ends
 with an error is told and left out, and a peer that is not installed has no row. In the end
-benchmarks/results/tables.json holds the rows of what was found; docs/results.md, README.md and docs/index.md are written
-from it; --pages writes them without running anything. With --quick each study is a small part of itself, and
-the pages say so.
+benchmarks/results/tables.json holds the rows of what was found; docs/results.md, README.md and docs/index.md
+are written from it; --pages writes them without running anything. With --quick each study is a small part of
+itself, and the pages say so.
 """
 
 import argparse
