@@ -1,8 +1,8 @@
 """How fluent the studio is, in Chromium: python -m gode_bench.studio [ROWS].
 
 It prints the time from sending a long accelerometer record to its first plot, and how long the page takes to
-zoom and to read a value under the pointer; then of two searches for the law of predator and prey, the first to
-warm up, the time to the first candidate over the data and to the answer, and how long a constant
+zoom and to read a value under the pointer; then of two searches for the law of predator and prey, the first
+to warm up, the time to the first candidate over the data and to the answer, and how long a constant
 that is moved takes until curve and misfit are drawn anew. It needs the extra `studio` and Playwright.
 """
 
