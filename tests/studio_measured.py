@@ -89,16 +89,18 @@ def workbook() -> tuple[str, bytes]:
     return "cup.xlsx", made.getvalue()
 
 
-def doses() -> tuple[str, bytes]:
-    """Six people, each with a dose into a vein, as pharmacologists keep them."""
-    rng, rows = np.random.default_rng(7), ["ID,TIME,AMT,DV,EVID"]
-    for i in range(1, 7):
-        k, v, dose = 0.25 * np.exp(0.15 * rng.standard_normal()), 20.0, 300.0 + 20 * i
-        rows.append(f"{i},0,{dose:g},.,1")
-        for t in (0.25, 0.5, 1, 2, 3, 4, 6, 8, 10, 12):
-            c = dose / v * np.exp(-k * t) * (1 + 0.03 * rng.standard_normal())
-            rows.append(f"{i},{t:g},.,{c:.3f},0")
-    return "doses.csv", "\n".join(rows).encode()
+def tablets() -> tuple[str, bytes]:
+    """Eight people who swallowed a tablet each, as R keeps such tables: the dose stands in every row."""
+    rng, rows = np.random.default_rng(7), ['"","Subject","Wt","Dose","Time","conc"']
+    times = np.array([0, 0.25, 0.5, 1, 2, 3.5, 5, 7, 9, 12, 24])
+    for i in range(1, 9):
+        weight = round(rng.uniform(55, 90), 1)
+        dose = round(320 / weight, 2)
+        ka, ke, v = np.array([1.6, 0.09, 0.45]) * np.exp(np.array([0.3, 0.1, 0.1]) * rng.standard_normal(3))
+        curve = dose * ka / v / (ka - ke) * (np.exp(-ke * times) - np.exp(-ka * times))
+        for t, c in zip(times.tolist(), curve + 0.2 * rng.standard_normal(len(times)), strict=True):
+            rows.append(f'"{len(rows)}","{i}",{weight},{dose},{t:g},{max(c, 0):.2f}')
+    return "tablets.csv", "\n".join(rows).encode()
 
 
 def tanks() -> tuple[str, bytes]:

@@ -119,6 +119,18 @@ def test_another_equation_that_is_no_better_or_not_supported_is_no_cause(poor, g
         assert not any("--order 2" in cause for cause in with_causes(poor, lambda _, o=other: o).causes)
 
 
+def test_a_hidden_state_that_leaves_far_less_is_the_cause(poor, good):
+    (cause,) = with_causes(poor, lambda _: None, lambda: good).causes
+    assert cause.endswith("times the noise is left: --hidden 1")
+    (cause,) = with_causes(
+        poor, lambda _: good, lambda: pytest.fail("asked")
+    ).causes  # nothing is left to explain
+    assert "--order 2" in cause
+    for other in (poor, None):
+        causes = with_causes(poor, lambda _: None, lambda o=other: o).causes
+        assert not any("is left: --hidden 1" in cause for cause in causes)
+
+
 def test_a_poor_fit_without_a_remedy_says_so():
     walk = np.cumsum(np.random.default_rng(2).standard_normal(len(T)))
     found = gode.fit("u' = C*u", T, walk)

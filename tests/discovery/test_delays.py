@@ -1,5 +1,7 @@
 """Laws on which a known input acts some time after it was recorded."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -7,9 +9,11 @@ import gode
 from gode.data import Interpolation, Samples
 from gode.equation.system import parse_system_values
 from gode.errors import ConfigError, EquationError
+from gode.report.repeat import command, python_call
 from gode.solve import SolveConfig, solve
 
 T = np.linspace(0.0, 40.0, 401)
+FEW = dict(effort="quick", without=["log", "exp", "sin", "cos", "/", "^", "t"])
 FINE = SolveConfig(rtol=1e-9)
 WAVES = np.sin(0.7 * T) + 0.5 * np.sin(1.9 * T)
 LATE = parse_system_values(["x' = -0.5*x + F(t - 2.3)"], inputs=("F",))
@@ -100,3 +104,56 @@ def test_delays_that_make_no_sense_are_refused_with_a_caret(text, message):
 def test_negative_delay_is_refused():
     with pytest.raises(ConfigError, match="tau is fixed at -1, outside of its bounds 0 to inf"):
         gode.fit("x' = -k*x + F(t - tau)", T, {"x": WAVES}, force={"F": WAVES}, fixed={"tau": -1})
+
+
+def driven(law, switches, noise=0.03, seed=1):
+    """A law driven by a random switch that is held, with noise."""
+    rng = np.random.default_rng(seed)
+    valve = np.repeat(rng.choice([-1.0, 1.0], 31), 10)[:301]
+    t = 0.2 * np.arange(301)
+    clean = solve(law, t, [0.0] * law.skeleton.order, inputs={"F": Samples(t, valve, Interpolation.HOLD)})[
+        "x"
+    ]
+    return t, clean + noise * np.std(clean) * rng.standard_normal(301), valve
+
+
+@pytest.fixture(scope="module")
+def sought():
+    t, x, valve = driven(LATE, 10)
+    return gode.discover(t, x, force=valve, delay="auto", units={"t": "min"}, **FEW)
+
+
+@pytest.mark.slow
+def test_search_finds_a_late_input_where_the_residuals_suggest_it(sought):
+    (tau,) = (c for c in sought.equation.constants if c.place == "tau")
+    assert tau.value == pytest.approx(2.3, rel=0.02)
+    assert 0 < tau.error < 0.05
+    assert tau.unit == "min"
+    assert re.fullmatch(r"u' = -0\.[45]\d+\*u \+ \S+\*F\(t - 2\.\d+\)", str(sought.equation))
+    assert any("late input explains the data better" in each for each in sought.remarks)
+
+
+@pytest.mark.slow
+def test_search_for_a_late_input_is_repeated_and_recorded(sought, tmp_path):
+    assert "delay='input'" in python_call(sought)
+    assert "--delay input" in command(sought)
+    sought.save(tmp_path / "record.json")
+    assert str(gode.load(tmp_path / "record.json").equation) == str(sought.equation)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("delay", ["auto", "input"])
+def test_no_delay_is_told_of_an_input_that_acts_at_once(delay):
+    t, x, valve = driven(NOW, 10)
+    found = gode.discover(t, x, force=valve, delay=delay, **FEW)
+    assert "F(t -" not in str(found.equation)
+
+
+def test_a_delay_without_an_input_is_refused_with_a_caret():
+    with pytest.raises(ConfigError, match=r"no input was given that could be late[\s\S]*\^"):
+        gode.discover(T, WAVES, delay="input")
+
+
+def test_an_unknown_kind_of_delay_is_refused():
+    with pytest.raises(ConfigError, match="delay must be 'input' or 'auto', got 3"):
+        gode.discover(T, WAVES, force=WAVES, delay=3)

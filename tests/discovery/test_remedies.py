@@ -41,16 +41,14 @@ def test_a_delay_is_told_to_half_a_sample_with_what_to_do(delay):
     assert found is not None, cause
     assert abs(float(found[1]) - delay) <= STEP / 2
     assert float(found[2]) == pytest.approx(STEP / 2, rel=0.1)
-    shift = re.search(r"--edit 'shift F by ([\d.]+)'", cause)
-    assert shift is not None, cause
-    assert float(shift[1]) == pytest.approx(float(found[1]), abs=0.01)
+    assert "write F(t - tau) for F" in cause
 
 
 @pytest.mark.slow
 def test_an_input_that_was_shifted_too_far_is_told_as_early():
     acting = np.interp(FINE + 0.6, FINE, FINE_FORCE)
     (cause,) = causes_of(driven(acting))
-    assert "earlier than it was recorded" in cause
+    assert "earlier than it was recorded: --edit 'shift F by -0.6" in cause
 
 
 def test_the_unit_of_time_is_told(tmp_path):
@@ -152,7 +150,7 @@ def test_what_remains_is_told_as_a_possibility_after_what_was_tried():
 def test_a_shift_moves_the_input_and_keeps_its_span():
     (run,) = gode.fit("u' = C*u + C*F", T, driven(FINE_FORCE), force=FORCE).prepared.target.dataset.runs
     for delay in (0.7, -0.7):
-        moved = later(run, delay).inputs["F"]
+        moved = later(run, {"F": delay}).inputs["F"]
         assert (moved.t[0], moved.t[-1]) == (run.t[0], run.t[-1])
         assert np.all(np.diff(moved.t) > 0)
         inner = (moved.t > 1) & (moved.t < 29)

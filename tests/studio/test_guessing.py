@@ -1,14 +1,26 @@
 import numpy as np
 import pytest
 
-from gode.studio.reading import guess, how_read, sheets
+from gode.studio.reading import guess, how_read, sheets, suggested
 from gode.tables.read import read_table
 
 PLATE = "Zeit;Temp [°C];A1;B1;Blank\n00:00:00;37,0;0,12;0,13;0,1\n00:20:00;37,0;0,14;0,15;0,1\n"
+COURSE = [(0, 0), (0.5, 3), (1, 6), (2, 8), (4, 7), (8, 4), (12, 2), (24, 0.5)]
 CASES = {
     "plate.csv": (PLATE, ["time", "ignored", "state", "state", "ignored"], True),
     "shaker.csv": ("t,acc,force\n0,1,2\n1,2,3\n", ["time", "acceleration", "input"], False),
     "long.csv": ("run,hours,od\n1,0,1\n1,1,2\n2,0,1\n2,1,3\n", ["run", "time", "state"], False),
+    "tablets.csv": (
+        "Subject,Wt,Dose,Time,conc\n"
+        + "".join(f"{i},{60 + i},{4 + i},{t},{c}\n" for i in (1, 2, 3) for t, c in COURSE),
+        ["run", "ignored", "dose", "time", "state"],
+        False,
+    ),
+    "dishes.csv": (  # what grows under a dose is not cleared of it
+        "run,dose,hours,od\n" + "".join(f"{i},{i},{t},{t + i}\n" for i in (1, 2, 3) for t in range(8)),
+        ["run", "ignored", "time", "state"],
+        False,
+    ),
     "bare.csv": ("0 1\n1 2\n2 4\n", ["time", "state"], False),
 }
 
@@ -20,6 +32,21 @@ def test_roles_are_guessed(tmp_path, name):
     found, many, why, _ = guess(read_table(tmp_path / name))
     assert (found, many) == (roles, wells)
     assert all(why)
+
+
+def test_readings_that_rise_after_a_dose_suggest_a_depot(tmp_path):
+    (tmp_path / "tablets.csv").write_text(CASES["tablets.csv"][0])
+    table = read_table(tmp_path / "tablets.csv")
+    known, asks = suggested(table, CASES["tablets.csv"][1])
+    assert known["frame"] == ["depot' = -ka*depot; conc' = ka*depot/V - ke*conc"]
+    assert known["bounds"] == ["ka = 0.5:"]  # one over the latest peak
+    assert "absorbed from a depot" in asks[0]
+    assert suggested(table, ["run", "ignored", "ignored", "time", "state"]) == ({}, [])
+    injected = [f"{i},60,4,{t},{8 * 0.8**t:.3f}\n" for i in (1, 2, 3) for t in range(1, 9)]
+    (tmp_path / "vein.csv").write_text("Subject,Wt,Dose,Time,conc\n" + "".join(injected))
+    table = read_table(tmp_path / "vein.csv")
+    assert guess(table)[0] == CASES["tablets.csv"][1]
+    assert suggested(table, guess(table)[0]) == ({}, [])
 
 
 def test_what_was_guessed_about_the_text_comes_with_what_shows_it(tmp_path):

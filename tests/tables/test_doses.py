@@ -51,6 +51,15 @@ def test_reading_on_the_row_of_a_dose_comes_before_it(tmp_path):
     assert [(d.t, d.amount, d.first) for d in run.doses] == [(0.0, 4.0, False)]
 
 
+def test_an_amount_that_all_rows_of_a_run_repeat_is_one_dose(tmp_path):
+    rows = [f"{i},{3 + i},{t},{t + i}\n" for i in (1, 2) for t in (0, 1, 2, 4, 8, 12)]
+    dataset, _ = read(
+        tmp_path, "Subject,Dose,Time,conc\n" + "".join(rows), called=(), dose=("Dose:conc",), u="conc",
+        run="Subject",
+    )  # fmt: skip
+    assert [[(d.t, d.amount) for d in run.doses] for run in dataset.runs] == [[(0.0, 4.0)], [(0.0, 5.0)]]
+
+
 def test_amounts_of_two_columns_go_into_two_states(tmp_path):
     text = "t,c,a,b\n0,0,1,2\n" + "".join(f"{t},{t},,\n" for t in range(1, 8))
     run = read(tmp_path, text, dose=("a:depot", "b:c"))[0].runs[0]

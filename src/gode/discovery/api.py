@@ -14,6 +14,14 @@ from gode.choices import EffortName, Preset
 from gode.data import Dataset
 from gode.data.from_arrays import dataset_of_call
 from gode.discovery.causes import with_causes
+from gode.discovery.delays import (
+    better_with_delay,
+    check_delay,
+    delays_of,
+    with_data,
+    with_delays,
+    with_late_inputs,
+)
 from gode.discovery.framing import (
     at_rest,
     check_names,
@@ -53,8 +61,8 @@ from gode.search.explore import spaces_of
 from gode.search.interrupts import Interrupts
 from gode.search.law import LawSearch
 from gode.search.settings import GRAMMARS, Settings, check_start
-from gode.search.workers import Start, one_thread, processes
-from gode.selection import Candidate, Pool, judge, rank
+from gode.search.workers import Start, Workers, one_thread, processes
+from gode.selection import Candidate, Pool, SelectionConfig, judge, rank
 
 Search = Callable[[Settings], Discovery]
 
@@ -206,7 +214,11 @@ def discover_in(
     if options.hidden == AUTO:
         search = partial(_with_so_many_hidden, dataset, options, n_jobs=n_jobs, on_step=on_step, memo=memo)
         return better_number(search)
+    if options.delay == AUTO:
+        late = partial(_with_late_input, dataset, options, n_jobs=n_jobs, on_step=on_step, memo=memo)
+        return better_with_delay(late, _on_all, SelectionConfig.support)
     dataset = with_hidden(dataset, options.hidden)
+    check_delay(options.delay, dataset)
     if options.hold_out is not None:
         if dataset.held:
             raise ConfigError("hold_out= and an edit both hold back a part of the data; give one of them")
@@ -228,11 +240,11 @@ def discover_in(
         check_start(settings, dataset.inputs)
     with one_thread(), Interrupts(options.max_seconds) as interrupts:
         known = {} if memo is None else memo
-        search = partial(
-            _search, dataset, given, interrupts=interrupts, n_jobs=n_jobs, on_step=tell, memo=known
-        )
+        seek = partial(_search, interrupts=interrupts, n_jobs=n_jobs, on_step=tell, memo=known)
+        search = partial(seek, dataset, given)
         found = better_order(search, tasks, interrupts, options.max_seconds)
-        found = with_causes(found, _other_order(search, tasks), lambda: interrupts.left > 0)
+        hidden = partial(_hidden_state, seek, dataset, options)
+        found = with_causes(found, _other_order(search, tasks), hidden, lambda: interrupts.left > 0)
     if found.timed_out:
         found = replace(found, remarks=(options.told_of_time(interrupts.spent), *found.remarks))
     return found
@@ -252,6 +264,21 @@ def _with_so_many_hidden(
     order = AUTO if number == 0 and options.order == 1 and not options.known.frame else options.order
     of_number = replace(options, hidden=number, order=order, max_seconds=limit)
     return discover_in(dataset, of_number, n_jobs=n_jobs, on_step=on_step, memo=memo)
+
+
+def _with_late_input(
+    dataset: Dataset,
+    options: Options,
+    delay: str | None,
+    *,
+    n_jobs: int,
+    on_step: Callable[[Step], None] | None,
+    memo: MutableMapping[Start, Candidate | None] | None,
+) -> Discovery:
+    """Return what is found with or without a late input in half of the time."""
+    limit = None if options.max_seconds is None else options.max_seconds / 2
+    options = replace(options, delay=delay, max_seconds=limit)
+    return discover_in(dataset, options, n_jobs=n_jobs, on_step=on_step, memo=memo)
 
 
 def _other_order(
@@ -276,6 +303,18 @@ def _second_order(search: Callable[[Settings], Discovery], settings: Settings) -
         return None
 
 
+def _hidden_state(search: Callable[..., Discovery], dataset: Dataset, options: Options) -> Discovery | None:
+    """Return what a quick search with a state that was not measured finds, if that makes sense."""
+    if options.known.frame or dataset.hidden or options.order == 2:
+        return None
+    try:
+        wider = with_hidden(dataset, 1)
+        asked = replace(options, hidden=1, effort=EffortName.QUICK, start=None, order=1)
+        return search(wider, None, asked.settings(wider, None)[0])
+    except (GodeError, KeyboardInterrupt):  # the result stands without it
+        return None
+
+
 def _search(
     dataset: Dataset,
     frame: Frame | None,
@@ -294,10 +333,13 @@ def _search(
     settings = expecting(replace(settings, listed=len(spaces[0].skeletons)), dataset)
     floor, own = settings.selection.floor, bool(settings.individual)
     prepared = prepare(dataset, settings.order, floor, individual=own, hurried=lambda: interrupts.hurried)
+    delays = delays_of(prepared, settings) if settings.delay else {}
     if not interrupts.hurried:
-        prepared = with_held_input(prepared, settings)
-    interrupted = False
+        prepared = with_held_input(prepared, settings, late=partial(with_late_inputs, delays=delays))
+    recorded, interrupted = prepared.dataset, False
+    prepared = with_data(prepared, with_late_inputs(recorded, delays), settings)
     n_jobs = processes(n_jobs, dataset)
+    memo = {} if delays else memo  # its fits are to other inputs
     with LawSearch(prepared, settings, spaces, interrupts, memo, on_step, n_jobs, frame) as search:
         try:
             search.run(rng)
@@ -306,7 +348,12 @@ def _search(
             search.rescue()
     archive, prepared = search.archive, search.prepared
     leaders = [c for c in search.leaders() if c.whole or not prepared.chosen]  # of all runs
-    pool = make_pool(leaders, prepared, archive.target, settings, drawn=not interrupted)
+    searched, target = leaders, archive.target
+    if prepared.dataset is not recorded:
+        prepared = with_data(prepared, recorded, settings)
+        target = prepared.whole if archive.whole else prepared.target
+        leaders = with_delays(leaders, Workers(prepared, settings), delays, whole=archive.whole)
+    pool = make_pool(leaders, prepared, target, settings, drawn=not interrupted)
     found = rank(pool, settings.selection)
     if not found.candidates and interrupted and not interrupts.timed_out:
         raise KeyboardInterrupt("before any equation was solved")
@@ -324,7 +371,7 @@ def _search(
         *remark_on_part(candidates[0], prepared),
         *remark_on_errors(candidates[0], prepared),
         *remark_on_forecast(candidates[0], prepared, settings.shooting),
-        *([] if interrupted else search.assumed(_as_searched(candidates[0], leaders))),
+        *([] if interrupted else search.assumed(_as_searched(candidates[0], searched))),
         *preferred(candidates, settings),
     ]
     prepared = filled_in(candidates[0], prepared, settings)

@@ -41,12 +41,14 @@ UNMEASURED = "a quantity that was not measured may act on it"
 def with_causes(
     found: Discovery,
     second_order: Callable[[Settings], Discovery | None] | None = None,
+    hidden_state: Callable[[], Discovery | None] = lambda: None,
     may_go_on: Callable[[], bool] = lambda: True,
 ) -> Discovery:
     """Return the discovery with the likely causes of a fit that is not good.
 
     Args:
         second_order: finds an equation of second order behind the same data, if that can be tried.
+        hidden_state: finds a law with a state that was not measured, if that can be tried.
         may_go_on: whether there is time left to try remedies.
     """
     if _is_cut_short(found) or not _asks_for_causes(found.quality):
@@ -56,15 +58,29 @@ def with_causes(
     causes = helpful(remedies, _left_by_rivals(found.candidates))
     if not causes:
         other = second_order(found.settings) if second_order and may_go_on() else None
-        if other is not None and _is_better(other.quality, found.quality):
-            causes.append(
-                f"an equation of second order leaves {other.quality.misfit:.2g} times the noise: --order 2"
-            )
-        else:
-            causes += _delayed_state(found.prepared)
+        causes += _by_wider_search(found, other, hidden_state, may_go_on) or _delayed_state(found.prepared)
     if not causes and found.quality.verdict.is_failure and may_go_on():
         causes.append(nothing_helps(remedies) + _search_for_hidden(found))
     return replace(found, causes=tuple(causes))
+
+
+def _by_wider_search(
+    found: Discovery,
+    other: Discovery | None,
+    hidden_state: Callable[[], Discovery | None],
+    may_go_on: Callable[[], bool],
+) -> list[str]:
+    """Return what explains more: an equation of second order, or where that is poor, too, a hidden state."""
+    better = other if other is not None and _is_better(other.quality, found.quality) else None
+    least = found if better is None else better
+    if found.quality.verdict.is_failure and _asks_for_causes(least.quality) and may_go_on():
+        hidden = hidden_state()
+        if hidden is not None and _is_better(hidden.quality, least.quality):
+            misfit = f"{hidden.quality.misfit:.2g}"
+            return [f"with a quantity that was not measured {misfit} times the noise is left: --hidden 1"]
+    if better is None:
+        return []
+    return [f"an equation of second order leaves {better.quality.misfit:.2g} times the noise: --order 2"]
 
 
 def with_helpful_columns(found: Discovery, others: Mapping[str, Sequence[Float]]) -> Discovery:

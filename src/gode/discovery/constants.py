@@ -154,7 +154,7 @@ def _free_constants(law: Law, state_index: int | None) -> list[int]:
 
 def _named(law: Law, state_index: int | None, units: UnitsOfConstants) -> list[Constant]:
     """Return the constants that the user named, or that belong to an unknown function, without errors."""
-    places: dict[int, str] = {}
+    places = _places_of_unnamed(law)
     for function in law.skeleton.functions:
         for term in linear_terms(function.tree):
             inner = constants_in(term.body)
@@ -164,9 +164,23 @@ def _named(law: Law, state_index: int | None, units: UnitsOfConstants) -> list[C
     found = []
     for i in _free_constants(law, state_index):
         name = law.skeleton.parameters[i].name
-        value = float(law.constants[i])
-        found.append(Constant(value, math.nan, places.get(i, name), name, units.of_free(i), index=i))
+        value, place = float(law.constants[i]), places.get(i, name)
+        name = "" if is_unnamed(name) and place != name else name
+        found.append(Constant(value, math.nan, place, name, units.of_free(i), index=i))
     return found
+
+
+def _places_of_unnamed(law: Law) -> dict[int, str]:
+    """Return the terms in which constants without a name are factors, of a law in which others have names."""
+    places: dict[int, str] = {}
+    skeleton = law.skeleton
+    for own, (part, first) in enumerate(zip(skeleton.parts, skeleton.offsets, strict=False)):
+        for term in linear_terms(part.normal) if not part.functions else ():
+            if term.constant is not None and is_unnamed(part.parameters[term.constant].name):
+                body = to_text(renamed(part.named(term.body), skeleton.names(own)))
+                place = int(skeleton.places[first + term.constant])
+                places[place] = ", ".join(filter(None, (places.get(place), body)))
+    return places
 
 
 def _chosen(law: Law, state_index: int | None) -> Sequence[int]:

@@ -230,7 +230,11 @@ def _best_fit(dataset: Dataset, skeleton: LawSkeleton, settings: Settings) -> Di
         workers = Workers(prepared, settings)
         best = _fitted(workers, begins)
     if prepared.target is not prepared.whole:
-        all_along = _fitted(workers, [Start(c.equation, whole=True, patient=True) for c in best])
+        initial = [_rows(c.initial) if dataset.hidden else () for c in best]
+        longer = zip(best, initial, strict=True)
+        all_along = _fitted(
+            workers, [Start(c.equation, whole=True, patient=True, initial=x) for c, x in longer]
+        )
         best = all_along if all_along or prepared.chosen else best  # an answer is for all runs
     if best and settings.individual == CHOSEN:
         fit = partial(workers.fit, strict=False)

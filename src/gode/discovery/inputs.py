@@ -7,13 +7,13 @@ equation is sought, as a missing lag would look like half a step.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from gode.data import Dataset, Interpolation, Samples
-from gode.equation import LawSkeleton, parse_skeleton
+from gode.equation import LawSkeleton, Skeleton, parse_skeleton
 from gode.fitting import fit_constants
 from gode.fitting.covariance import CERTAIN
 from gode.fitting.population import own_places
@@ -35,18 +35,24 @@ WORDS = {
 }
 
 
-def with_held_input(prepared: Prepared, settings: Settings, given: LawSkeleton | None = None) -> Prepared:
+def with_held_input(
+    prepared: Prepared,
+    settings: Settings,
+    given: LawSkeleton | None = None,
+    late: Callable[[Dataset], Dataset] = lambda dataset: dataset,
+) -> Prepared:
     """Return the data with the input held, if that was not specified and fits clearly better.
 
     Args:
         given: a law whose equations are tried besides the simple ones.
+        late: makes the inputs as late as they act.
     """
     samples = list(_samples(prepared.dataset))
     if not samples or not all(_is_open(each) for each in samples):
         return prepared
     runs = tuple(replace(run, interpolation=Interpolation.HOLD) for run in prepared.dataset.runs)
     dataset = replace(prepared.dataset, runs=runs)
-    tried = (_closest(each, prepared, settings, given) for each in (prepared.dataset, dataset))
+    tried = (_closest(late(each), prepared, settings, given) for each in (prepared.dataset, dataset))
     spline, steps = tried
     gains = [_gain(*pair) for pair in zip(spline, steps, strict=True)]
     if None in gains or sum(gain for gain in gains if gain) < CERTAIN:  # that an input is held
@@ -113,8 +119,7 @@ def _closest(
 ) -> list[Shot | None]:
     """Return the best trajectory fit of the simple models to each state, where one can be solved."""
     seen = inputs_seen(dataset, 1)
-    texts = [_with_inputs(text, seen) for text in PLAIN[settings.order]]
-    skeletons = [parse_skeleton(text, inputs=seen) for text in texts]
+    skeletons = _models(settings.order, seen)
     others = [[part] for part in given.parts] if given else [[] for _ in dataset.states]
     tried = [[*skeletons, *more] for more in others]
     shots: list[list[Shot]] = [[] for _ in dataset.states]
@@ -130,6 +135,15 @@ def _closest(
                     found.append(shoot(skeleton, start.constants, here.target, places, config=how))
     solved = [[shot for shot in found if shot.equation is not None] for found in shots]
     return [min(found, key=lambda shot: shot.sse, default=None) for found in solved]
+
+
+def simple_models(order: int, seen: tuple[str, ...]) -> list[Skeleton]:
+    """Return the simple models of just this order, in which these inputs act."""
+    return [model for model in _models(order, seen) if model.order == order]
+
+
+def _models(order: int, seen: tuple[str, ...]) -> list[Skeleton]:
+    return [parse_skeleton(_with_inputs(text, seen), inputs=seen) for text in PLAIN[order]]
 
 
 def _with_inputs(text: str, names: Sequence[str]) -> str:

@@ -38,6 +38,10 @@ class Options(Choices):
 
         if self.individual and self.preset == Preset.PAPER:
             raise ConfigError("individual= is not part of the paper's method; use preset='default'")
+        if self.delay and self.preset == Preset.PAPER:
+            raise ConfigError("delay= is not part of the paper's method; use preset='default'")
+        if self.delay and self.known.frame:
+            raise ConfigError("frame= and delay= do not go together; write F(t - tau) in the frame")
 
     def told_of_time(self, seconds: float) -> str:
         """Return the remark on a search that its time limit ended."""

@@ -16,10 +16,11 @@ from gode.arrays import Float
 from gode.data import Interpolation, Run, Samples
 from gode.data.dataset import unit_of
 from gode.data.smoothing import evenly
+from gode.discovery.delays import FLAG, interpolation_of, later
 from gode.discovery.framing import shown
 from gode.equation import Equation, Law, Skeleton, System, SystemSkeleton, parse_equation, parse_skeleton
 from gode.equation.system import input_seen, with_names
-from gode.equation.tree import TIME, variables
+from gode.equation.tree import TIME, delays, variables
 from gode.errors import EquationError
 from gode.fitting import ConstantsConfig, fit_constants
 from gode.fitting.prepare import Prepared, input_values, view
@@ -246,7 +247,8 @@ def _constants_per_run(refits: Refits) -> Iterator[Remedy]:
 
 def _delayed_input(refits: Refits) -> Iterator[Remedy]:
     """Look for the delay of the inputs: coarsely, then finely about the best."""
-    if not refits.prepared.dataset.inputs:
+    dataset, law = refits.prepared.dataset, refits.best.equation
+    if not dataset.inputs or any(delays(part.normal) for part in law.skeleton.parts):
         return
     step = float(np.median(np.concatenate([np.diff(run.t) for run in refits.runs])))
     lag = _best_lag(refits, step)
@@ -254,13 +256,19 @@ def _delayed_input(refits: Refits) -> Iterator[Remedy]:
     if abs(lag) <= FINEST:
         yield Remedy(name)
         return
-    left = refits.left([later(run, lag * step) for run in refits.runs])
+    left = refits.left([_all_later(run, lag * step) for run in refits.runs])
     size, error = refits.duration(abs(lag) * step), f"{FINEST * step:.2g}"
-    called = ",".join(shown(refits.prepared.dataset, each) for each in refits.prepared.dataset.inputs)
+    called = [shown(dataset, each) for each in dataset.inputs]
     words = (
         f"the input acts about {size} (± {error}) {'later' if lag > 0 else 'earlier'} than it was recorded: "
-        f"--edit 'shift {called} by {lag * step:.4g}', in Python force=(times {lag * step:+.3g}, values)"
     )
+    if lag > 0 and refits.settings.grammar and not refits.settings.known.frame:
+        words += FLAG
+    elif lag > 0:
+        words += f"write {called[0]}(t - tau) for {called[0]}"
+    else:
+        by = lag * step
+        words += f"--edit 'shift {','.join(called)} by {by:.4g}', in Python force=(times {by:+.3g}, values)"
     yield Remedy(name, left, words)
 
 
@@ -268,7 +276,7 @@ def _best_lag(refits: Refits, step: float) -> float:
     """Return the delay of the inputs, in steps of this size, with which a rough fit leaves least."""
     shortest = min(run.n_points for run in refits.runs)
     coarse = [lag for lag in LAGS if abs(lag) < shortest / 3]
-    found = refits.left_roughly({lag: [later(run, lag * step) for run in refits.runs] for lag in coarse})
+    found = refits.left_roughly({lag: [_all_later(run, lag * step) for run in refits.runs] for lag in coarse})
     found[0] = refits.rms_before
     gap = 4.0
     while gap >= FINEST:
@@ -277,32 +285,13 @@ def _best_lag(refits: Refits, step: float) -> float:
         sides = [j for j in (i - 1, i) if 0 <= j < len(tried) - 1]
         between = [(tried[j] + tried[j + 1]) / 2 for j in sides]
         new = [x for x in between if min(abs(x - y) for y in tried) >= FINEST / 2]
-        found |= refits.left_roughly({x: [later(run, x * step) for run in refits.runs] for x in new})
+        found |= refits.left_roughly({x: [_all_later(run, x * step) for run in refits.runs] for x in new})
         gap = max((tried[j + 1] - tried[j] for j in sides), default=0.0) / 2
     return min(found, key=lambda x: found[x])
 
 
-def later(run: Run, delay: float) -> Run:
-    """Return the run with its inputs later by some time, and constant where nothing is known of them."""
-    inputs = {}
-    first, last, gap = run.t[0], run.t[-1], 1e-6 * np.ptp(run.t)
-    for name, values in input_values(run, run.t).items():
-        t = run.t + delay
-        inside = (t > first + gap) & (t < last - gap)
-        how = _interpolation_of(run, name)
-        before = np.interp(first, t, values)
-        if how is Interpolation.HOLD:
-            before = values[max(int(np.searchsorted(t, first + gap)) - 1, 0)]
-        times = np.concatenate([[first], t[inside], [last]])
-        moved = np.concatenate([[before], values[inside], [np.interp(last, t, values)]])
-        inputs[name] = Samples(times, moved, how)
-    return replace(run, inputs=inputs)
-
-
-def _interpolation_of(run: Run, name: str) -> Interpolation:
-    """Return how the samples of an input are joined; a formula by a spline."""
-    signal = run.signals[name]
-    return signal.resolved if isinstance(signal, Samples) else Interpolation.CUBIC
+def _all_later(run: Run, delay: float) -> Run:
+    return later(run, dict.fromkeys(run.inputs, delay))
 
 
 def _limited_input(refits: Refits) -> Iterator[Remedy]:
@@ -387,7 +376,7 @@ def _with_dead_zone(run: Run, name: str, width: float) -> Run:
 
 def _with_input(run: Run, name: str, values: Float) -> Run:
     """Return the run with other values of an input; a spline would overshoot where they are cut."""
-    how = _interpolation_of(run, name)
+    how = interpolation_of(run, name)
     how = Interpolation.LINEAR if how is Interpolation.CUBIC else how
     return replace(run, inputs={**run.inputs, name: Samples(run.t, values, how)})
 

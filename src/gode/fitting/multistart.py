@@ -16,10 +16,9 @@ from gode.arrays import Float
 from gode.data import Columns
 from gode.equation import LawSkeleton, Skeleton
 from gode.equation.tape import compile_tape, evaluate
-from gode.equation.tree import delays, index
 from gode.fitting.shooting import fitted
 from gode.fitting.target import Target
-from gode.fitting.trajectory import Check, Path, ShootConfig, Trajectories
+from gode.fitting.trajectory import Check, Path, ShootConfig, Trajectories, delay_numbers
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -219,17 +218,6 @@ class _Draws:
                 out[:, place : place + order] = sizes[s] * spread * (rng.uniform() > 0.1)
             place += order
         return out
-
-
-def delay_numbers(skeleton: LawSkeleton) -> list[int]:
-    """Return which free constants are delays."""
-    places = skeleton.places
-    found, first = set[int](), 0
-    for part in skeleton.parts:
-        numbers = [index(node.args[1]) for node in delays(part.normal) if node.args[1].op == "const"]
-        found |= {int(places[first + i]) for i in numbers}
-        first += part.n_constants
-    return sorted(found)
 
 
 def _between(low: float, high: float, size: float, rng: np.random.Generator) -> float:

@@ -25,6 +25,7 @@ import numpy as np
 from gode.arrays import Bool, Float, Int
 from gode.data.from_arrays import MAX_SIZE
 from gode.equation import LawSkeleton
+from gode.equation.tree import delays, index
 from gode.fitting.limits import LimitedPath, LimitedReadings, likely_noise
 from gode.fitting.normal import Normal, add_normal, damped_arrow_step, damped_step
 from gode.fitting.target import Target, state_places
@@ -119,6 +120,8 @@ def make_parameters(skeleton: LawSkeleton, target: Target, per_run: Sequence[int
     for i, parameter in enumerate(skeleton.parameters):
         low[i] = parameter.low
         high[i] = parameter.high
+    for i in delay_numbers(skeleton):  # what acted before a record began was constant
+        high[i] = min(high[i], max(float(np.ptp(run.t)) for run in target.dataset.runs))
     shared = [i for i in range(k) if i not in per_run]
     of_p = list(shared)  # the constant that each entry of p is, -1 for an initial value
     places = []
@@ -132,6 +135,17 @@ def make_parameters(skeleton: LawSkeleton, target: Target, per_run: Sequence[int
     low = np.append(low, -np.inf)[of_p]
     high = np.append(high, np.inf)[of_p]
     return Parameters(k, tuple(per_run), known, tuple(places), low, high)
+
+
+def delay_numbers(skeleton: LawSkeleton) -> list[int]:
+    """Return which free constants are delays."""
+    places = skeleton.places
+    found, first = set[int](), 0
+    for part in skeleton.parts:
+        numbers = [index(node.args[1]) for node in delays(part.normal) if node.args[1].op == "const"]
+        found |= {int(places[first + i]) for i in numbers}
+        first += part.n_constants
+    return sorted(found)
 
 
 class Prior(NamedTuple):

@@ -12,6 +12,8 @@ from gode.errors import ConfigError
 T = TypeVar("T")
 AUTO: Final = "auto"  # the order that explains the data better
 ORDERS = (1, 2)
+LATE_INPUT = "input"  # what may act late
+DELAYS = (LATE_INPUT, AUTO)
 MOST_HIDDEN = 2  # So many states that were not measured can be sought.
 
 
@@ -75,6 +77,15 @@ def checked_hidden(value: object) -> int | str | tuple[str, ...]:
             f"['w'], got {value!r}"
         )
     return names
+
+
+def checked_delay(value: object) -> str | None:
+    """Return what may act late; None is nothing."""
+    if value is None or value is False:
+        return None
+    if not isinstance(value, str) or value not in DELAYS:
+        raise ConfigError(f"delay must be {' or '.join(map(repr, DELAYS))}, got {value!r}")
+    return value
 
 
 def checked_words(value: object) -> tuple[str, ...]:

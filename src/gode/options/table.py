@@ -20,6 +20,8 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypedDict
 from gode.choices import EffortName, Preset
 from gode.options.checks import (
     AUTO,
+    DELAYS,
+    checked_delay,
     checked_hidden,
     checked_noise,
     checked_order,
@@ -372,6 +374,28 @@ class Searching(TypedDict, total=False):
                 "Quantities that act but were not measured",
                 "Their number, names such as w, or auto to compare none, one and two; empty for none.",
                 choices=(("1", "one"), ("2", "two"), (AUTO, "compare none, one and two")),
+            ),
+        ),
+    ]
+    delay: Annotated[
+        "str | None",
+        Option(
+            help="input if the known input acts later than it was recorded, by a time that is found and "
+            "fitted with its error; auto tries that where the residuals suggest it, and the criterion "
+            "decides.",
+            check=checked_delay,
+            flag="--delay",
+            takes=Takes.WORD,
+            words=DELAYS,
+            of_each_record=True,
+            said="input: the known input acts late, by a time that is fitted; auto tries it where the "
+            "residuals suggest it.",
+            place=Place(
+                Group.LAW,
+                "Dead time",
+                "The input acts later than it was recorded, by a time that is fitted.",
+                Input.CHOICE,
+                (("", "none"), ("input", "the input acts late"), (AUTO, "try it where residuals suggest it")),
             ),
         ),
     ]

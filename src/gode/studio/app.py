@@ -87,7 +87,7 @@ class Studio:
         if not any(key.startswith(ROLE) for key in job.form):
             guessed = {f"{ROLE}{i}": [role] for i, role in enumerate(seen["roles"])}
             wells = {"wells": ["on"] if seen["wells"] else []}
-            job = self.runs.save(replace(job, form={**job.form, **guessed, **wells}))
+            job = self.runs.save(replace(job, form={**job.form, **guessed, **wells, **seen["known"]}))
         checked = json.loads(await self.reader.ask("check", run=job.id))
         return pages.setup(job, seen, checked, error)
 

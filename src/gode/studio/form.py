@@ -98,6 +98,7 @@ WORDS = {  # what the page calls the options of the command
     "--acceleration": "the role “its acceleration”",
     "--sd": "the role “its standard error”",
     "--force": "the role “input”",
+    "--dose": "the role “dose”",
     "--run": "the role “run”",
     "--runs": "the role “run”",
     "--edit": "“Edit the data”",

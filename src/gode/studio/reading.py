@@ -14,10 +14,12 @@ from gode.data import Dataset
 from gode.discovery.options import Options
 from gode.errors import DataError, FileError, GodeError
 from gode.files import read_head
+from gode.identifiers import identifiers
 from gode.report.naming import axis_label
 from gode.report.spec import Kind, Plot, Trace
 from gode.search.assumptions import MEANINGS
 from gode.studio.form import (
+    ROLES,
     as_states,
     command_text,
     command_words,
@@ -31,10 +33,10 @@ from gode.studio.lines import python_text
 from gode.studio.runs import DATA, Job
 from gode.tables.binary import sheet_names, sheet_text
 from gode.tables.cells import number
-from gode.tables.clues import find_clocking, is_input, is_known
-from gode.tables.columns import parts_of
+from gode.tables.clues import Clocking, find_clocking, is_input, is_known
+from gode.tables.columns import parts_of, taken_words
 from gode.tables.dataset import dataset_of
-from gode.tables.doses import DoseColumns, find_dose_columns, without_doses
+from gode.tables.doses import Course, DoseColumns, course_of, find_dose_columns, repeats_a_dose, without_doses
 from gode.tables.read import read_table, read_whole
 from gode.tables.roles import NONE, Roles, survey
 from gode.tables.runs import LIMITS, LINE, OTHER, Readings
@@ -142,9 +144,48 @@ def guess(table: Table) -> tuple[list[str], bool, list[str], list[str]]:
     why = {**signals.why, clocking.time: f"{clocking.why_time}{_form(table, clocking.time)}"}
     why |= {clocking.run: clocking.why_run} if clocking.run else {}
     why |= dict.fromkeys(_of_doses(dosing), "a table of doses, as NONMEM takes it") if dosing else {}
+    once = None if signals.apart else _dose_of_each_run(table, clocking, list(signals.states))
+    if once:
+        found[once] = "dose"
+        why[once] = "its name means dose, and it is the same throughout each run: one dose, at the first row"
     reasons = [why.get(name) or _kind(table, name) for name in table.names]
     asks = [ask.partition(" (--")[0] for ask in (*table.asks, *signals.asks)]
     return [found.get(name, "ignored") for name in table.names], signals.apart, reasons, asks
+
+
+def _dose_of_each_run(table: Table, clocking: Clocking, states: list[str]) -> str | None:
+    """Return the column that repeats the dose of each run, if the readings show that it is cleared."""
+    for name in table.names if len(states) == 1 else ():
+        if name not in (*states, clocking.time, clocking.run) and repeats_a_dose(table, name, clocking.run):
+            return name if _course(table, name, clocking.time, clocking.run, states[0]).is_cleared else None
+    return None
+
+
+def _course(table: Table, dose: str, time: str, run: str | None, reading: str) -> Course:
+    columns = find_dose_columns(table, ()) or DoseColumns(((dose, reading),), listed=False)
+    return course_of(table, columns, time, run, reading)
+
+
+def suggested(table: Table, roles: Sequence[str]) -> tuple[dict[str, list[str]], list[str]]:
+    """Return what the data suggest to know, as choices of the page, and what to check about it.
+
+    Where readings rise after a dose before they fall, it is absorbed from a depot that was not measured. The
+    two rates could change places; absorption is taken to be the faster one, beyond one over the latest peak.
+    """
+    of = {role: [n for n, r in zip(table.names, roles, strict=True) if r == role] for role in (*ROLES,)}
+    if not (len(of["dose"]) == len(of["state"]) == len(of["time"]) == 1) or "depot" in table.names:
+        return {}, []
+    dose, reading = of["dose"][0], of["state"][0]
+    peak = _course(table, dose, of["time"][0], next(iter(of["run"]), None), reading).peak
+    if not peak:
+        return {}, []
+    name = identifiers([reading], taken_words())[0]
+    law = f"depot' = -ka*depot; {name}' = ka*depot/V - ke*{name}"
+    ask = (
+        f"{reading!r} rises after each dose before it falls, so the dose is taken to be absorbed from a "
+        "depot that was not measured; its law stands under “What you know”, and can be changed there"
+    )
+    return {"frame": [law], "bounds": [f"ka = {1 / peak:.2g}:"]}, [ask]
 
 
 def _of_doses(dosing: DoseColumns) -> list[str]:
@@ -192,6 +233,7 @@ def look(folder: Path, job: Job) -> dict[str, object]:
         for row in range(min(SHOWN_ROWS, table.n_rows))
     ]
     lines, header = raw_lines(table, path, first(job.form, "part"))
+    known, more = suggested(table, roles)
     return {
         "lines": lines,
         "header": header,
@@ -200,12 +242,13 @@ def look(folder: Path, job: Job) -> dict[str, object]:
         "numeric": [table.is_numeric(name) or table.is_timed(name) for name in table.names],
         "roles": roles,
         "wells": wells,
+        "known": known,
         "why": why,
         "rows": rows,
         "n_rows": table.n_rows,
         "notes": list(table.notes),
         "how": how_read(table, path),
-        "check": [f"Check this: {in_words(ask)}." for ask in asks],
+        "check": [f"Check this: {in_words(ask)}." for ask in (*asks, *more)],
         "sheets": sheets(path),
         "assumptions": [[name, words] for name, words in MEANINGS.items()],
     }

@@ -21,8 +21,10 @@ BUTTONS = {  # by option: what the button says, and what the new run is called
     "individual": ("Give each run constants of its own", "own constants"),
     "force": ("Use {} as an input", "with {}"),
     "edit": ("{}", "{}"),
-    "hidden": ("Look for quantities that were not measured: {}", "{} hidden"),
+    "delay": ("Let the {} act late", "late {}"),
+    "hidden": ("Allow {}", "with a hidden quantity"),
 }
+HIDDEN = {"1": "a quantity that was not measured", "2": "two quantities that were not measured"}
 MAX_UNUSED = 2  # columns without a role that are offered as an input
 USUAL = ("Search with {}", "{}")
 
@@ -57,11 +59,11 @@ def remedies(found: Discovery, job: Job, unused: Sequence[str] = ()) -> list[Rem
     if not {"auto", "--frame"} & words and "order" not in known:
         out.append(Remedy("", "Try both orders", "both orders", (("order", "auto"),)))
     if not {"--hidden", "--frame"} & words and "hidden" not in known:
-        called = "with a hidden quantity"
-        out.append(Remedy("", "Allow a quantity that was not measured", called, (("hidden", "1"),)))
+        out.append(_of_option("", "hidden", "1"))
     named = {value for each in out for key, value in each.changes if key == "input"}
     out += [_of_option("", "force", name) for name in unused if name not in named][:MAX_UNUSED]
-    if "thorough" not in words:
+    is_searched = bool(found.settings.grammar) or "--frame" not in words  # not a whole law that was fitted
+    if "thorough" not in words and is_searched:
         out.append(Remedy("", "Search with more effort", "more effort", (("effort", "thorough"),)))
     return out
 
@@ -97,6 +99,12 @@ def _of_option(words: str, flag: str, value: str, unit: str = "") -> Remedy:
     button, called = BUTTONS.get(flag, USUAL)
     key = {"force": "input", "edit": "edit"}.get(flag) or (KEYS[flag].key if flag in KEYS else flag)
     shown = value if flag in BUTTONS else f"{KEYS[flag].label.lower()}: {value}" if flag in KEYS else value
-    shown = f"{shown} {unit}".rstrip() if flag == "edit" else shown
+    shown = (
+        f"{shown} {unit}".rstrip()
+        if flag == "edit"
+        else HIDDEN.get(shown, shown)
+        if flag == "hidden"
+        else shown
+    )
     told = button.format(shown)
     return Remedy(words, f"{told[0].upper()}{told[1:]}", called.format(shown), ((key, value),))

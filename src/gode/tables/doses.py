@@ -2,6 +2,7 @@
 
 Tables for NONMEM have a row for each dose and each reading. A dose row has an amount and no reading; RATE
 makes it an infusion, ADDL and II repeat it. Among rows of the same time their order tells what came first.
+A column that repeats one amount in all rows of a run, beside readings, tells of one dose, at the first row.
 """
 
 from collections.abc import Sequence
@@ -10,14 +11,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gode.arrays import Bool
+from gode.arrays import Bool, Int
 from gode.errors import ConfigError, DataError
+from gode.tables.cells import word_set, words_of
 from gode.tables.clues import run_rows
 from gode.tables.columns import find_column
 from gode.tables.table import Table
 
 READING, DOSE, OTHER_EVENT = range(3)  # the values of EVID
 MOST_REPEATS = 100_000  # of one dose, so that a slip of the pen does not take all memory
+NAMES = word_set("dose dosis dosage dosierung doses amt")  # of columns of amounts
+# What is dosed is absorbed first if in most runs the highest reading is not among so many that follow the
+# dose. Set by hand: after an injection it is the first of them, and the second by noise.
+AT_ONCE = 2
+CLEARED = 0.5  # It is cleared if the last reading is below this fraction of the highest. Set by hand, too.
 
 
 # State or number of it, time, amount, duration, and whether it comes before a reading of the same time.
@@ -106,6 +113,8 @@ def doses_by_run(table: Table, columns: DoseColumns, time: str, run: str | None)
     events = [_Event(table, columns, name, state) for name, state in columns.amounts]
     found = {}
     for name, rows in run_rows(table, run).items():
+        for event in events:
+            event.take_once(rows)
         seen = rows[~silent[rows]]
         last = float(np.nanmax(t[seen], initial=-np.inf))
         latest = dict(zip(t[seen].tolist(), seen.tolist(), strict=True))  # the last reading at each time
@@ -133,6 +142,37 @@ def observed_compartment(table: Table, columns: DoseColumns) -> int | None:
     return int(different[0]) if len(different) and different[0] > 0 else None
 
 
+class Course(NamedTuple):
+    """What readings do after a dose, in most runs."""
+
+    is_cleared: bool  # whether they end far below the highest one
+    peak: float  # the longest time to the highest reading; zero where that comes at once
+
+
+def repeats_a_dose(table: Table, name: str, run: str | None) -> bool:
+    """Tell whether a column is called a dose and repeats one positive amount in all rows of each run."""
+    if not {*words_of(name)} & NAMES or not table.is_numeric(name):
+        return False
+    values = table.numbers(name)
+    parts = [values[rows] for rows in run_rows(table, run).values()]
+    return all(len(part) > 1 and part[0] > 0 and bool(np.all(part == part[0])) for part in parts)
+
+
+def course_of(table: Table, columns: DoseColumns, time: str, run: str | None, reading: str) -> Course:
+    """Return what readings do after the dose, of those runs that have one dose only."""
+    t, values, silent = table.numbers(time), table.numbers(reading), _rows_without_reading(table, columns)
+    given = doses_by_run(table, columns, time, run)
+    ends, peaks = [], []
+    for name, rows in run_rows(table, run).items():
+        begin = given[name][0][1] if len(given[name]) == 1 else np.inf
+        after = rows[~silent[rows] & (t[rows] > begin) & np.isfinite(values[rows])]
+        if len(after) > AT_ONCE:
+            highest = int(np.argmax(values[after]))
+            ends.append(values[after[-1]] < CLEARED * values[after[highest]])
+            peaks.append(float(t[after[highest]] - begin) if highest >= AT_ONCE else 0.0)
+    return Course(2 * sum(ends) > len(ends), max(peaks) if 2 * np.count_nonzero(peaks) > len(peaks) else 0.0)
+
+
 class _Event:
     """What the rows of a table add to one state."""
 
@@ -143,6 +183,12 @@ class _Event:
             np.zeros(table.n_rows) if name is None else np.nan_to_num(table.numbers(name))
             for name in (columns.rate, columns.ii, columns.addl, columns.cmt, columns.evid)
         )
+
+    def take_once(self, rows: Int) -> None:
+        """Take an amount that all rows of a run repeat beside their readings as that of its first row."""
+        amounts = self.amount[rows]
+        if not self.columns.listed and len(rows) > 1 and np.all(amounts == amounts[0]):
+            self.amount[rows[1:]] = 0.0
 
     def doses(self, row: int, begin: float, last: float, *, first: bool) -> list[Row]:
         """Return the doses of one row, repeated as far as there are readings."""
