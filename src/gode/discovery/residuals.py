@@ -26,7 +26,6 @@ SHARE = 0.1
 # Residuals of a larger share of the standard deviation are not noise alone: the equation explains less than
 # three quarters of the variance. Without this limit, simulated epidemics with a wrong law passed at 0.7.
 LEFT = 0.5
-TINY = 1e-300  # instead of zero in a denominator; near the least number of double precision
 EPS = float(np.finfo(np.float64).eps)
 MAX_SHAPIRO = 5000  # values beyond which the probability of the Shapiro-Wilk test is not accurate
 # With more fitted numbers per value than this, or where what they correlate exceeds a standard error of a
@@ -126,7 +125,7 @@ class Channel:
     def _rounding(self) -> float:
         """What a number of the size of the values cannot hold."""
         largest = max(float(np.abs(s.observed).max()) for s in self.series)
-        return EPS * largest or TINY
+        return EPS * largest or 1e-300
 
     def _follows_less_than_smoothing(self) -> bool:
         """Whether a smooth curve comes much closer to the data: coarse samples hide what was missed."""
