@@ -135,7 +135,7 @@ class Settings(Choices):
 
     @property
     def ends_early(self) -> bool:
-        """Whether the search ends where it is decided; see gode.search.decided."""
+        """Whether the search ends where it is decided; see gode.search.stopping."""
         return self.effort in (EffortName.QUICK, EffortName.NORMAL) and not self.listed
 
     @property
