@@ -28,7 +28,9 @@ SHARE = 0.1
 LEFT = 0.5
 EPS = float(np.finfo(np.float64).eps)
 MAX_SHAPIRO = 5000  # values beyond which the probability of the Shapiro-Wilk test is not accurate
-SHORT = 0.1  # With more fitted numbers per value than this, the fit itself correlates the residuals.
+# With more fitted numbers per value than this, or where what they correlate exceeds a standard error of a
+# correlation, as of many short runs with constants of their own, the fit itself correlates the residuals.
+SHORT = 0.1
 CONSTANT = NoiseModel(1.0, 0.0)  # Noise of the same size in all samples.
 
 
@@ -183,8 +185,9 @@ class Channel:
     @property
     def _from_fit(self) -> float:
         """The negative correlation of neighbours that the fit alone may leave, where it has many numbers."""
-        short = self.n_free > SHORT * self.n
-        return -min(self.n_free / max(self.n - self.n_free, 1.0), 0.9) if short else 0.0
+        size = self.n_free / max(self.n - self.n_free, 1.0)
+        matters = self.n_free > SHORT * self.n or size * np.sqrt(self.n) > 1
+        return -min(size, 0.9) if matters else 0.0
 
     @cached_property
     def whiteness(self) -> float:
