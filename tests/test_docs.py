@@ -18,6 +18,7 @@ from PIL import Image
 
 from commands import gode
 from gode.cli import main
+from gode.equation.operators import FUNCTIONS
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -211,6 +212,12 @@ def test_functions_of_the_method_pages_exist(page: str, least: int):
     for name in names:
         assert is_there(name), name
     assert not is_there("gode.selection.nothing")
+
+
+def test_the_page_on_formats_names_every_function():
+    text = (ROOT / "docs" / "file-formats.md").read_text(encoding="utf-8")
+    (row,) = re.findall(r"^\| `'C'` in quotes.*$", text, re.M)
+    assert {*FUNCTIONS} - {"max0"} <= {*re.findall(r"\w+", row)}, "max(0, x) is no terminal"
 
 
 def test_files_of_the_page_for_contributors_exist():

@@ -6,8 +6,10 @@ from scipy.integrate import solve_ivp
 
 import gode
 from gode.discovery.given import parse_law
+from gode.equation.system import parse_system_values
 from gode.errors import ConfigError, DataError
 from gode.report.repeat import command, python_call
+from gode.solve import solve
 
 COMPARTMENTS = ["c' = -ke*c - k12*c + k21*p", "p' = k12*c - k21*p"]
 T = np.linspace(0.0, 30.0, 40)
@@ -153,3 +155,17 @@ def test_frame_with_unknown_functions_and_a_hidden_state_is_refused():
 def test_law_whose_measured_states_are_named_otherwise_says_which_are_missing():
     with pytest.raises(DataError, match="the data hold 'conc', but the equations are those of c, p"):
         gode.fit(COMPARTMENTS, T, {"conc": drug()[0]})
+
+
+def test_long_record_is_fitted_whole_from_the_hidden_state_of_its_first_part():
+    rng = np.random.default_rng(2)
+    t = np.linspace(0.0, 2000.0, 1000)
+    pump = np.repeat(rng.uniform(0.2, 1.4, 25), 40)
+    law = parse_system_values(["l' = 0.1*sqrt(x) - 0.11*sqrt(l)", "x' = 0.1*F - 0.12*sqrt(x)"])
+    clean = solve(law, t, [0.5, 0.6], inputs={"F": (t, pump)})["l"]
+    level = clean + 0.02 * np.std(clean) * rng.standard_normal(len(t))
+    texts = ["l' = k2*sqrt(x) - k3*sqrt(l)", "x' = 0.1*F - k1*sqrt(x)"]
+    found = gode.fit(texts, t, {"l": level}, force={"F": pump}, hold=True)
+    assert found.candidates[0].n_values == len(t)
+    assert not any("first part" in remark for remark in found.remarks)
+    assert found.quality.verdict == "good"

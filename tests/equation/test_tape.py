@@ -10,6 +10,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from gode.equation import Node, Skeleton, Term, parse_skeleton, parse_tree
+from gode.equation.operators import FUNCTIONS, KINKED
 from gode.equation.symbolic import expression
 from gode.equation.tape import (
     ADDEND,
@@ -27,7 +28,9 @@ from gode.errors import EquationError
 from strategies import constant_values, free_expressions, plain_value, points, skeleton_trees
 
 NAMES = (*COLUMNS, "F")
-SMOOTH = ("sin", "cos", "tan", "exp", "log", "tanh")  # SymPy is at a loss with derivatives of sign
+SMOOTH = tuple(
+    name for name in FUNCTIONS if name not in KINKED
+)  # SymPy is at a loss with derivatives of sign
 
 
 def columns_of(where: list[dict[str, float]]) -> np.ndarray:

@@ -13,6 +13,7 @@ from exported import reference
 from gode.data import Interpolation, Samples
 from gode.discovery import fit
 from gode.equation import parse_equation, parse_tree
+from gode.equation.operators import FUNCTIONS
 from gode.equation.printer import write
 from gode.equation.tape import COLUMNS, compile_tape, evaluate
 from gode.equation.terms import Term
@@ -262,6 +263,7 @@ TRICKY = (
     "u' = 3 - (2 - (1 - u))",
     "u' = -1e-12*u + 2.5e8*u^7 - (-2)*u",
     "u' = sin(-u)^2 + (1 + u)^(-0.5)",
+    *(f"u' = {function.call('1 - u')}" for function in FUNCTIONS.values() if function.name != "log"),
 )
 
 

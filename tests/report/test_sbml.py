@@ -11,8 +11,10 @@ from scipy.integrate import solve_ivp
 from exported import reference
 from gode.data import Samples
 from gode.discovery import fit
-from gode.equation import parse_equation
+from gode.equation import parse_equation, parse_tree
+from gode.equation.operators import FUNCTIONS as OPERATORS
 from gode.errors import EquationError
+from gode.report.sbml import MATHML, mathml
 from gode.solve import solve
 
 libsbml = pytest.importorskip("libsbml", reason="python-libsbml is not installed")
@@ -97,6 +99,15 @@ def test_what_libsbml_reads_has_our_solution(name, request):
     found = request.getfixturevalue(name)
     wanted = reference(found)
     assert np.allclose(solved(found.export("sbml"), wanted[:, 0]), wanted[:, 1:], rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("function", OPERATORS.values(), ids=lambda function: function.name)
+def test_every_function_of_an_equation_is_read_with_its_value(function):
+    text = mathml(parse_tree(function.call("u")), {})
+    node = libsbml.readMathMLFromString(f"<math {MATHML}>{text}</math>")
+    assert node is not None, f"MathML has another name for {function.name}"
+    for u in (0.7, -0.7) if function.name != "log" else (0.7, 1.7):
+        assert value(node, {"u": u}) == pytest.approx(function.value(u))
 
 
 @pytest.mark.parametrize("kind", ["hold", "linear", "cubic"])

@@ -275,7 +275,8 @@ def at_rest(known: Known, dataset: Dataset, order: int | str) -> Known:
         place = dict(zip(states, place.values(), strict=False))
     if set(place) != {*states} or others or order not in (1, 2):
         wanted = ",".join(f"{state}:1" for state in states)
-        reason = f"expected a value for each state, as {REST}{wanted}; once, with order=1 or order=2"
+        forms = f"{REST}2.5 of one state or {REST}{wanted} by name"
+        reason = f"expected a value for each state, as {forms}; once, with order=1 or order=2"
         raise ConfigError(pointed(reason, name, len(REST)))
     made = tuple(_resting(own, dataset, place, int(order), "autonomous" in known.assume) for own in states)
     if (known.frame and known.frame != made) or "rest-at-zero" in known.assume:

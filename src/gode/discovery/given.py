@@ -33,8 +33,8 @@ from gode.discovery.identifiability import undetermined
 from gode.discovery.inputs import with_held_input
 from gode.discovery.minima import in_order_of_fit, others_as_good, reached_minima
 from gode.discovery.prediction import remark_on_forecast
-from gode.discovery.ranking import remark_on_errors, remark_on_part, with_error_bars
 from gode.discovery.result import Discovery
+from gode.discovery.shortlist import remark_on_errors, remark_on_part, with_error_bars
 from gode.equation import (
     Equation,
     Law,
@@ -230,7 +230,11 @@ def _best_fit(dataset: Dataset, skeleton: LawSkeleton, settings: Settings) -> Di
         workers = Workers(prepared, settings)
         best = _fitted(workers, begins)
     if prepared.target is not prepared.whole:
-        all_along = _fitted(workers, [Start(c.equation, whole=True, patient=True) for c in best])
+        initial = [_rows(c.initial) if dataset.hidden else () for c in best]
+        longer = zip(best, initial, strict=True)
+        all_along = _fitted(
+            workers, [Start(c.equation, whole=True, patient=True, initial=x) for c, x in longer]
+        )
         best = all_along if all_along or prepared.chosen else best  # an answer is for all runs
     if best and settings.individual == CHOSEN:
         fit = partial(workers.fit, strict=False)

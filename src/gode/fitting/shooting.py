@@ -12,6 +12,7 @@ from itertools import pairwise
 import numpy as np
 
 from gode.arrays import Float, Int
+from gode.data.from_arrays import MAX_SIZE
 from gode.equation import Law, LawSkeleton
 from gode.equation.system import make_law
 from gode.errors import Failure
@@ -19,7 +20,7 @@ from gode.fitting.covariance import covariances_at, independent_residuals, quick
 from gode.fitting.evidence import Residuals, residuals_of
 from gode.fitting.population import Individuals
 from gode.fitting.target import Target
-from gode.fitting.trajectory import HUGE, Check, Path, ShootConfig, Trajectories
+from gode.fitting.trajectory import Check, Path, ShootConfig, Trajectories
 from gode.solve.program import late_states
 
 FINEST = 1e-12  # The relative tolerance of the solver is never smaller.
@@ -156,7 +157,7 @@ def _fitted_where_solved(problem: Trajectories, constants: Float) -> Float:
     solved = []
     for i in range(len(problem.models)):
         alone = problem.of_run(i)
-        if alone.error(alone.first(constants, None)[0], limit=HUGE) < np.inf:
+        if alone.error(alone.first(constants, None)[0], limit=MAX_SIZE) < np.inf:
             solved.append(i)
     if not solved:
         return constants

@@ -193,10 +193,12 @@ class Archive:
     def improve(self, several: Iterable[Law], stage: Stage) -> None:
         """Complete the fit of equations, also where it is far from the data; keep what gets better."""
         for equation in several:
-            start = Start(equation, self.whole, patient=True, view=self.view)
+            old = self.candidates.get(equation.skeleton.key)
+            initial = self._begun([old]).get(equation.skeleton.key, ())
+            start = Start(equation, self.whole, patient=True, view=self.view, initial=initial)
             if start not in self.memo:
                 self.memo[start] = self.workers.fit(start)
-            new, old = self.memo[start], self.candidates.get(equation.skeleton.key)
+            new = self.memo[start]
             if old is None or (new is not None and new.criterion < old.criterion):
                 self.candidates[equation.skeleton.key] = new
             self.interrupts.check()
@@ -206,15 +208,22 @@ class Archive:
         """Go on with whole records, if only their first part was used; the best so far come along."""
         if self.whole or self.prepared.whole is self.prepared.target:
             return False
-        best = [c.equation for c in self.leaders()[: self.settings.search.whole]]
+        leaders = self.leaders()[: self.settings.search.whole]
+        best, begun = [c.equation for c in leaders], self._begun(leaders)
         found: dict[Key, Candidate | None] = {}
         self.whole, self.expanded = True, set()
         try:
-            self._solve_into(found, best, Stage.WHOLE)
+            self._solve_into(found, best, Stage.WHOLE, own=begun)
         finally:  # also after an interruption
             self.whole = any(found.values())
             self.candidates = found if self.whole else self.candidates
         return self.whole
+
+    def _begun(self, candidates: Sequence[Candidate | None]) -> dict[Key, Initial]:
+        """Return the fitted initial values of laws with hidden states, which no smoothed curve has."""
+        hidden = bool(self.prepared.dataset.hidden)
+        known = [c for c in candidates if hidden and c is not None]
+        return {c.equation.skeleton.key: tuple(map(tuple, c.initial.tolist())) for c in known}
 
     def shorten(self) -> bool:
         """Go on with the first half of what was tried to follow; return False where that is short already.
