@@ -36,10 +36,9 @@ from gode.equation.system import names_in_law
 from gode.errors import DataError
 
 CHANNELS = ("u", "velocity", "acceleration")  # the arguments of what was measured, by order
-# No value may be larger than the first, nor the largest of a channel smaller than the second: both are set so
-# that squares of values, and products of a few, stay within the range of floats.
+# No value may be larger, nor the largest of a channel smaller than the inverse: squares of values, and
+# products of a few, then stay within the range of floats.
 MAX_SIZE = 1e100
-MIN_SIZE = 1e-100
 # Two times nearly coincide if they are closer than this fraction of the record. Set by hand, well above
 # rounding.
 LEAST_STEP = 1e-9
@@ -310,7 +309,7 @@ def _numbers(values: ArrayLike, name: str, where: str, length: int | None) -> Fl
 def _not_tiny(row: Float, name: str, where: str) -> Float:
     """Return `row`, unless its squares underflow; all zeros are accepted."""
     largest = float(np.max(np.abs(row), where=np.isfinite(row), initial=0.0))
-    if 0 < largest < MIN_SIZE:
+    if 0 < largest < 1 / MAX_SIZE:
         raise DataError(f"{where}{name} is {largest:g} at most, too small to square; use other units")
     return row
 

@@ -10,7 +10,13 @@ from gode.errors import ConfigError, shortened
 from gode.options.calls import completed, takes_options
 from gode.options.files import FromFiles
 from gode.tables.cells import split_list
-from gode.tables.columns import Asked, asked_columns, guessed_system, state_columns, states_of_equations
+from gode.tables.column_options import (
+    Asked,
+    asked_columns,
+    guessed_system,
+    state_columns,
+    states_of_equations,
+)
 
 if TYPE_CHECKING:
     from gode.data import Dataset
