@@ -21,7 +21,7 @@ from gode.arrays import Float
 from gode.codec import decode
 from gode.equation.tree import number, walk
 from gode.files import read_json
-from gode.fitting.constant_prior import EXPONENT, roles
+from gode.fitting.constant_prior import Kind, roles
 from gode.fitting.evidence import CORRELATIONS, PRIOR, deviance
 from gode.selection import (
     Candidate,
@@ -144,7 +144,7 @@ def _inner(c: Candidate) -> Iterator[tuple[int, bool]]:
                     if len(skeleton.parts) == 1
                     else skeleton.places[skeleton.offsets[i] + role.constant]
                 )
-                yield int(place), role.kind == EXPONENT
+                yield int(place), role.kind == Kind.EXPONENT
 
 
 def priced(count: Callable[[Candidate], int], price: float) -> Rule:

@@ -179,7 +179,7 @@ def _table(benchmark: Benchmark, rows: Sequence[Row]) -> TextTable:
         for row in rows
     ]
     for name, errors in benchmark.published:
-        shown = errors.split(" / ")
+        shown = [f"0{error}" if error[0] == "." else error for error in errors.split(" / ")]
         lines.append((f"published: {name}", *("",) * (len(tests) - len(shown)), *shown, ""))
     seconds = ", ".join(f"{row['seconds']:.0f} s" for row in rows)
     absent = [part.name for part in benchmark.tests if part.name not in rows[0]["errors"]]

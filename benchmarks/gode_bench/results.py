@@ -6,9 +6,9 @@
 Each study is a command of its own, run in a process of its own, --jobs of them at a time. What is finished is
 kept in the folder of --out and not run again, so that an interrupted call goes on; a study whose command ends
 with an error is told and left out, and a peer that is not installed has no row. In the end
-benchmarks/results/tables.json holds the rows of what was found, and README.md and docs/results.md are written
-from it; --pages writes them without running anything. With --quick each study is a small part of itself, and
-the pages say so.
+benchmarks/results/tables.json holds the rows of what was found; docs/results.md, README.md and docs/index.md
+are written from it; --pages writes them without running anything. With --quick each study is a small part of
+itself, and the pages say so.
 """
 
 import argparse
@@ -33,7 +33,7 @@ from gode_bench.tables import TextTable, markdown
 ROOT = Path(__file__).parents[2]
 TABLES = ROOT / "benchmarks" / "results" / "tables.json"
 PAGE = ROOT / "docs" / "results.md"
-README = ROOT / "README.md"
+SHORT = (ROOT / "README.md", ROOT / "docs" / "index.md")  # pages with the short table
 BEGIN, END = "<!-- table of results: written by make results -->", "<!-- end of the table of results -->"
 BENCH = "from gode_bench.commands import bench; bench(prog_name='gode bench')"
 INTRODUCTION = """# Results
@@ -206,17 +206,19 @@ def page(found: Outcomes) -> str:
 def _absent(outcome: Outcome) -> list[str]:
     if not outcome.absent:
         return []
-    return [f"Not installed when this was run, and so without rows: {', '.join(outcome.absent)}.", ""]
+    names = ", ".join(outcome.absent)
+    return [f"Not installed, and so without rows: {names} (`pip install './benchmarks[peers]'`).", ""]
 
 
 def _made(outcome: Outcome, study: Study) -> str:
     minutes = f"{outcome.seconds / 60:.1f} minutes" if outcome.seconds >= 60 else f"{outcome.seconds:.0f} s"
-    part = f" {SMALL} `{shown(study.words)}`." if outcome.quick else ""
+    whole = shown(study.words)
+    part = f" {SMALL} `{whole}`." if outcome.quick and outcome.command != whole else ""
     return f"Made on {outcome.date} in {minutes} by {outcome.versions}.{part}"
 
 
-def readme_table(found: Outcomes) -> str:
-    """Return the short table of the README, and a sentence on measured records."""
+def short_table(found: Outcomes) -> str:
+    """Return the short table of README and front page, and a sentence on measured records."""
     cells = {**_suite_cells(found.get("suites"))}
     columns = ["B1: u / u'", "B2: u / u' / u''", "B3: u / u' / u''"] if cells else []
     systems = _system_cells(found.get("odebench"))
@@ -264,7 +266,7 @@ def _system_cells(outcome: Outcome | None) -> dict[str, str]:
 
 
 def with_table(text: str, table: str) -> str:
-    """Return the README with the table between its marks.
+    """Return a page with the table between its marks.
 
     Raises:
         ValueError: if a mark is missing.
@@ -274,12 +276,12 @@ def with_table(text: str, table: str) -> str:
 
 
 def write_pages() -> None:
-    """Write the page of results and the table of the README from what is known."""
+    """Write the page of results and the short table from what is known."""
     found = read_outcomes()
     PAGE.write_text(page(found), encoding="utf-8")
-    text = read_text(README, MAX_BYTES)
-    README.write_text(with_table(text, readme_table(found)), encoding="utf-8")
-    print(f"written: {PAGE.relative_to(ROOT)}, {README.relative_to(ROOT)}")
+    for path in SHORT:
+        path.write_text(with_table(read_text(path, MAX_BYTES), short_table(found)), encoding="utf-8")
+    print("written:", *(path.relative_to(ROOT) for path in (PAGE, *SHORT)))
 
 
 if __name__ == "__main__":

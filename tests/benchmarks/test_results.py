@@ -13,13 +13,13 @@ from gode_bench.results import (
     BEGIN,
     END,
     PAGE,
-    README,
     ROOT,
+    SHORT,
     Outcome,
     outcomes_from,
     page,
     read_outcomes,
-    readme_table,
+    short_table,
     with_table,
 )
 from gode_bench.rows import finished
@@ -60,13 +60,14 @@ def test_the_page_is_what_was_written():
     assert PAGE.read_text(encoding="utf-8") == page(read_outcomes())
 
 
-def test_the_table_of_the_readme_is_what_was_written():
-    text = README.read_text(encoding="utf-8")
-    assert text == with_table(text, readme_table(read_outcomes()))
+@pytest.mark.parametrize("path", SHORT, ids=lambda path: path.name)
+def test_the_short_table_is_what_was_written(path):
+    text = path.read_text(encoding="utf-8")
+    assert text == with_table(text, short_table(read_outcomes()))
 
 
 def test_an_edited_figure_is_noticed():
-    table = readme_table({"suites": OUTCOME})
+    table = short_table({"suites": OUTCOME})
     text = f"before\n{BEGIN}\n\n{table}\n\n{END}\nafter"
     assert text == with_table(text, table)
     assert text.replace(".0031 / .0162", ".0021 / .0162") != with_table(text, table)
@@ -82,13 +83,13 @@ def test_small_parts_say_so():
     text = page({"suites": OUTCOME})
     assert "a small part of the study" in text
     assert "| gode   | 0.0031 |" in text
-    assert "small parts" in readme_table({"suites": OUTCOME})
-    assert "small parts" not in readme_table({"suites": replace(OUTCOME, quick=False)})
+    assert "small parts" in short_table({"suites": OUTCOME})
+    assert "small parts" not in short_table({"suites": replace(OUTCOME, quick=False)})
 
 
 def test_the_readme_has_a_row_for_each_method_that_was_run_and_no_other():
     found = {"suites": OUTCOME, "odebench": replace(OUTCOME, tables=(SYSTEMS,))}
-    rows = rows_of(readme_table(found))
+    rows = rows_of(short_table(found))
     assert rows["gode"] == [".0031 / .0162", "", "", ""]
     assert rows["PySINDy"] == ["", "", "", "61.0 / 52.0 / 43.0"]
     assert "pyoperon" not in rows
@@ -115,7 +116,7 @@ def test_no_figure_of_a_page_is_typed_by_hand(page):
 
 
 def test_no_figure_of_the_readme_is_typed_by_hand():
-    text = README.read_text(encoding="utf-8")
+    text = SHORT[0].read_text(encoding="utf-8")
     assert not typed(text[: text.index(BEGIN)] + text[text.index(END) :])
 
 
@@ -129,7 +130,7 @@ def test_a_typed_figure_is_noticed():
 def test_a_study_that_was_not_run_has_a_plain_sentence():
     text = page({})
     assert all(f"## {study.title}\n\n{study.about}\n\nThis was not run" in text for study in STUDIES)
-    assert readme_table({}) == ""
+    assert short_table({}) == ""
 
 
 def test_an_interrupted_study_goes_on_with_what_is_missing(tmp_path):

@@ -51,6 +51,16 @@ def test_without_noise_its_kind_is_not_asked():
     assert found.profile is None
 
 
+def test_sharp_peaks_are_not_taken_for_noise_in_proportion(rng):
+    t = np.linspace(0.0, 12.0, 300)
+    pulses = 5 * np.exp(28 * (np.cos(1.7 * t) - 1))
+    noise = 0.01 * np.std(pulses)
+    run = make_run(t, u=pulses + noise * rng.standard_normal(len(t)))
+    (found,) = smooth_runs([run], [NONE])
+    assert noise_model([found], 0).kind == NoiseKind.ADDITIVE
+    assert np.sqrt(np.mean((found.values[0] - pulses) ** 2)) < noise
+
+
 def test_a_decay_with_noise_in_proportion_is_smoothed_far_better_by_its_kind(rng):
     u, slope = SIGNALS["decay"], -0.5 * SIGNALS["decay"]
     errors = []

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+import gode
 from gode.discovery.residuals import Channel, Series
 
 
@@ -45,3 +46,17 @@ def test_numerical_dust_is_not_diagnosed(rng):
     words = channel(1e-9 * rng.standard_normal(50)).words
     assert len(words) == 1
     assert "its pattern says nothing" in words[0]
+
+
+@pytest.mark.slow
+def test_constants_of_many_short_runs_do_not_make_noise_a_pattern():
+    t = np.arange(0, 20.01, 0.5)
+    for seed in (1, 2):
+        rng = np.random.default_rng(seed)
+        rates, ends = rng.uniform(0.45, 0.75, (8, 1)), rng.uniform(0.9, 1.6, (8, 1))
+        noise = 0.006 * rng.standard_normal((8, len(t)))
+        logistic = ends / (1 + (ends / 0.03 - 1) * np.exp(-rates * t))
+        gompertz = ends * np.exp(np.log(0.03 / ends) * np.exp(-0.4 * rates * t))
+        for curves, is_right in ((logistic, True), (gompertz, False)):
+            found = gode.fit("u' = C*u + C*u^2", [t] * 8, list(curves + noise), individual=True)
+            assert found.quality.channels[0].white == is_right

@@ -1,7 +1,7 @@
 import math
 
 from gode.search.archive import Pace, Workload, planned
-from gode.search.settings import EFFORTS, PARTS
+from gode.search.settings import EFFORTS
 
 
 class Clock:
@@ -54,4 +54,3 @@ def test_more_effort_is_more_planned_work():
 def test_a_plan_counts_the_fits_of_all_stages():
     assert planned(EFFORTS["quick"], 1.0) == Workload(cheap=630, fits=79)
     assert planned(EFFORTS["quick"], 0.5) == Workload(cheap=330, fits=39.5)
-    assert planned(PARTS["random"], 1.0) == Workload(cheap=1000, fits=56)  # which has no rounds of moves

@@ -36,10 +36,9 @@ from gode.equation.system import names_in_law
 from gode.errors import DataError
 
 CHANNELS = ("u", "velocity", "acceleration")  # the arguments of what was measured, by order
-# No value may be larger than the first, nor the largest of a channel smaller than the second: both are set so
-# that squares of values, and products of a few, stay within the range of floats.
+# No value may be larger, nor the largest of a channel smaller than the inverse: squares of values, and
+# products of a few, then stay within the range of floats.
 MAX_SIZE = 1e100
-MIN_SIZE = 1e-100
 # Two times nearly coincide if they are closer than this fraction of the record. Set by hand, well above
 # rounding.
 LEAST_STEP = 1e-9
@@ -94,12 +93,12 @@ def make_dataset(
     }
     dosed = doses_of_runs(doses, len(times))
     states = state_names([parts[name][0] for name in CHANNELS], names)
-    alone = plain_label((labels or {}).get("u", "")) if len(states) == 1 else ""
     inputs = [_inputs(part) for part in parts["force"]]
     check_alike([tuple(of_run) for of_run in inputs], "inputs")
     columns = names_in_law(states, tuple(inputs[0]))
     in_equation = tuple(columns[name] for name in states)
     check_names([columns[name] for name in inputs[0]], "known input", in_equation)
+    also = {plain_label((labels or {}).get(columns[name], name)): name for name in states}
     called = run_names or ([f"run {i}" for i in range(len(times))] if len(times) > 1 else [""])
     runs = []
     for i, (time, label) in enumerate(zip(times, called, strict=True)):
@@ -117,7 +116,7 @@ def make_dataset(
             inputs={columns[name]: value for name, value in inputs[i].items()},
             initial=initial_of(parts["initial"][i], states, where),  # type: ignore[arg-type]
             interpolation=interpolation,
-            doses=make_doses(dosed[i], states, where, alone),
+            doses=make_doses(dosed[i], states, where, also),
             label=label,
             states=states,
             sd=sd_i,
@@ -310,7 +309,7 @@ def _numbers(values: ArrayLike, name: str, where: str, length: int | None) -> Fl
 def _not_tiny(row: Float, name: str, where: str) -> Float:
     """Return `row`, unless its squares underflow; all zeros are accepted."""
     largest = float(np.max(np.abs(row), where=np.isfinite(row), initial=0.0))
-    if 0 < largest < MIN_SIZE:
+    if 0 < largest < 1 / MAX_SIZE:
         raise DataError(f"{where}{name} is {largest:g} at most, too small to square; use other units")
     return row
 

@@ -10,9 +10,11 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+from scipy.special import rel_entr
 
 from gode.arrays import Float
-from gode.data.dataset import Smooth
+from gode.data.dataset import Run, Smooth
 
 # The least noise, as a fraction of that at the root mean square of the signal: at a zero crossing a fraction
 # of the value is nothing, but a weight must be finite. Constants of a decay, a damped sine and a logistic
@@ -26,6 +28,16 @@ MIXED = 0.3
 SURE = 10.0
 # Noise below this fraction of the spread is not told from what a process cannot follow. Set by hand.
 NOISELESS = 1e-3
+# A cubic is drawn through so many neighbours of a reading.
+NEIGHBOURS = 4
+# So many differences from such cubics tell as much as one that is independent of the others: the sum of the
+# squares of their correlations.
+CORRELATED = 2.63
+# Noise in proportion is refuted by what would happen to one record in twenty by chance: 1.64 standard
+# deviations, squared.
+UNLIKELY = 2.7
+# Half of the squares of normal deviates are no larger than this.
+MEDIAN = 0.455
 
 
 class NoiseKind(StrEnum):
@@ -93,6 +105,51 @@ def noise_profile(curve: Float, sizes: Float, ratio: float) -> Float:
 def is_noisy(smooths: Sequence[Smooth]) -> bool:
     """Tell whether there is noise enough to ask of which kind it is."""
     return all(np.exp(s.hyperparameters[2]) > NOISELESS for s in smooths)
+
+
+def is_refuted(runs: Sequence[Run], even: Sequence[Smooth], others: Sequence[Smooth]) -> bool:
+    """Tell whether readings scatter too little about their neighbours for noise that is not constant.
+
+    A process that cannot follow the peaks of a signal takes them for noise in proportion to the value, and
+    is then the more probable. But what a reading differs from the cubic through the two readings on either
+    side is noise or more, whatever the signal does. So where noise is said to be larger than if it were
+    constant, half of these differences must be above those of a noise in the middle between the two.
+
+    Args:
+        even: the runs smoothed with constant noise.
+        others: the first of them, or all, smoothed with noise that is not.
+    """
+    parts = []
+    for run, constant, other in zip(runs, even, others, strict=False):
+        for i, row in enumerate(run.observed):
+            seen = np.isfinite(row)
+            if seen.sum() <= NEIGHBOURS:
+                continue
+            weights, values = _cubic(run.t[seen]), sliding_window_view(row[seen], NEIGHBOURS + 1)
+            noise = sliding_window_view(other.sigma[i, seen], NEIGHBOURS + 1)
+            claimed = np.sum((weights * noise) ** 2, axis=1)
+            same = constant.noise[i] ** 2 * np.sum(weights**2, axis=1)
+            squares = np.sum(weights * values, axis=1) ** 2
+            parts.append((squares < MEDIAN * np.sqrt(claimed * same))[claimed > same])
+    below = np.concatenate([[], *parts])
+    share = float(np.mean(below)) if len(below) else 0.0
+    if share <= 0.5:
+        return False
+    surprise = float(rel_entr(share, 0.5) + rel_entr(1 - share, 0.5))
+    return 2 * len(below) / CORRELATED * surprise > UNLIKELY
+
+
+def _cubic(t: Float) -> Float:
+    """Return the weights (m, 5) of readings in the difference from the cubic through four neighbours."""
+    x, middle = sliding_window_view(t, NEIGHBOURS + 1), NEIGHBOURS // 2
+    weights = np.ones(x.shape)
+    others = [j for j in range(NEIGHBOURS + 1) if j != middle]
+    for j in others:
+        weights[:, j] = -1.0
+        for k in others:
+            if k != j:
+                weights[:, j] *= (x[:, middle] - x[:, k]) / (x[:, j] - x[:, k])
+    return weights
 
 
 def with_noise(smooths: Sequence[Smooth], sizes: Float, ratio: float) -> list[Smooth]:

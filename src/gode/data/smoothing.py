@@ -17,7 +17,7 @@ from gode.choices import NoiseChoice
 from gode.data.dataset import Run, Smooth, cycles, lowest_channel, most_cycles
 from gode.data.doses import added
 from gode.data.gp import BRIEF, CAREFUL, LENT, TUNING_POINTS, Tuning, smooth_blocks, smooth_gp
-from gode.data.noise import FLOOR, MIXED, SURE, curve_sizes, is_noisy, noise_profile, with_noise
+from gode.data.noise import FLOOR, MIXED, SURE, curve_sizes, is_noisy, is_refuted, noise_profile, with_noise
 
 # Smoothed states of all runs, by the number of the state and what was observed in each run.
 Memo = dict[tuple[int, tuple[bytes, ...]], list[Smooth]]
@@ -89,45 +89,61 @@ def _smooth_by_noise(
     even = _smooth_all(parts, [None] * len(parts), CAREFUL, hurried)
     sizes = curve_sizes(even)
     seen = np.any([np.isfinite(f.noise) for f in even], axis=0)
-    chosen = noise != NoiseChoice.AUTO
-    undecided = not chosen and (hurried() or not is_noisy(even[:DECIDING]))
+    undecided = noise == NoiseChoice.AUTO and (hurried() or not is_noisy(even[:DECIDING]))
     if noise == NoiseChoice.CONSTANT or undecided or not np.all(sizes[seen] > 0):
         return even
     sizes = np.where(sizes > 0, sizes, 1.0)
 
     def weighted(ratio: float, n: int, tuning: Tuning) -> list[Smooth]:
         profiles = [noise_profile(f.values, sizes, ratio) for f in even[:n]]
-        return _smooth_all(parts[:n], profiles, tuning, hurried)
+        found = _smooth_all(parts[:n], profiles, tuning, hurried)
+        return [replace(f, profile=profile) for f, profile in zip(found, profiles, strict=True)]
 
-    def gain_of(others: Sequence[Smooth]) -> float:
-        """Return twice the gain in the log of the probability over noise that is the same everywhere."""
-        return 2 * sum(a.evidence - b.evidence for a, b in zip(others[:DECIDING], even, strict=False))
-
-    def in_logarithms() -> list[Smooth]:
-        return _smooth_logarithms(parts) or []
-
-    if chosen:
-        if noise == NoiseChoice.LOG and (logarithms := in_logarithms()):
-            return logarithms
-        ratio = MIXED if noise == NoiseChoice.COMBINED else FLOOR
-        found = with_noise(weighted(ratio, len(parts), CAREFUL), sizes, ratio)
-        logarithms = in_logarithms() if noise == NoiseChoice.PROPORTIONAL else []
-        return logarithms if logarithms and gain_of(logarithms) > gain_of(found) else found
-
-    count = sum(int(np.isfinite(run.observed).sum()) for run, _ in parts[:DECIDING])
-    gains = {
-        FLOOR: gain_of(weighted(FLOOR, DECIDING, BRIEF)),
-        # A mixture has a second number, whose price is Schwarz's.
-        MIXED: gain_of(weighted(MIXED, DECIDING, BRIEF)) - np.log(count),
-    }
-    best = max(gains, key=gains.__getitem__)
-    if gains[best] <= SURE:
-        return even
-    # The logarithm is tried only where the noise is a fraction of the value, which bursts may hide.
-    logarithms = in_logarithms() if best == FLOOR else []
-    if logarithms and gain_of(logarithms) > gains[best]:
+    if noise == NoiseChoice.AUTO:
+        return _smooth_as_shown(parts, even, sizes, weighted)
+    if noise == NoiseChoice.LOG and (logarithms := _smooth_logarithms(parts)):
         return logarithms
-    return with_noise(weighted(best, len(parts), CAREFUL), sizes, best)
+    ratio = MIXED if noise == NoiseChoice.COMBINED else FLOOR
+    found = with_noise(weighted(ratio, len(parts), CAREFUL), sizes, ratio)
+    logarithms = _smooth_logarithms(parts) if noise == NoiseChoice.PROPORTIONAL else None
+    return logarithms if logarithms and _gain(logarithms, even) > _gain(found, even) else found
+
+
+def _gain(others: Sequence[Smooth], even: Sequence[Smooth]) -> float:
+    """Return twice the gain in the log of the probability over noise that is the same everywhere."""
+    return 2 * sum(a.evidence - b.evidence for a, b in zip(others[:DECIDING], even, strict=False))
+
+
+def _smooth_as_shown(
+    parts: Sequence[tuple[Run, Float]],
+    even: list[Smooth],
+    sizes: Float,
+    weighted: Callable[[float, int, Tuning], list[Smooth]],
+) -> list[Smooth]:
+    """Return one state of all runs, smoothed with the kind of noise that is most probable and not refuted.
+
+    Args:
+        even: the runs smoothed with constant noise.
+        weighted: smooths the first runs with noise of which the constant part has this ratio to the other.
+    """
+    runs = [run for run, _ in parts]
+    count = sum(int(np.isfinite(run.observed).sum()) for run in runs[:DECIDING])
+    gains = []
+    # A mixture has a second number, whose price is Schwarz's.
+    for ratio, price in ((FLOOR, 0.0), (MIXED, np.log(count))):
+        brief = weighted(ratio, DECIDING, BRIEF)
+        gains.append((0.0 if is_refuted(runs, even, brief) else _gain(brief, even) - price, ratio))
+    for gain, ratio in sorted(gains, reverse=True):
+        if gain <= SURE:
+            break
+        # The logarithm is tried only where the noise is a fraction of the value, which bursts may hide.
+        logarithms = _smooth_logarithms(parts) if ratio == FLOOR else None
+        if logarithms and _gain(logarithms, even) > gain:
+            return logarithms
+        found = weighted(ratio, len(parts), CAREFUL)
+        if not is_refuted(runs, even, found):
+            return with_noise(found, sizes, ratio)
+    return even
 
 
 def _smooth_with_errors(parts: Sequence[tuple[Run, Float]], hurried: Callable[[], bool]) -> list[Smooth]:

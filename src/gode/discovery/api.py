@@ -39,14 +39,14 @@ from gode.discovery.notebook import shown_in_notebook
 from gode.discovery.options import Options, chosen_options
 from gode.discovery.populations import expecting, preferred
 from gode.discovery.prediction import remark_on_forecast
-from gode.discovery.ranking import (
+from gode.discovery.result import Discovery
+from gode.discovery.shortlist import (
     make_pool,
     plainest_first,
     remark_on_errors,
     remark_on_part,
     with_error_bars,
 )
-from gode.discovery.result import Discovery
 from gode.equation.frame import Frame, split_equations
 from gode.equation.system import written_states
 from gode.errors import ConfigError, DataError, GodeError

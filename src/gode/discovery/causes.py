@@ -14,7 +14,7 @@ from gode.choices import Preset
 from gode.data import Interpolation, Samples
 from gode.data.dataset import unit_of
 from gode.discovery.framing import shown
-from gode.discovery.quality import Quality, Verdict
+from gode.discovery.quality import SLIGHT_MISFIT, Quality, Verdict
 from gode.discovery.remedies import Remedy, make_refits, rms_of, tried_remedies
 from gode.discovery.result import Discovery
 from gode.equation import parse_skeleton
@@ -26,7 +26,6 @@ from gode.search.templates import SumTemplate, borrowed
 from gode.selection import Candidate
 
 # The numbers here were set by hand on records with one known fault each (tests/discovery).
-UNEXPLAINED_MISFIT = 1.2  # Residuals beyond so many times the noise have a cause.
 CLEARLY_LESS = 0.7  # A remedy that leaves less than this fraction of a misfit takes it clearly down.
 BETTER_THAN_RIVALS = 0.9  # A remedy must leave less than this fraction of what other laws leave.
 NEW_CONSTANTS = 3  # A new term brings at most so many constants: laws with as many more are its rivals.
@@ -98,7 +97,7 @@ def _is_cut_short(found: Discovery) -> bool:
 
 
 def _asks_for_causes(quality: Quality) -> bool:
-    return quality.verdict is not Verdict.GOOD and quality.misfit > UNEXPLAINED_MISFIT
+    return quality.verdict is not Verdict.GOOD and quality.misfit > SLIGHT_MISFIT
 
 
 def _is_better(one: Quality, other: Quality) -> bool:

@@ -15,6 +15,7 @@ import numpy as np
 from gode.data import Dataset, Interpolation, Samples
 from gode.equation import LawSkeleton, Skeleton, parse_skeleton
 from gode.fitting import fit_constants
+from gode.fitting.covariance import CERTAIN
 from gode.fitting.population import own_places
 from gode.fitting.prepare import Prepared, assemble, inputs_seen, view
 from gode.fitting.shooting import Shot, shoot
@@ -27,8 +28,6 @@ PLAIN = {  # by order: models that follow most plants closely enough to see half
     2: (LAGS, "u'' = C + C*u' + C*u + C*u^2 + C*u^3 + {C*F}"),
 }
 ROUGH = 0.3  # error of a spline through every second sample, as a share of the change between samples
-SURE = 9.0  # twice the log of the likelihood ratio above which an input is held
-TINY = 1e-300  # instead of zero in a denominator; near the least number of double precision
 WORDS = {
     Interpolation.HOLD: "is held between its samples",
     Interpolation.LINEAR: "is joined by lines between its samples",
@@ -56,7 +55,7 @@ def with_held_input(
     tried = (_closest(late(each), prepared, settings, given) for each in (prepared.dataset, dataset))
     spline, steps = tried
     gains = [_gain(*pair) for pair in zip(spline, steps, strict=True)]
-    if None in gains or sum(gain for gain in gains if gain) < SURE:
+    if None in gains or sum(gain for gain in gains if gain) < CERTAIN:  # that an input is held
         return prepared
     floor, own = settings.selection.floor, bool(settings.individual)
     return assemble(dataset, condensed(dataset), prepared.smooths, settings.order, floor, individual=own)
@@ -109,7 +108,9 @@ def _gain(spline: Shot | None, steps: Shot | None) -> float | None:
     if steps is None:
         return None
     return (
-        np.inf if spline is None else steps.independent * np.log(max(spline.sse, TINY) / max(steps.sse, TINY))
+        np.inf
+        if spline is None
+        else steps.independent * np.log(max(spline.sse, 1e-300) / max(steps.sse, 1e-300))
     )
 
 

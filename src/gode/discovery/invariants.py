@@ -22,9 +22,9 @@ from gode.equation.tree import (
     shorten_numbers,
     variables,
 )
+from gode.fitting.invariant_zero import SMALL
 
 MOST_STATES = 8  # Larger systems are not searched, since the number of sums grows as 3 to the states.
-ROUNDING = 1e-9  # Coefficients that add up to less than this fraction of their size add up to zero.
 
 
 def conserved(law: Law) -> list[dict[str, int]]:
@@ -43,7 +43,7 @@ def conserved(law: Law) -> list[dict[str, int]]:
     found: list[Float] = []
     for weights in _sums(d):
         size = np.abs(table) @ np.abs(weights)
-        is_conserved = np.all(np.abs(table @ weights) <= ROUNDING * size)
+        is_conserved = np.all(np.abs(table @ weights) <= SMALL * size)
         if is_conserved and np.linalg.matrix_rank(np.array([*found, weights])) > len(found):
             found.append(weights)
     return [{states[i]: int(w[i]) for i in np.flatnonzero(w)} for w in found]

@@ -41,7 +41,6 @@ INVERSES = (
     HALF,
 )  # They divide by a fitted number, which may be zero within its error.
 OF_ONE_EQUATION = (GROWTH, LIMIT, TIME, REST, FREQUENCY, DAMPING, GAIN)  # In a system they name the state.
-SMALL_MOTION = 1e-6  # The size of the motion about rest along which other forces are compared with a spring.
 SMALL_FORCE = 1e-3  # A force below this fraction of that of the spring leaves the natural frequency as it is.
 ROUNDING = 1e-8  # A relative influence of a constant below it is a rounding error of the numerical slope.
 
@@ -178,7 +177,7 @@ def _act_on_small_motions(terms: Terms, state: str, spring: float) -> bool:
     if any(not variables(body) <= {*columns[1:]} for body in terms):
         return True
     tape = compile_tape([Term(1.0, None, add(*(mul(num(c), b) for b, c in terms.items())))], columns, 0)
-    small = SMALL_MOTION
+    small = STEP  # the size of the motion along which other forces are compared with a spring
     at = np.array([[0.0] * 5, [0.0, small, -small, 0.0, 0.0], [0.0, 0.0, 0.0, small, -small]])
     found = evaluate(tape, [], at)
     return not found.finite or bool(np.abs(found.value).max() > SMALL_FORCE * small * spring)

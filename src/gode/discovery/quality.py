@@ -13,20 +13,16 @@ import numpy as np
 
 from gode.arrays import Float
 from gode.data.columns import STATES, channel_names
-from gode.discovery.held_back import Forecast, forecast_of
-from gode.discovery.ranking import same_function
+from gode.discovery.held_back import POOR_FRACTION, POOR_MISFIT, Forecast, forecast_of
 from gode.discovery.residuals import Channel, channels, sample_weights
+from gode.discovery.shortlist import same_function
 from gode.discovery.simulate import Scenario, simulate
 from gode.equation import Law
 from gode.fitting.prepare import Prepared
 from gode.fitting.target import state_places
 from gode.selection import Candidate, SelectionConfig, probabilities, ties
 
-# A channel is poorly fitted if its rms residual exceeds both this multiple of the noise and this fraction of
-# its standard deviation; set by hand so that fits that look right by eye pass.
-POOR_MISFIT = 2.0
-POOR_FRACTION = 0.05
-SLIGHT_MISFIT = 1.2  # A smaller misfit is within the uncertainty of the noise and is not told as a number.
+SLIGHT_MISFIT = 1.2  # A smaller misfit is within the uncertainty of the noise: neither told nor explained.
 MAX_RUNS = 5  # More runs of which something is assumed are counted instead of named, to keep the line short.
 MOST_LIKELY = 0.5  # From this posterior probability on a law is the most likely one, whatever the others are.
 UNSUPPORTED = (

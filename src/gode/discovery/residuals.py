@@ -26,10 +26,11 @@ SHARE = 0.1
 # Residuals of a larger share of the standard deviation are not noise alone: the equation explains less than
 # three quarters of the variance. Without this limit, simulated epidemics with a wrong law passed at 0.7.
 LEFT = 0.5
-TINY = 1e-300  # instead of zero in a denominator; near the least number of double precision
 EPS = float(np.finfo(np.float64).eps)
 MAX_SHAPIRO = 5000  # values beyond which the probability of the Shapiro-Wilk test is not accurate
-SHORT = 0.1  # With more fitted numbers per value than this, the fit itself correlates the residuals.
+# With more fitted numbers per value than this, or where what they correlate exceeds a standard error of a
+# correlation, as of many short runs with constants of their own, the fit itself correlates the residuals.
+SHORT = 0.1
 CONSTANT = NoiseModel(1.0, 0.0)  # Noise of the same size in all samples.
 
 
@@ -124,7 +125,7 @@ class Channel:
     def _rounding(self) -> float:
         """What a number of the size of the values cannot hold."""
         largest = max(float(np.abs(s.observed).max()) for s in self.series)
-        return EPS * largest or TINY
+        return EPS * largest or 1e-300
 
     def _follows_less_than_smoothing(self) -> bool:
         """Whether a smooth curve comes much closer to the data: coarse samples hide what was missed."""
@@ -184,8 +185,9 @@ class Channel:
     @property
     def _from_fit(self) -> float:
         """The negative correlation of neighbours that the fit alone may leave, where it has many numbers."""
-        short = self.n_free > SHORT * self.n
-        return -min(self.n_free / max(self.n - self.n_free, 1.0), 0.9) if short else 0.0
+        size = self.n_free / max(self.n - self.n_free, 1.0)
+        matters = self.n_free > SHORT * self.n or size * np.sqrt(self.n) > 1
+        return -min(size, 0.9) if matters else 0.0
 
     @cached_property
     def whiteness(self) -> float:

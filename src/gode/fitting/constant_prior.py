@@ -7,6 +7,7 @@ exponent is small.
 """
 
 from collections.abc import Iterator
+from enum import Enum, auto
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -15,13 +16,23 @@ import numpy as np
 from gode.arrays import Float
 from gode.data import Columns
 from gode.equation import Equation, Law, Node, Term
-from gode.equation.system import columns_seen
 from gode.equation.tape import compile_tape, evaluate
 from gode.equation.tree import TIME, add, has_constant, index, mul, number, variables, walk
 
-EXPONENT, WAVE, RATE, SHIFT, SATURATION = range(5)  # the roles of constants inside terms
+
+class Kind(Enum):
+    """What a constant inside a term is for."""
+
+    EXPONENT = auto()
+    WAVE = auto()
+    RATE = auto()
+    SHIFT = auto()
+    SATURATION = auto()
+
+
 WAVES = ("sin", "cos")
-USUAL = {WAVE: 3.0, RATE: 1.0, SHIFT: 1.0, SATURATION: 1.0}  # cycles times pi, range of the argument, size
+# Cycles times pi, the range of the argument, and sizes.
+USUAL = {Kind.WAVE: 3.0, Kind.RATE: 1.0, Kind.SHIFT: 1.0, Kind.SATURATION: 1.0}
 SPREAD = 1.5  # standard deviation of the logarithm of these
 POWER, POWERS = 1.0, 2.0  # mean and standard deviation of an exponent
 POLE = 6.0  # price of a denominator that can vanish
@@ -33,7 +44,7 @@ class Role(NamedTuple):
     """A constant inside a term: its number, what it is for, and what it multiplies or is added to."""
 
     constant: int
-    kind: int
+    kind: Kind
     neighbour: Node
 
 
@@ -78,9 +89,8 @@ def _sizes(law: Law, columns: Columns) -> Iterator[float]:
 def views_of(law: Law, columns: Columns) -> Iterator[tuple[Equation, tuple[str, ...], Float]]:
     """Yield each equation with the names and values of the columns that it sees, at some of the points."""
     x = columns.matrix[:, :: max(columns.n_points // POINTS, 1)]
-    d = len(law.skeleton.states)
     for own, equation in enumerate(law.equations):
-        yield equation, columns.names if d == 1 else columns_seen(own, d, len(x) - 1 - 3 * d), x
+        yield equation, columns.seen(own), x
 
 
 @lru_cache(maxsize=20_000)
@@ -101,11 +111,11 @@ def _roles(node: Node, outside: str) -> Iterator[Role]:
         others = node.args[:i] + node.args[i + 1 :]
         if child.op == "const":
             if node.op == "^" and i == 1:
-                yield Role(index(child), EXPONENT, node.args[0])
+                yield Role(index(child), Kind.EXPONENT, node.args[0])
             elif node.op == "*":
-                yield Role(index(child), WAVE if outside in WAVES else RATE, mul(*others))
+                yield Role(index(child), Kind.WAVE if outside in WAVES else Kind.RATE, mul(*others))
             elif node.op == "+" and outside not in WAVES:  # there it is a phase
-                yield Role(index(child), SATURATION if outside == "/" else SHIFT, add(*others))
+                yield Role(index(child), Kind.SATURATION if outside == "/" else Kind.SHIFT, add(*others))
         elif has_constant(child):
             yield from _roles(child, outside if node.op in "+*" else _named(node))
 
@@ -121,22 +131,22 @@ def _price_of_wave(argument: Node, names: tuple[str, ...], x: Float) -> float:
     with np.errstate(all="ignore"):
         values = evaluate(compile_tape([Term(1.0, None, argument)], names, 0), [], x).value
         size = float(np.ptp(values)) / 2
-    return (np.log(size / USUAL[WAVE]) / SPREAD) ** 2 if USUAL[WAVE] < size < np.inf else 0.0
+    return (np.log(size / USUAL[Kind.WAVE]) / SPREAD) ** 2 if USUAL[Kind.WAVE] < size < np.inf else 0.0
 
 
 def _price(role: Role, constants: tuple[float, ...], names: tuple[str, ...], x: Float) -> float:
     c = abs(constants[role.constant])
-    if role.kind == EXPONENT:
+    if role.kind == Kind.EXPONENT:
         return min(abs(constants[role.constant] - POWER) / POWERS, FARTHEST) ** 2
     values = evaluate(
         compile_tape([Term(1.0, None, role.neighbour)], names, len(constants)), constants, x
     ).value
     with np.errstate(all="ignore"):
-        if role.kind in (SHIFT, SATURATION):
+        if role.kind in (Kind.SHIFT, Kind.SATURATION):
             size = float(c / np.sqrt(np.mean(values**2)))
         else:
             size = c * float(np.ptp(values)) / 2
     if not np.isfinite(size) or size <= 0:
         return 0.0
-    pole = role.kind == SATURATION and constants[role.constant] * np.mean(values) < 0
+    pole = role.kind == Kind.SATURATION and constants[role.constant] * np.mean(values) < 0
     return float((np.log(size / USUAL[role.kind]) / SPREAD) ** 2 + POLE * pole)

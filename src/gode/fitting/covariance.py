@@ -15,15 +15,16 @@ from scipy.special import polygamma, stdtrit
 
 from gode.arrays import Bool, Float, Int
 from gode.compiling import cached_njit
+from gode.data.from_arrays import MAX_SIZE
 from gode.equation import Law
 from gode.fitting.population import NORMAL, Individuals
 from gode.fitting.target import Target
-from gode.fitting.trajectory import HUGE, Path, ShootConfig, Trajectories
+from gode.fitting.trajectory import Path, ShootConfig, Trajectories
 
 GRID = (-0.6, 0.0, 0.4, 0.7, 0.9, 0.98)  # These are the starting values of phi, and of -theta.
 LARGEST = 0.999  # This bounds |phi| and |theta|; it is in practice a random walk.
 MIXED = 6.0  # White noise on top of AR(1) must raise twice the log-likelihood by this much: three per number.
-CERTAIN = 9.0  # Residuals count as white if correlation raises twice the log-likelihood by less: three sigma.
+CERTAIN = 9.0  # What is left out raises twice the log-likelihood by less: three sigma.
 FEWEST = 8  # Of fewer values nothing is told about correlation, and no longer series counts as fewer.
 CHANCE = 2.5  # Autocorrelations within so many standard errors of those of white noise count as zero.
 
@@ -197,7 +198,7 @@ def quick_covariance(problem: Trajectories, path: Path) -> Float:
     with np.errstate(over="ignore", invalid="ignore"):
         found = inverse(path.normals[0].matrix) * (path.sse / freedom * problem.n_values / independent)
     k = problem.parameters.n_constants
-    return np.asarray(np.clip(np.nan_to_num(found, nan=HUGE), -HUGE, HUGE)[:k, :k])
+    return np.asarray(np.clip(np.nan_to_num(found, nan=MAX_SIZE), -MAX_SIZE, MAX_SIZE)[:k, :k])
 
 
 def sandwich(series: Sequence[Float], j: Float, scored: Sequence[Float] | None = None) -> Float:
@@ -220,7 +221,7 @@ def sandwich(series: Sequence[Float], j: Float, scored: Sequence[Float] | None =
         freedom = max(n - np.clip(taken, k, MOST_TAKEN * n), 1.0)
         found = (bread @ meat @ bread if phi else bread) * (float(r @ r) / freedom)
         found *= _student(max(n / autocorrelation_time(phi, fraction) - k, LEAST_FREEDOM))
-    return np.asarray(np.clip(np.nan_to_num(found, nan=HUGE), -HUGE, HUGE))
+    return np.asarray(np.clip(np.nan_to_num(found, nan=MAX_SIZE), -MAX_SIZE, MAX_SIZE))
 
 
 def correlated_parts(j: Float, phi: float, fraction: float, ends: Int) -> Float:
@@ -307,7 +308,7 @@ def _arrow_covariances(problem: Trajectories, path: Path) -> Covariances:
             - both
             - both.T
         )
-        runs.append(np.nan_to_num(found * wider, nan=HUGE, posinf=HUGE, neginf=-HUGE))
+        runs.append(np.nan_to_num(found * wider, nan=MAX_SIZE, posinf=MAX_SIZE, neginf=-MAX_SIZE))
     return Covariances(common * _student(total), runs, parameters.free)
 
 

@@ -12,6 +12,7 @@ from itertools import pairwise
 import numpy as np
 
 from gode.arrays import Float, Int
+from gode.data.from_arrays import MAX_SIZE
 from gode.equation import Law, LawSkeleton
 from gode.equation.system import make_law
 from gode.errors import Failure
@@ -19,7 +20,8 @@ from gode.fitting.covariance import covariances_at, independent_residuals, quick
 from gode.fitting.evidence import Residuals, residuals_of
 from gode.fitting.population import Individuals
 from gode.fitting.target import Target
-from gode.fitting.trajectory import HUGE, Check, Path, ShootConfig, Trajectories
+from gode.fitting.trajectory import Check, Path, ShootConfig, Trajectories
+from gode.solve.program import late_states
 
 FINEST = 1e-12  # The relative tolerance of the solver is never smaller.
 WORSE = 4.0  # A run with more than this times the median mean square is fitted again.
@@ -122,6 +124,8 @@ def _by_segments(problem: Trajectories, p: Float, one_shot: Path | None) -> Path
     become one, which starts where the first of them did, until every run is one trajectory. Where
     segments hardly fit better than `one_shot` did, it ends at once, without a path.
     """
+    if late_states(problem.skeleton):
+        return None  # a segment does not know what was before it
     config, k = problem.config, problem.parameters.n_constants
     edges = [_edges(run.n_points, config) for run in problem.target.dataset.runs]
     constants, starts = p[:k], None
@@ -153,7 +157,7 @@ def _fitted_where_solved(problem: Trajectories, constants: Float) -> Float:
     solved = []
     for i in range(len(problem.models)):
         alone = problem.of_run(i)
-        if alone.error(alone.first(constants, None)[0], limit=HUGE) < np.inf:
+        if alone.error(alone.first(constants, None)[0], limit=MAX_SIZE) < np.inf:
             solved.append(i)
     if not solved:
         return constants

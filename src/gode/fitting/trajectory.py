@@ -23,6 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gode.arrays import Bool, Float, Int
+from gode.data.from_arrays import MAX_SIZE
 from gode.equation import LawSkeleton
 from gode.equation.tree import delays, index
 from gode.fitting.limits import LimitedPath, LimitedReadings, likely_noise
@@ -32,7 +33,6 @@ from gode.solve import SolveConfig, set_up
 from gode.solve.explicit import DONE
 from gode.solve.solution import NOTHING, Setup, in_free_constants, integrate
 
-HUGE = 1e100  # It stands for infinite variances, which a record could not hold; errors stay below its square.
 STEPS = 4  # The solver may take so many more steps for each sample of an input, which it has to follow.
 
 Check = Callable[[], None] | None  # It is called before each solution and may raise to end a fit.
@@ -342,7 +342,7 @@ class Trajectories:
             total += least
         return best, total
 
-    def error(self, p: Float, runs: Sequence[int] | None = None, *, limit: float = HUGE**2) -> float:
+    def error(self, p: Float, runs: Sequence[int] | None = None, *, limit: float = MAX_SIZE**2) -> float:
         """Return the squared error of some runs at `p`, by default all; inf if not solved below `limit`."""
         initial, total = self.parameters.initial(p), 0.0
         for i in range(len(self.models)) if runs is None else runs:
@@ -355,7 +355,7 @@ class Trajectories:
             total += solved.sse
         return total
 
-    def solve(self, p: Float, limit: float = HUGE**2) -> Path | None:
+    def solve(self, p: Float, limit: float = MAX_SIZE**2) -> Path | None:
         """Return the solutions at `p` with their derivatives; None without one, or above `limit` in cost."""
         k, places = self.parameters.n_constants, self.parameters.places
         initial = self.parameters.initial(p)
@@ -415,7 +415,7 @@ class Trajectories:
             p = np.clip(now.p + self._step(normals, damping), low, high)
             # The first attempt mostly succeeds, and then its sensitivities are needed.
             if np.isfinite(p).all() and (attempt == 0 or self._is_better(p, now)):
-                found = self.solve(p, now.cost if attempt == 0 else HUGE**2)
+                found = self.solve(p, now.cost if attempt == 0 else MAX_SIZE**2)
                 if found is not None:
                     return found, max(damping * self.config.easing, 1e-12)
             damping *= self.config.stiffening

@@ -16,9 +16,10 @@ from gode.discovery import Constant, Discovery, Finding
 from gode.discovery.causes import UNMEASURED
 from gode.discovery.constants import UNDETERMINED
 from gode.discovery.framing import called, column_of, shown
+from gode.discovery.held_back import POOR_MISFIT
 from gode.discovery.inputs import input_words
 from gode.discovery.invariants import conserved_words, force_of, potential_values
-from gode.discovery.quality import POOR_MISFIT, Verdict, start_names
+from gode.discovery.quality import Verdict, start_names
 from gode.discovery.residuals import Channel
 from gode.equation import Law, parse_tree
 from gode.equation.skeleton import shown_name

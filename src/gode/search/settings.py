@@ -22,14 +22,14 @@ from gode.selection import SelectionConfig
 class Effort:
     """How many skeletons go through each stage."""
 
-    library: int = 0  # random sentences fitted first
-    sums: int = 0  # of each size, the best of all sums of few terms
-    latent: int = 0  # skeletons fitted in the latent search
-    climbers: int = 0  # starts of the latent search besides the origin
-    vocabulary: int = 60  # terms that moves may add
-    per_size: int = 7  # skeletons of each size that go to the trajectory
-    rounds: int = 0  # of moves on the trajectory
-    per_round: int = 0  # neighbours fitted to the trajectory for each good equation
+    library: int  # random sentences fitted first
+    sums: int  # of each size, the best of all sums of few terms
+    latent: int  # skeletons fitted in the latent search
+    climbers: int  # starts of the latent search besides the origin
+    vocabulary: int  # terms that moves may add
+    per_size: int  # skeletons of each size that go to the trajectory
+    rounds: int  # of moves on the trajectory
+    per_round: int  # neighbours fitted to the trajectory for each good equation
 
 
 # The effort `normal` was set on 63 problems of the benchmarks, where more brought nothing (docs/ablation.md);
@@ -39,19 +39,14 @@ EFFORTS: dict[str, Effort] = {
         library=300, sums=10, latent=300, climbers=2, vocabulary=30, per_size=5, rounds=3, per_round=8
     ),
     EffortName.NORMAL: Effort(
-        library=400, sums=30, latent=500, climbers=4, per_size=7, rounds=6, per_round=10
+        library=400, sums=30, latent=500, climbers=4, vocabulary=60, per_size=7, rounds=6, per_round=10
     ),
     EffortName.THOROUGH: Effort(
         library=2000, sums=60, latent=4000, climbers=15, vocabulary=150, per_size=24, rounds=20, per_round=30
     ),
 }
-PARTS = {  # single parts of the search, each with about as many cheap fits as "normal"
-    "random": Effort(library=1000),
-    "latent": Effort(library=300, latent=700, climbers=10),
-    "sums": Effort(library=300, sums=230),
-    "moves": Effort(library=1000, rounds=6, per_round=10),
-}
-ALL = Effort(vocabulary=0, per_size=24)  # of a grammar whose skeletons are all tried, and nothing else
+# Of a grammar whose skeletons are all tried, and nothing else.
+ALL = Effort(library=0, sums=0, latent=0, climbers=0, vocabulary=0, per_size=24, rounds=0, per_round=0)
 GRAMMARS = {1: "first-order", 2: "second-order"}
 IMPLICIT = "implicit"
 SYSTEMS = "systems"  # of one equation of a system
@@ -128,7 +123,7 @@ class Settings(Choices):
         if whole(self.order) not in ORDERS:
             raise ConfigError(f"order must be 1 or 2, got {self.order!r}")
         super().__post_init__()
-        if not isinstance(self.effort, str) or self.effort not in EFFORTS | PARTS:
+        if not isinstance(self.effort, str) or self.effort not in EFFORTS:
             raise ConfigError(f"effort must be one of {', '.join(EFFORTS)}, got {self.effort!r}")
         needed = [word for word in self.without if word in NEEDED and self.preset != Preset.PAPER]
         if needed:
@@ -140,7 +135,7 @@ class Settings(Choices):
 
     @property
     def ends_early(self) -> bool:
-        """Whether the search ends where it is decided; see gode.search.decided."""
+        """Whether the search ends where it is decided; see gode.search.stopping."""
         return self.effort in (EffortName.QUICK, EffortName.NORMAL) and not self.listed
 
     @property
@@ -148,7 +143,7 @@ class Settings(Choices):
         """How many skeletons go through each stage."""
         if self.listed:
             return replace(ALL, library=self.listed)
-        return (EFFORTS | PARTS)[self.effort]
+        return EFFORTS[self.effort]
 
 
 def check_start(settings: Settings, inputs: tuple[str, ...]) -> None:

@@ -21,13 +21,14 @@ import numpy as np
 
 from gode.arrays import Float
 from gode.data import Columns
+from gode.data.from_arrays import MAX_SIZE
 from gode.equation import Equation, Law, LawSkeleton, Link, Node
 from gode.equation.frame import with_numbers
 from gode.equation.system import joined, make_law
 from gode.equation.tape import compile_tape, evaluate
 from gode.equation.terms import Term
 from gode.equation.tree import has_constant, renamed, sorted_tree, unlabelled
-from gode.fitting.constant_prior import EXPONENT, roles
+from gode.fitting.constant_prior import Kind, roles
 from gode.fitting.population import CHOSEN
 from gode.search.archive import Archive, Stage
 from gode.search.templates import Template, Vocabulary, borrowed
@@ -41,7 +42,6 @@ ROUND = 0.02
 LARGEST_EXPONENT = 5.0  # beyond which a round exponent is no more usual than another; set by hand
 CLOSE = 0.03  # A series may miss this fraction of the variation of the term that it replaces.
 CERTAIN = 3.0  # A constant may be shared if it is so many standard errors from zero.
-LARGEST = 1e100  # A larger difference cannot be squared.
 LEADERS = 8  # Sharing over runs is decided for so many laws, and for the front of accuracy and complexity.
 
 Fit = Callable[[Start], Candidate | None]
@@ -54,7 +54,7 @@ def rounded(candidate: Candidate, template: Template) -> Iterator[Equation]:
     for term in equation.skeleton.terms:
         for role in roles(term.body):
             value = equation.constants[role.constant]
-            if role.kind != EXPONENT or not abs(value) <= LARGEST_EXPONENT:
+            if role.kind != Kind.EXPONENT or not abs(value) <= LARGEST_EXPONENT:
                 continue
             near = round(2 * value) / 2
             within = max(ROUND_ERRORS * errors[role.constant], ROUND)
@@ -243,7 +243,7 @@ def _gain(one: Constraint, c: Float, inverse: Float, sse: float, k: int, m: int)
     row, rest = _row(one, c)
     size = float(row @ inverse @ row)
     least = max(1e-12 * float(np.abs(row) @ np.abs(np.diag(inverse))), 1e-150)
-    if not size > least or abs(rest) > LARGEST:
+    if not size > least or abs(rest) > MAX_SIZE:
         return -np.inf  # it follows from those that were chosen, or is far from true
     more = m * np.log1p(rest**2 / size / sse) + m * np.log(max(m - k, 0.5) / max(m - k + 1, 0.5))
     return float(np.log(max(m, 2)) - more - one.price)
