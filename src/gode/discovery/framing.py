@@ -22,7 +22,7 @@ from gode.equation import LawSkeleton, Node
 from gode.equation.dimensions import Inference, UnitConflict, columns_of_view
 from gode.equation.frame import Frame, parse_frame, split_equations
 from gode.equation.skeleton import Parameter, shown_name
-from gode.equation.system import input_seen, seen_to_display, with_names
+from gode.equation.system import names_in_law, seen_to_display, with_names
 from gode.equation.tree import STATE, delays, number, renamed, walk
 from gode.errors import ConfigError, DataError, EquationError, pointed
 from gode.fitting.population import ALL, CHOSEN, own_places
@@ -234,14 +234,12 @@ def with_dose_named(dataset: Dataset, texts: Texts) -> Dataset:
     taken = {*dataset.states, *dataset.inputs, *own.values()}
     if not dataset.is_dosed or DOSE in taken or DOSE not in NAME.findall(" ".join(split_equations(texts))):
         return dataset
-    alone = len(dataset.states) == 1
-    name = input_seen(len(dataset.inputs), 1) if alone else DOSE
+    name = names_in_law(dataset.states, (*dataset.inputs, DOSE))[DOSE]
     runs, held = (
         tuple(replace(run, inputs={**run.inputs, name: "0"}) for run in part)
         for part in (dataset.runs, dataset.held)
     )
-    labels = {**dataset.labels, name: DOSE} if alone else dataset.labels
-    return replace(dataset, runs=runs, held=held, labels=labels)
+    return replace(dataset, runs=runs, held=held, labels={**dataset.labels, name: DOSE})
 
 
 def frame_of(known: Known, dataset: Dataset, *, functions: bool = True) -> Frame:
