@@ -135,7 +135,7 @@ SLOW = {
 }  # fmt: skip
 # Files that must load without NumPy, as help and completion of the command line do, and the process that
 # the studio starts: their functions import what they need when they are called.
-LIGHT = ("cli/", "tables/columns.py", "tables/dataset.py", "studio/working.py")
+LIGHT = ("cli/", "tables/column_options.py", "tables/dataset.py", "studio/working.py")
 # What else is imported inside functions, with what it delays: SymPy, torch, the published method, and files.
 DELAYED = {
     ("discovery/invariants.py", "gode.equation.symbolic"),

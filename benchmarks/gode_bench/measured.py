@@ -204,8 +204,8 @@ def summary(rows: Sequence[Row]) -> str:
     first = sum(row["place"] == 1 for row in rows)
     ratios = [row["forecast"] / row["textbook"] for row in rows if row.get("textbook")]
     return (
-        f"A textbook law is named in {first} of {len(rows)} measured records; the error of the forecast is "
-        f"{np.median(ratios):.2f} of that of the textbook law (median of {len(ratios)})."
+        f"A textbook law is named in {first} of {len(rows)} measured records; the error of a forecast is "
+        f"{np.median(ratios):.2f} times that of the textbook law (median of {len(ratios)})."
     )
 
 

@@ -4,7 +4,7 @@ The criterion is -2 log of the posterior probability of an equation, up to a con
 of its residuals (`gode.fitting.evidence`), as far as draws find it (`gode.fitting.posterior_draws`), less
 2 log P and 2 log p. P is the prior of the structure, learned from laws that people use (`gode.prior`), p the
 prior density of the constants inside terms, over that of usual ones (`gode.fitting.constant_prior`). The
-equation with the least criterion is named, or the most plausible form of it (`gode.discovery.ranking`), or
+equation with the least criterion is named, or the most plausible form of it (`gode.discovery.shortlist`), or
 with `hold_out=` the one that foretells best what was held back (`gode.discovery.held_back`).
 
 The values count as the effective number of independent residuals of the most accurate equation: all of them

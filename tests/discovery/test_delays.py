@@ -8,7 +8,7 @@ import pytest
 import gode
 from gode.data import Interpolation, Samples
 from gode.equation.system import parse_system_values
-from gode.errors import ConfigError, EquationError
+from gode.errors import ConfigError, DataError, EquationError
 from gode.report.repeat import command, python_call
 from gode.solve import SolveConfig, solve
 
@@ -82,7 +82,7 @@ def test_law_with_a_delay_is_recorded_and_reported(late, tmp_path):
 
 
 def test_program_with_a_delay_is_refused_in_a_sentence(late):
-    with pytest.raises(EquationError, match="delayed"):
+    with pytest.raises(EquationError, match="delay"):
         late.export("python")
 
 
@@ -91,7 +91,7 @@ def test_program_with_a_delay_is_refused_in_a_sentence(late):
     [
         ("x' = -k*x + F(t + tau)", "F of a later time is not known yet"),
         ("x' = -k*x + F(t - 2*tau)", r"expected '\)' after F\(t - ..."),
-        ("x' = -k*x(t - 1) + F", "x is a state, and only known inputs may be delayed"),
+        ("x' = -k*x'(t - 1) + F", "a state may be delayed, its derivatives not"),
         ("x' = -k*x + F(t - k*tau)", r"expected '\)' after F\(t - ..."),
     ],
 )
@@ -155,5 +155,64 @@ def test_a_delay_without_an_input_is_refused_with_a_caret():
 
 
 def test_an_unknown_kind_of_delay_is_refused():
-    with pytest.raises(ConfigError, match="delay must be 'input' or 'auto', got 3"):
+    with pytest.raises(ConfigError, match="delay must be one of input, state, auto, got 3"):
         gode.discover(T, WAVES, force=WAVES, delay=3)
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "message"),
+    [
+        ("x' = -k*x + F(t - 50)", {"force": {"F": WAVES}}, "F is late by 50, longer than the record of 40"),
+        ("x' = -k*x + F(t - tau)", {"force": {"F": WAVES}, "fixed": {"tau": 41}}, "late by 41, longer than"),
+        ("x' = -k*x + F(t - tau)", {}, "F is delayed, but no such input was given"),
+        ("x' = -k*x(t - 50)", {}, "x is late by 50, longer than the record of 40"),
+    ],
+)
+def test_delays_that_the_record_cannot_hold_are_refused_with_a_caret(text, options, message):
+    with pytest.raises(DataError, match=message) as caught:
+        gode.fit(text, T, {"x": WAVES}, **options)
+    assert "^" in str(caught.value)
+
+
+@pytest.fixture(scope="module")
+def late_growth():
+    law = parse_system_values(["n' = 0.8*n*(1 - n(t - 1.5)/3)"])
+    t = np.linspace(0.0, 40.0, 201)
+    clean = solve(law, t, [0.5], config=FINE)["n"]
+    noisy = clean + 0.03 * np.std(clean) * np.random.default_rng(0).standard_normal(201)
+    return t, gode.fit("n' = r*n*(1 - n(t - tau)/K)", t, {"n": noisy}, units={"t": "d"})
+
+
+def test_a_delayed_state_is_fitted_with_its_error(late_growth):
+    _, found = late_growth
+    constants = {c.place: c for c in found.equation.constants}
+    for name, value in {"r": 0.8, "K": 3.0, "tau": 1.5}.items():
+        assert abs(constants[name].value - value) < 4 * constants[name].error
+    assert constants["tau"].unit == "d"
+
+
+def test_a_law_with_a_delayed_state_is_recorded_and_reported(late_growth, tmp_path):
+    t, found = late_growth
+    found.save(tmp_path / "record.json")
+    again = gode.load(tmp_path / "record.json")
+    assert np.allclose(again.simulate(t)["n"], found.simulate(t)["n"])
+    found.report(tmp_path / "report.html")
+    assert "not told of laws in which states act late" in (tmp_path / "report.html").read_text()
+    with pytest.raises(EquationError, match="no linear model of finite order"):
+        found.linearise()
+
+
+@pytest.mark.slow
+def test_search_finds_a_state_that_acts_late(late_growth):
+    t, fitted = late_growth
+    (run,) = fitted.prepared.dataset.runs
+    found = gode.discover(t, run.observed[0], delay="state", **FEW)
+    (tau,) = (c for c in found.equation.constants if c.place == "tau")
+    assert tau.value == pytest.approx(1.5, rel=0.02)
+    assert re.fullmatch(r"u' = 0\.\d+\*u - 0\.2\d+\*u\(t - 1\.\d+\)\*u", str(found.equation))
+    assert "delay='state'" in python_call(found)
+
+
+def test_a_late_state_is_sought_where_there_is_nothing_else():
+    with pytest.raises(ConfigError, match=r"one state and no input[\s\S]*\^"):
+        gode.discover(T, WAVES, force=WAVES, delay="state")

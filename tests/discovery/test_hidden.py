@@ -169,3 +169,11 @@ def test_long_record_is_fitted_whole_from_the_hidden_state_of_its_first_part():
     assert found.candidates[0].n_values == len(t)
     assert not any("first part" in remark for remark in found.remarks)
     assert found.quality.verdict == "good"
+
+
+def test_start_of_a_hidden_state_is_found_for_a_law_whose_numbers_are_known():
+    t = np.linspace(0.0, 20.0, 40)
+    clean = solved(lambda t, y: [-0.4 * y[0] + 5000 * y[1], -0.1 * y[1]], [3.0, 0.0005], t)[0]
+    law = ["c' = -0.4*c + 5000*w", "w' = -0.1*w"]
+    found = gode.fit(law, t, {"c": noisy(clean, 4)})
+    assert found.candidates[0].initial[0][1] == pytest.approx(0.0005, rel=0.05)

@@ -8,7 +8,7 @@ from gode.cli.asked import asked_options
 from gode.search.assumptions import MEANINGS
 from gode.studio.form import FIELDS, command_text, command_words, problem_of
 from gode.studio.pages import edit_of, known_fields, tool_columns
-from gode.tables.columns import parts_of
+from gode.tables.column_options import parts_of
 from gode.templates import part
 
 TEMPLATE = "gode/studio/templates/fields.html"

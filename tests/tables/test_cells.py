@@ -2,7 +2,7 @@ import pytest
 
 from gode.errors import ConfigError, DataError
 from gode.tables.cells import join_list, split_list
-from gode.tables.columns import parse_formula, parts_of
+from gode.tables.column_options import parse_formula, parts_of
 from gode.tables.dataset import parse_values
 from gode.tables.edits import edit_table
 from gode.tables.text import parse_table

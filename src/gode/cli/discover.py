@@ -12,7 +12,7 @@ import click
 from gode.cli.app import NOT_EXPLAINED, OutPath, add_options, exit_interrupted, main, say
 from gode.cli.options import DISCOVER, FIT, table_options
 from gode.cli.request import asked_search, named_by_equations, parted
-from gode.tables.columns import is_equation, is_problem
+from gode.tables.column_options import is_equation, is_problem
 from gode.tables.dataset import check_initial, read_dataset
 
 if TYPE_CHECKING:

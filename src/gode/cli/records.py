@@ -11,7 +11,7 @@ import click
 
 from gode.cli.app import OutPath, main
 from gode.errors import ConfigError, DataError, FileError, shortened
-from gode.tables.columns import is_equation, parts_of
+from gode.tables.column_options import is_equation, parts_of
 from gode.tables.dataset import parse_values
 
 if TYPE_CHECKING:

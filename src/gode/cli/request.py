@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from gode.cli.options import in_python
 from gode.errors import EquationError
-from gode.tables.columns import parts_of
+from gode.tables.column_options import parts_of
 from gode.tables.dataset import DataOptions, check_initial
 
 if TYPE_CHECKING:

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gode.arrays import Float, Int
+from gode.equation.system import columns_seen
 from gode.errors import DataError
 
 STATES = ("u",)  # the name of the state of a scalar equation
@@ -40,6 +41,12 @@ class Columns:
     def names(self) -> tuple[str, ...]:
         """The name of each row."""
         return ("t", *channel_names(self.states), *self.inputs)
+
+    def seen(self, index: int) -> tuple[str, ...]:
+        """Return what the equation of state number `index` calls the rows; those of u have these names."""
+        if self.states == STATES:
+            return self.names
+        return columns_seen(index, len(self.states), len(self.inputs))
 
     def of_run(self, i: int) -> "Columns":
         """Return one run alone."""

@@ -66,14 +66,16 @@ def doses_of_runs(given: object, n: int) -> list[object]:
     return list(given)
 
 
-def make_doses(given: object, states: Sequence[str], where: str, also: str = "") -> tuple[Dose, ...]:
+def make_doses(
+    given: object, states: Sequence[str], where: str, also: Mapping[str, str] | None = None
+) -> tuple[Dose, ...]:
     """Return the doses of one run, in the order of their times.
 
     Args:
         given: rows such as ("depot", 0.0, 320.0), or a table with the columns state, time, amount and, of
             infusions, duration. Instead of its name a state may have its number, from 1. A fifth entry tells
             whether the dose comes before a reading of the same time.
-        also: another name of the first state, if there is one.
+        also: the states by other names that they have.
 
     Raises:
         DataError: if one cannot be used.
@@ -81,7 +83,7 @@ def make_doses(given: object, states: Sequence[str], where: str, also: str = "")
     if given is None:
         return ()
     rows = _rows_of(given, states, where)
-    named = [(states[0], *row[1:]) if also and row[0] == also else row for row in rows]
+    named = [((also or {}).get(str(row[0]), row[0]), *row[1:]) for row in rows]
     return tuple(sorted((_dose(row, states, where) for row in named), key=lambda dose: dose.t))
 
 

@@ -93,12 +93,12 @@ def make_dataset(
     }
     dosed = doses_of_runs(doses, len(times))
     states = state_names([parts[name][0] for name in CHANNELS], names)
-    alone = plain_label((labels or {}).get("u", "")) if len(states) == 1 else ""
     inputs = [_inputs(part) for part in parts["force"]]
     check_alike([tuple(of_run) for of_run in inputs], "inputs")
     columns = names_in_law(states, tuple(inputs[0]))
     in_equation = tuple(columns[name] for name in states)
     check_names([columns[name] for name in inputs[0]], "known input", in_equation)
+    also = {plain_label((labels or {}).get(columns[name], name)): name for name in states}
     called = run_names or ([f"run {i}" for i in range(len(times))] if len(times) > 1 else [""])
     runs = []
     for i, (time, label) in enumerate(zip(times, called, strict=True)):
@@ -116,7 +116,7 @@ def make_dataset(
             inputs={columns[name]: value for name, value in inputs[i].items()},
             initial=initial_of(parts["initial"][i], states, where),  # type: ignore[arg-type]
             interpolation=interpolation,
-            doses=make_doses(dosed[i], states, where, alone),
+            doses=make_doses(dosed[i], states, where, also),
             label=label,
             states=states,
             sd=sd_i,

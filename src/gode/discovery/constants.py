@@ -146,9 +146,8 @@ def covariance_of(candidate: Candidate, state_index: int | None) -> Float:
 def _free_constants(law: Law, state_index: int | None) -> list[int]:
     """Return the numbers of the named constants of a law, or of those in the equation of one state."""
     skeleton = law.skeleton
-    if state_index is None or len(skeleton.parts) == 1:
-        return list(range(skeleton.n_constants))
-    here = {parameter.name for parameter in skeleton.parts[state_index].parameters}
+    parts = [skeleton.parts[i] for i in _chosen(law, state_index)]
+    here = {parameter.name for part in parts for parameter in part.parameters}
     return [i for i, parameter in enumerate(skeleton.parameters) if parameter.name in here]
 
 

@@ -10,6 +10,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from gode.data import Dataset
 from gode.data.columns import INPUT
 from gode.data.dataset import column_units, plain_label
@@ -20,8 +22,8 @@ from gode.equation import LawSkeleton, Node
 from gode.equation.dimensions import Inference, UnitConflict, columns_of_view
 from gode.equation.frame import Frame, parse_frame, split_equations
 from gode.equation.skeleton import Parameter, shown_name
-from gode.equation.system import input_seen, seen_to_display, with_names
-from gode.equation.tree import STATE, renamed, walk
+from gode.equation.system import names_in_law, seen_to_display, with_names
+from gode.equation.tree import STATE, delays, number, renamed, walk
 from gode.errors import ConfigError, DataError, EquationError, pointed
 from gode.fitting.population import ALL, CHOSEN, own_places
 from gode.fitting.prepare import is_its_view
@@ -173,15 +175,40 @@ def read_frame(
     """
     words = " ".join(split_equations(texts))
     inputs = dataset.inputs or ((INPUT,) if is_its_view(dataset) else ())
-    return parse_frame(
+    called_here = called_in(dataset, words)
+    frame = parse_frame(
         texts,
         states=dataset.states,
         inputs=inputs,
-        called=called_in(dataset, words),
+        called=called_here,
         functions=functions,
         fixed=fixed,
         bounds=bounds,
     )
+    _check_delays(frame, dataset, called_here)
+    return frame
+
+
+def _check_delays(frame: Frame, dataset: Dataset, called_here: Mapping[str, str]) -> None:
+    """See to it that what is delayed is known, by less than the record is long.
+
+    Raises:
+        DataError: with a caret under the place.
+    """
+    longest = max(float(np.ptp(run.t)) for run in dataset.runs)
+    for own, (tree, text) in enumerate(zip(frame.trees, frame.texts, strict=True)):
+        names = seen_to_display(own, frame.states, frame.inputs)
+        for column, by in (node.args for node in delays(tree)):
+            data_name = names[str(column.value)]
+            name = called_here.get(data_name, data_name)
+            found = re.search(rf"\b{re.escape(name)}\s*\(\s*t\s*-", text)
+            place = found.start() if found else 0
+            if data_name not in (*dataset.states, *dataset.inputs):
+                reason = f"{name} is delayed, but no such input was given; pass it as force="
+                raise DataError(pointed(reason, text, place))
+            if by.op == "num" and number(by) > longest:
+                reason = f"{name} is late by {number(by):g}, longer than the record of {longest:g}"
+                raise DataError(pointed(reason, text, place))
 
 
 def with_formulas(texts: Texts | None, observe: Mapping[str, str] | None) -> Texts | None:
@@ -207,14 +234,12 @@ def with_dose_named(dataset: Dataset, texts: Texts) -> Dataset:
     taken = {*dataset.states, *dataset.inputs, *own.values()}
     if not dataset.is_dosed or DOSE in taken or DOSE not in NAME.findall(" ".join(split_equations(texts))):
         return dataset
-    alone = len(dataset.states) == 1
-    name = input_seen(len(dataset.inputs), 1) if alone else DOSE
+    name = names_in_law(dataset.states, (*dataset.inputs, DOSE))[DOSE]
     runs, held = (
         tuple(replace(run, inputs={**run.inputs, name: "0"}) for run in part)
         for part in (dataset.runs, dataset.held)
     )
-    labels = {**dataset.labels, name: DOSE} if alone else dataset.labels
-    return replace(dataset, runs=runs, held=held, labels=labels)
+    return replace(dataset, runs=runs, held=held, labels={**dataset.labels, name: DOSE})
 
 
 def frame_of(known: Known, dataset: Dataset, *, functions: bool = True) -> Frame:

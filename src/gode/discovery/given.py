@@ -33,8 +33,8 @@ from gode.discovery.identifiability import undetermined
 from gode.discovery.inputs import with_held_input
 from gode.discovery.minima import in_order_of_fit, others_as_good, reached_minima
 from gode.discovery.prediction import remark_on_forecast
-from gode.discovery.ranking import remark_on_errors, remark_on_part, with_error_bars
 from gode.discovery.result import Discovery
+from gode.discovery.shortlist import remark_on_errors, remark_on_part, with_error_bars
 from gode.equation import (
     Equation,
     Law,

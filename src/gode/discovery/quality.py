@@ -14,8 +14,8 @@ import numpy as np
 from gode.arrays import Float
 from gode.data.columns import STATES, channel_names
 from gode.discovery.held_back import POOR_FRACTION, POOR_MISFIT, Forecast, forecast_of
-from gode.discovery.ranking import same_function
 from gode.discovery.residuals import Channel, channels, sample_weights
+from gode.discovery.shortlist import same_function
 from gode.discovery.simulate import Scenario, simulate
 from gode.equation import Law
 from gode.fitting.prepare import Prepared

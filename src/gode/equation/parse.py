@@ -329,9 +329,12 @@ class _Parser:
         return var(name) if by is None else delayed(name, by)
 
     def own(self, name: str, order: int, start: int) -> Node:
-        if self.argument_is_time(name) is not None:
-            self.fail(f"{name} is a state, and only known inputs may be delayed", start)
-        return self.state(name, order, start)
+        by = self.argument_is_time(name)
+        if by is None:
+            return self.state(name, order, start)
+        if order:
+            self.fail(f"a state may be delayed, its derivatives not; write {name}(t - ...)", start)
+        return delayed(name, by)
 
     def state(self, name: str, order: int, start: int) -> Node:
         if order > MAX_ORDER:

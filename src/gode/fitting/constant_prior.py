@@ -16,7 +16,6 @@ import numpy as np
 from gode.arrays import Float
 from gode.data import Columns
 from gode.equation import Equation, Law, Node, Term
-from gode.equation.system import columns_seen
 from gode.equation.tape import compile_tape, evaluate
 from gode.equation.tree import TIME, add, has_constant, index, mul, number, variables, walk
 
@@ -90,9 +89,8 @@ def _sizes(law: Law, columns: Columns) -> Iterator[float]:
 def views_of(law: Law, columns: Columns) -> Iterator[tuple[Equation, tuple[str, ...], Float]]:
     """Yield each equation with the names and values of the columns that it sees, at some of the points."""
     x = columns.matrix[:, :: max(columns.n_points // POINTS, 1)]
-    d = len(law.skeleton.states)
     for own, equation in enumerate(law.equations):
-        yield equation, columns.names if d == 1 else columns_seen(own, d, len(x) - 1 - 3 * d), x
+        yield equation, columns.seen(own), x
 
 
 @lru_cache(maxsize=20_000)

@@ -30,6 +30,7 @@ class MultistartConfig:
     rounds: int = 4  # Rounds follow until the least error was reached from two starts of one round.
     spread: float = 1.2  # The standard deviation of the logarithm of a constant about its usual size,
     size_spread: float = 1.5  # of the size of a hidden state about that of the measured ones,
+    sole_spread: float = 6.0  # the same where all constants are known, and no scale comes from them,
     rate_spread: float = 1.0  # and of the rate.
     against_sign: float = 0.1  # The probability that a constant with a name is negative.
     alike: float = 1e-3  # Two fits whose squared errors differ by less than this fraction are as good.
@@ -146,7 +147,8 @@ class _Draws:
         sizes = dict(self.sizes)
         for s in self.hidden:
             known = self._known_size(s)
-            sizes[s] = known or typical * np.exp(how.size_spread * rng.standard_normal())
+            spread = how.size_spread if skeleton.n_constants else how.sole_spread
+            sizes[s] = known or typical * np.exp(spread * rng.standard_normal())
         usual = self._usual_sizes(sizes, rate)
         values = usual * np.exp(how.spread * rng.standard_normal(len(usual)))
         negative = how.against_sign if skeleton.parameters else 0.5

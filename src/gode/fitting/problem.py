@@ -17,7 +17,6 @@ import numpy as np
 from gode.arrays import Float, Int
 from gode.data import Columns
 from gode.equation import Equation, Law, Node, Term
-from gode.equation.system import columns_seen
 from gode.equation.tape import compile_tape, evaluate
 from gode.equation.tree import index, number, walk
 from gode.errors import DataError
@@ -173,10 +172,7 @@ MOST = {
 
 def is_resolved(law: Law, columns: Columns) -> bool:
     """Tell whether every function with constants inside changes slowly enough along these samples."""
-    if len(law.equations) == 1:
-        return _is_resolved(law.equations[0], columns.names, columns)
-    d, n = len(columns.states), len(columns.inputs)
-    return all(_is_resolved(e, columns_seen(i, d, n), columns) for i, e in enumerate(law.equations))
+    return all(_is_resolved(e, columns.seen(i), columns) for i, e in enumerate(law.equations))
 
 
 def _is_resolved(equation: Equation, names: tuple[str, ...], columns: Columns) -> bool:

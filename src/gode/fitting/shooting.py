@@ -21,6 +21,7 @@ from gode.fitting.evidence import Residuals, residuals_of
 from gode.fitting.population import Individuals
 from gode.fitting.target import Target
 from gode.fitting.trajectory import Check, Path, ShootConfig, Trajectories
+from gode.solve.program import late_states
 
 FINEST = 1e-12  # The relative tolerance of the solver is never smaller.
 WORSE = 4.0  # A run with more than this times the median mean square is fitted again.
@@ -123,6 +124,8 @@ def _by_segments(problem: Trajectories, p: Float, one_shot: Path | None) -> Path
     become one, which starts where the first of them did, until every run is one trajectory. Where
     segments hardly fit better than `one_shot` did, it ends at once, without a path.
     """
+    if late_states(problem.skeleton):
+        return None  # a segment does not know what was before it
     config, k = problem.config, problem.parameters.n_constants
     edges = [_edges(run.n_points, config) for run in problem.target.dataset.runs]
     constants, starts = p[:k], None

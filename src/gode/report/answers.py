@@ -17,6 +17,7 @@ from gode.fitting.shooting import Shot, shoot
 from gode.report.equilibria import CONTINUUM, Equilibrium, extents, find_equilibria
 from gode.report.naming import Units
 from gode.search.zero_starts import fitted_target
+from gode.solve.program import late_states
 
 GAIN = "The best linear model, {}, leaves residuals {:.3g} times as large."
 
@@ -47,6 +48,8 @@ def _equilibria(discovery: Discovery) -> tuple[list[Equilibrium], list[str]]:
     parts, n = law.skeleton.parts, len(law.states)
     if any(depends_on(part.normal, TIME) for part in parts):
         return [], [f"The {best.equation.skeleton.noun} changes with time, so it has no equilibria."]
+    if late_states(best.equation.skeleton):
+        return [], ["Equilibria and their stability are not told of laws in which states act late."]
     units = [Units.of(dataset, state) for state in dataset.states[:n]]
     k = len(law.constants)
     low, high = (end[:n] for end in extents(discovery))

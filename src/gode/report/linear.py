@@ -24,6 +24,7 @@ from gode.errors import ConfigError, EquationError, GodeError
 from gode.report.equilibria import RestingLaw, extents, stationary_points
 from gode.report.naming import CYCLES, TINY, Units
 from gode.report.spec import Kind, Plot, Trace
+from gode.solve.program import late_states
 
 if TYPE_CHECKING:
     from control import StateSpace
@@ -155,6 +156,10 @@ def linearise(discovery: Discovery, u: Place | None, *, force: Constant) -> Line
     near, inputs = _near(u, law), _inputs(force, skeleton.inputs)
     if any(depends_on(part.normal, TIME) for part in skeleton.parts):
         raise EquationError(f"{'; '.join(law.lines(4))} changes with time, so it has no equilibria")
+    if late_states(skeleton):
+        raise EquationError(
+            f"{'; '.join(law.lines(4))} has a delayed state, and no linear model of finite order"
+        )
     low, high = (end[: len(law.states)] for end in extents(discovery))
     places, _ = stationary_points(law, low, high, inputs, near)
     models = [model for x in places if (model := _about(law, x, inputs))]

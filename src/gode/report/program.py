@@ -203,7 +203,7 @@ def make_program(discovery: Discovery, chosen: int | str | None) -> Program:
 
 def _check_delays(law: Law) -> None:
     if any(delays(part.normal) for part in law.skeleton.parts):
-        raise EquationError(f"{'; '.join(law.lines(6))} has a delayed input, which no program has yet")
+        raise EquationError(f"{'; '.join(law.lines(6))} has a delay, which no program has yet")
 
 
 def _left_out(data: Run, law: Law, whole: Law) -> list[str]:

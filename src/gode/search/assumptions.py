@@ -7,7 +7,6 @@ import numpy as np
 
 from gode.data import Columns
 from gode.equation import Law, Node
-from gode.equation.system import columns_seen
 from gode.equation.tape import compile_tape, evaluate
 from gode.equation.tree import STATE, TIME, derivative_order, variables
 from gode.errors import ConfigError, pointed
@@ -86,9 +85,8 @@ def satisfies(law: Law, columns: Columns, assumed: Sequence[str]) -> bool:
         return False
     if "nonnegative" not in assumed:
         return True
-    d, n = len(law.states), len(columns.inputs)
     for own, (part, equation) in enumerate(zip(law.skeleton.parts, law.equations, strict=True)):
-        names = columns.names if d == 1 else columns_seen(own, d, n)
+        names = columns.seen(own)
         if part.order != 1 or part.rhs_terms is None:
             continue
         x = np.maximum(columns.matrix, 0.0)

@@ -26,7 +26,6 @@ from gode.model import LatentSpace, Listing
 from gode.search.archive import Archive, Initial, Key, Stage, Step
 from gode.search.assumptions import REST, keeps, satisfies, told
 from gode.search.cheap import sought
-from gode.search.decided import is_at_noise, is_decided
 from gode.search.explore import Region, explore, explore_sums, make_regions, plainest, score_sums
 from gode.search.hidden import HiddenSearch
 from gode.search.interrupts import Interrupts
@@ -41,6 +40,7 @@ from gode.search.refine import (
 )
 from gode.search.settings import Settings
 from gode.search.simplify import share_over_runs, shared
+from gode.search.stopping import is_at_noise, is_decided
 from gode.search.templates import FrameTemplate, SumTemplate, Template
 from gode.search.workers import Start, Workers
 from gode.selection import Candidate

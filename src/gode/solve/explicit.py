@@ -16,6 +16,7 @@ from gode.compiling import cached_njit, inner_njit
 from gode.equation.interpreter import gradient_at_point, operands, value_at_point, weights_of
 from gode.equation.operators import CODES
 from gode.solve.giving import give, next_jump
+from gode.solve.past import AFTER, Past, delays_at, late_change, look_back, next_bend, remember
 
 
 @inner_njit
@@ -161,7 +162,9 @@ def is_beyond(places, y, stage, bound):
 
 
 @inner_njit
-def highest_along(tape, layout, equation, left, active, weight, c, signals, t, n, param, x, out, sens):
+def highest_along(
+    tape, layout, equation, left, active, weight, c, signals, past, count, t, n, param, x, out, sens
+):
     """Write right-hand sides and sensitivities at the first `n` times; return whether all are finite."""
     orders, channel = layout.orders, layout.channel
     code, arg, literal, starts = tape.code, tape.arg, tape.literal, tape.starts
@@ -171,6 +174,7 @@ def highest_along(tape, layout, equation, left, active, weight, c, signals, t, n
     doses, given = signals.doses, 0
     rate, rate_slope = np.zeros(len(orders)), np.zeros((len(orders), len(param)))
     unused = np.zeros((len(channel), 1 + len(param)))
+    late, delays = layout.late, delays_at(layout.late, c)
     finite = True
     for i in range(n):
         while next_jump(doses, given, t[i]) < t[i]:  # a reading comes before a dose at the same time
@@ -181,6 +185,8 @@ def highest_along(tape, layout, equation, left, active, weight, c, signals, t, n
             x[1 + channel[j]] = out[channel[j], i]
         if len(signals.starts) > 1:
             read_signals(signals, t[i], x)
+        if len(late.entry) > 0:
+            look_back(past, count, delays, t[i], late, x, 1 + 3 * len(orders))
         value_at_point(code, arg, literal, starts, left, c, weight, equation, x, values, slope)
         for e in range(len(orders)):
             top = 3 * e + orders[e]
@@ -210,6 +216,8 @@ def highest_along(tape, layout, equation, left, active, weight, c, signals, t, n
                 change = 0.0 if param[p] < 0 else gradient[e, param[p]]
                 for j in range(len(channel)):
                     change += gradient[e, len(c) + 1 + channel[j]] * sens[p, channel[j], i]
+                if len(late.entry) > 0:
+                    change += late_change(past, late, gradient, e, len(c) + 1 + 3 * len(orders), param, p)
                 sens[p, top, i] = change + rate_slope[e, p]
     return finite
 
@@ -303,10 +311,13 @@ def solve_explicit(
     orders, places, channel, terms = layout.orders, layout.places, layout.channel, layout.terms
     n_states, size_y, n_param, n_counted = len(orders), len(channel), len(param), len(weights)
     n_inputs = len(signals.starts) - 1
-    x = np.zeros(1 + 3 * n_states + n_inputs)
+    late, delays, n_late = layout.late, delays_at(layout.late, c), len(layout.late.entry)
+    x = np.zeros(1 + 3 * n_states + n_late + n_inputs)
     varied = np.zeros(len(x), np.bool_)
     for j in range(size_y):
         varied[1 + channel[j]] = True
+    for i in range(n_late):
+        varied[1 + 3 * n_states + i] = True
     for i in range(n_inputs):
         varied[len(x) - n_inputs + i] = signals.delay[i] >= 0
     weight = weights_of(tape, c)
@@ -333,6 +344,10 @@ def solve_explicit(
         out[channel[j], 0] = y[j, 0]
         for p in range(n_param):
             sens[p, channel[j], 0] = y[j, p + 1]
+    kept = max_steps if n_late > 0 else 0
+    powers = np.empty((kept, size_y, n_param + 1, 5))
+    past = Past(np.zeros(kept + 1), powers, y.copy(), np.zeros(n_late, np.int64), np.zeros(n_late))
+    n_past = 0
     equation = np.zeros(len(weight), np.int64)
     for e in range(n_states):
         for j in range(terms[e], terms[e + 1]):
@@ -394,6 +409,12 @@ def solve_explicit(
         end = min(signals.jumps[jump], t[-1]) if jump < len(signals.jumps) else t[-1]
         end = next_jump(doses, given, end)
         wanted = h
+        if n_late > 0:
+            if not delays.min() > 0.0:
+                status = SINGULAR
+                break
+            end = next_bend(delays, t[0], now, end)
+            h = min(h, delays.min())
         h = min(h, (end - now) * (1 + 1e-12))
         finite, crossing = True, False
         for s in range(first, 7):
@@ -412,6 +433,9 @@ def solve_explicit(
             if n_inputs > 0:
                 within = end - 1e-9 * h if end < t[-1] else end  # before the jump, not at it
                 read_signals(signals, min(x[0], within), x)
+            if n_late > 0:
+                inside = max(now + AFTER * span, min(x[0], now + h - AFTER * span))  # not at a bend
+                look_back(past, n_past, delays, inside, late, x, 1 + 3 * n_states)
             value_at_point(code, arg, literal, starts, left, c, weight, equation, x, values, slope)
             for e in range(n_states):
                 low, top = places[e], places[e + 1] - 1
@@ -460,6 +484,8 @@ def solve_explicit(
                         change += gradient[e, base + channel[j]] * stage[j, p + 1]
                     if top > low:
                         k[s, low, p + 1] = stage[top, p + 1]
+                    if n_late > 0:
+                        change += late_change(past, late, gradient, e, base + 3 * n_states, param, p)
                     if param[p] >= 0:
                         change += gradient[e, param[p]]
                     k[s, top, p + 1] = change + rate_slope[e, p]
@@ -497,6 +523,9 @@ def solve_explicit(
             if sse >= limit:
                 status = WORSE
                 break
+        if n_late > 0:
+            remember(past, n_past, now, h, y, k, DENSE)
+            n_past += 1
         now += h
         if end < t[-1] and now >= end - 1e-9 * h:  # a jump: the slope is another one from here on
             now, first = end, 0
@@ -522,6 +551,8 @@ def solve_explicit(
             weight,
             c,
             signals,
+            past,
+            n_past,
             t,
             done,
             param if slopes else param[:0],

@@ -1,6 +1,6 @@
 """The equations of a system as one tape, and where its states stand: what compiled solvers work on."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -11,8 +11,9 @@ from gode.equation import LawSkeleton, Node
 from gode.equation.operators import CONST, VAR
 from gode.equation.tape import NO_TERMS, Tape, compile_tape, delay_name
 from gode.equation.terms import Term
-from gode.equation.tree import delays, index, number
+from gode.equation.tree import TIME, delays, index, number
 from gode.errors import EquationError
+from gode.solve.past import LateStates
 from gode.solve.signals import Late, write_in
 
 
@@ -29,6 +30,7 @@ class Layout(NamedTuple):
     others: Int  # the channels of which no entry is
     terms: Int  # (d + 1,) where the terms of each equation begin in the tape; last, their number
     constants: Int  # (d + 1,) where the constants of each equation begin; last, their number
+    late: LateStates  # the columns after the channels
 
 
 class Program(NamedTuple):
@@ -45,19 +47,35 @@ def late_inputs(skeleton: LawSkeleton, names: tuple[str, ...]) -> tuple[Late, ..
     Args:
         names: the inputs that are columns; formulas are written into the terms.
     """
+    return tuple(each for each in _late(skeleton) if each.input in names)
+
+
+@lru_cache(maxsize=256)
+def late_states(skeleton: LawSkeleton) -> tuple[Late, ...]:
+    """Return the delayed states of a law, each of which is a further column of its equation."""
+    return tuple(each for each in _late(skeleton) if each.input in skeleton.states)
+
+
+def _late(skeleton: LawSkeleton) -> Iterator[Late]:
+    """Yield what is delayed in a law, by the name that the data call it."""
     found: dict[Late, None] = {}
-    n, first, row = 1 + 3 * len(skeleton.parts), 0, 0
+    first, row = 0, 0
     for own, part in enumerate(skeleton.parts):
-        called = dict(zip(skeleton.seen(own)[n:], skeleton.inputs, strict=True))
+        called = dict(zip(skeleton.seen(own), _columns_of(skeleton), strict=True))
         for node in delays(part.normal):
             column, by = node.args
             number_of, value = (first + index(by), 0.0) if by.op == "const" else (-1, number(by))
             name, place = called[str(column.value)], row if part.order else 0
-            if name in names:
-                found[Late(name, number_of, value, place, delay_name(node))] = None
+            found[Late(name, number_of, value, place, delay_name(node))] = None
         first += part.n_constants
         row += part.order > 0
-    return tuple(found)
+    yield from found
+
+
+def _columns_of(skeleton: LawSkeleton) -> tuple[str, ...]:
+    """Return what the data call the columns that an equation sees, in the same order."""
+    states = (state + "'" * k for state in skeleton.states for k in range(3))
+    return (TIME, *states, *skeleton.inputs)
 
 
 def moving(orders: Sequence[int]) -> list[int]:
@@ -88,7 +106,7 @@ def make_program(
         tapes.append(_tape(skeleton, own, terms, names, formulas))
     states = moving(skeleton.orders)
     orders = [skeleton.orders[s] for s in states]
-    layout = _layout(orders, tapes, states)
+    layout = _layout(skeleton, orders, tapes, states)
     tape = _joined(tapes)
     if not implicit:
         return None if _reads(tape, layout.others) else Program(tape, layout)
@@ -127,13 +145,18 @@ def _tape(
     called = dict(zip(skeleton.inputs, columns[n:], strict=True))
     written = write_in(terms, {called[name]: tree for name, tree in formulas})
     kept = [columns[1 + 3 * s + k] for s in moving(skeleton.orders) for k in range(3)]
+    row = sum(order > 0 for order in skeleton.orders[:own]) if skeleton.orders[own] else -1
+    past = [
+        each.name if each.equation == row else f"{each.name} {each.equation}"
+        for each in late_states(skeleton)
+    ]
     first = sum(part.n_constants for part in skeleton.parts[:own])
     ours = range(first, first + skeleton.parts[own].n_constants)
     late = [
         each.name if each.number in ours or each.number < 0 else f"{each.name} of another {each.number}"
         for each in late_inputs(skeleton, names)
     ]
-    columns = (columns[0], *kept, *(called[name] for name in names), *late)
+    columns = (columns[0], *kept, *past, *(called[name] for name in names), *late)
     return compile_tape(written, columns, skeleton.parts[own].n_constants)
 
 
@@ -151,7 +174,9 @@ def used_inputs(skeleton: LawSkeleton) -> list[str]:
     return [name for name in skeleton.inputs if name in seen]
 
 
-def _layout(orders: Sequence[int], tapes: Sequence[Tape], states: Sequence[int]) -> Layout:
+def _layout(
+    skeleton: LawSkeleton, orders: Sequence[int], tapes: Sequence[Tape], states: Sequence[int]
+) -> Layout:
     """Return where the states of these orders stand; `tapes` are those of all states, these among them."""
     channel = [3 * s + k for s, order in enumerate(orders) for k in range(order)]
     others = [i for i in range(3 * len(orders)) if i not in channel]
@@ -159,8 +184,13 @@ def _layout(orders: Sequence[int], tapes: Sequence[Tape], states: Sequence[int])
     places, terms = (np.cumsum([0, *count]) for count in counts)
     ends = np.cumsum([0, *(tape.n_constants for tape in tapes)])
     constants = np.append(ends[list(states)], ends[-1])  # a formula between two equations has no slope there
+    late = late_states(skeleton)
+    entries = [int(places[states.index(skeleton.states.index(each.input))]) for each in late]
+    numbers, values = [each.number for each in late], [each.value for each in late]
+    past = LateStates(np.array(entries, np.int64), np.array(numbers, np.int64), np.array(values, np.float64))
     rows = orders, places, channel, others, terms, constants
-    return Layout(*(np.array(row, np.int64) for row in rows))
+    first, second, *more = (np.array(row, np.int64) for row in rows)
+    return Layout(first, second, more[0], more[1], more[2], more[3], past)
 
 
 def _joined(tapes: Sequence[Tape]) -> Tape:

@@ -14,11 +14,19 @@ from gode.data.states import as_numbers
 from gode.equation import Law, LawSkeleton, Node, parse_equation
 from gode.equation.system import names_in_law
 from gode.equation.tape import Tape, evaluate
-from gode.errors import ConfigError, DataError, Failure
+from gode.errors import ConfigError, DataError, EquationError, Failure
 from gode.solve.doses import as_written, jumps_of
 from gode.solve.explicit import BUDGET, DIVERGED, DONE, NO_ROOT, SINGULAR, WORSE, solve_explicit
 from gode.solve.implicit import solve_implicit
-from gode.solve.program import Program, formula_tapes, late_inputs, make_program, moving, used_inputs
+from gode.solve.program import (
+    Program,
+    formula_tapes,
+    late_inputs,
+    late_states,
+    make_program,
+    moving,
+    used_inputs,
+)
 from gode.solve.signals import Signal, Signals, make_signals, placed, split_formulas, values_of, with_delays
 
 FAILURES = {
@@ -200,6 +208,10 @@ def set_up(
         jumps = jumps_of(doses, skeleton.shown_states, skeleton.orders, t)
         signals = signals._replace(doses=as_written(jumps, skeleton, float(t[-1] - t[0])))
     signals = with_delays(signals, names, late_inputs(skeleton, names))
+    if late_states(skeleton) and not skeleton.explicit:
+        raise EquationError(
+            f"a state may be delayed where its highest derivative can be isolated:\n{skeleton}"
+        )
     bound = np.broadcast_to(np.array(config.bound, np.float64), d)[states].copy()
     steer = steer[states]
     return Setup(skeleton, t, signals, steer, bound, config, names, tuple(formulas.items()))
@@ -256,7 +268,8 @@ def _moved(
     if setup.explicit is not None:
         status, steps, sse = solve_explicit(*setup.explicit, *before, *after)
         late = np.any(setup.signals.delay >= 0) or np.any(setup.signals.doses.lag >= 0)
-        if status in SETTLED or late:  # the other method has no slopes in delays
+        late_state = len(setup.explicit.layout.late.entry) > 0
+        if status in SETTLED or late or late_state:  # the other method has no slopes in delays, and no past
             return status, steps, sse
     status, more, sse = solve_implicit(*setup.implicit, *before, setup.guide, *after)
     return status, steps + more, sse
@@ -281,7 +294,10 @@ def _with_formulas(
     out[rows], sens[:, rows] = inner, slopes
     if status != DONE:
         return status, steps, np.inf
-    x = np.vstack([setup.t, np.nan_to_num(inner), *values_of(placed(setup.signals, constants), setup.t)])
+    late = np.zeros((len(late_states(setup.skeleton)), len(setup.t)))  # which stand in no formula
+    x = np.vstack(
+        [setup.t, np.nan_to_num(inner), late, *values_of(placed(setup.signals, constants), setup.t)]
+    )
     slopes = np.nan_to_num(slopes)
     for state, tape in setup.measured:
         first = sum(part.n_constants for part in setup.skeleton.parts[:state])

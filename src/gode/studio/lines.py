@@ -7,7 +7,7 @@ from gode.data import Dataset
 from gode.options.entry import Option, flags_of
 from gode.options.files import FromFiles
 from gode.options.table import Measurements, Searching, Seed
-from gode.tables.columns import parts_of
+from gode.tables.column_options import parts_of
 from gode.tables.dataset import DataOptions, parse_values
 
 WIDTH = 88  # characters of a line

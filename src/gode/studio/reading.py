@@ -34,7 +34,7 @@ from gode.studio.runs import DATA, Job
 from gode.tables.binary import sheet_names, sheet_text
 from gode.tables.cells import number
 from gode.tables.clues import Clocking, find_clocking, is_input, is_known
-from gode.tables.columns import parts_of, taken_words
+from gode.tables.column_options import parts_of, taken_words
 from gode.tables.dataset import dataset_of
 from gode.tables.doses import Course, DoseColumns, course_of, find_dose_columns, repeats_a_dose, without_doses
 from gode.tables.read import read_table, read_whole

@@ -10,7 +10,13 @@ from gode.errors import ConfigError, shortened
 from gode.options.calls import completed, takes_options
 from gode.options.files import FromFiles
 from gode.tables.cells import split_list
-from gode.tables.columns import Asked, asked_columns, guessed_system, state_columns, states_of_equations
+from gode.tables.column_options import (
+    Asked,
+    asked_columns,
+    guessed_system,
+    state_columns,
+    states_of_equations,
+)
 
 if TYPE_CHECKING:
     from gode.data import Dataset
@@ -294,9 +300,7 @@ def _initial_values(texts: tuple[str, ...], n_runs: int, states: tuple[str, ...]
         _named_values(text, states) if "=" in text else parse_values(text, "--initial") for text in texts
     ]
     for row in values:
-        if d == 1 and len(row) > 2:
-            raise ConfigError(f"--initial must be u(t0) or u(t0),u'(t0), got {len(row)} values")
-        if d > 1 and len(row) not in (d, 2 * d):
+        if len(row) not in (d, 2 * d):
             raise ConfigError(
                 f"--initial must be a value for each of {d} states, or a value and a slope for each, "
                 f"or values by name such as {states[-1]}=0, got {len(row)} values"

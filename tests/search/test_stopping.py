@@ -8,9 +8,9 @@ from gode.data import Dataset, make_run
 from gode.equation import parse_equation
 from gode.fitting.prepare import prepare
 from gode.search.archive import Archive, Stage
-from gode.search.decided import degrees_of_freedom, is_at_noise, is_decided, price_of_a_number
 from gode.search.interrupts import Interrupts
 from gode.search.settings import Settings
+from gode.search.stopping import degrees_of_freedom, is_at_noise, is_decided, price_of_a_number
 from gode.search.workers import Workers
 from gode.solve import solve
 

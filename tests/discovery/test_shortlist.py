@@ -7,7 +7,7 @@ import pytest
 
 import gode
 from gode.discovery import fit
-from gode.discovery.ranking import make_pool, plainest_first, same_function, with_error_bars
+from gode.discovery.shortlist import make_pool, plainest_first, same_function, with_error_bars
 from gode.discovery.simulate import Scenario, simulate
 from gode.equation import parse_equation
 from gode.selection import rank

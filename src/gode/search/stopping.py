@@ -1,4 +1,4 @@
-"""Whether a search is decided: nothing that is left to try can change which law is named.
+"""When a search stops: nothing that is left to try can change which law is named.
 
 After the first look, which scores all sums of few terms and fits the best of them and all laws a step away
 from the leader, a search ends where three things hold of the leader.
