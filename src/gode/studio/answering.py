@@ -133,11 +133,19 @@ def answer_page(plots: Plots, files: Files, given: tuple[Dataset, Readings] | No
         files=files.listed(),
         command=command_text(job.sources, job.words),
         python=files.python,
-        remedies=remedies(found, job, moving(given[1]) if given else ()),
+        remedies=remedies(found, job, _driving(*given) if given else ()),
         causes=unchanged(found),
         tries=advice(found),
         in_words=in_words,
     )
+
+
+def _driving(dataset: Dataset, readings: Readings) -> list[str]:
+    """Return the columns that could be inputs: those without a role, and states if nothing drives them."""
+    columns = columns_of(dataset)
+    several = len(dataset.states) > 1 and not dataset.inputs
+    states = [columns[name] for name in dataset.states if name in columns] if several else []
+    return [*moving(readings), *(states if len(states) > 1 else [])]
 
 
 def side(folder: Path, job: Job) -> str:
