@@ -88,7 +88,7 @@ STUDIES = (
         "ODEBench",
         "Systems of one to four states, each value with 5 % noise of its own.",
         _bench("odebench", *PEERS, "--seeds", "21"),
-        _bench("odebench", *PEERS, "--seeds", "21", "--problems", "1,9,17,24-32"),
+        _bench("odebench", *PEERS, "--seeds", "21", "--problems", "1-51"),
         of_runs,
     ),
     Study(

@@ -155,7 +155,7 @@ def test_a_delay_without_an_input_is_refused_with_a_caret():
 
 
 def test_an_unknown_kind_of_delay_is_refused():
-    with pytest.raises(ConfigError, match="delay must be 'input' or 'auto', got 3"):
+    with pytest.raises(ConfigError, match="delay must be one of input, state, auto, got 3"):
         gode.discover(T, WAVES, force=WAVES, delay=3)
 
 
@@ -200,3 +200,19 @@ def test_a_law_with_a_delayed_state_is_recorded_and_reported(late_growth, tmp_pa
     assert "not told of laws in which states act late" in (tmp_path / "report.html").read_text()
     with pytest.raises(EquationError, match="no linear model of finite order"):
         found.linearise()
+
+
+@pytest.mark.slow
+def test_search_finds_a_state_that_acts_late(late_growth):
+    t, fitted = late_growth
+    (run,) = fitted.prepared.dataset.runs
+    found = gode.discover(t, run.observed[0], delay="state", **FEW)
+    (tau,) = (c for c in found.equation.constants if c.place == "tau")
+    assert tau.value == pytest.approx(1.5, rel=0.02)
+    assert re.fullmatch(r"u' = 0\.\d+\*u - 0\.2\d+\*u\(t - 1\.\d+\)\*u", str(found.equation))
+    assert "delay='state'" in python_call(found)
+
+
+def test_a_late_state_is_sought_where_there_is_nothing_else():
+    with pytest.raises(ConfigError, match=r"one state and no input[\s\S]*\^"):
+        gode.discover(T, WAVES, force=WAVES, delay="state")

@@ -491,7 +491,7 @@ def place_of(page, point: int) -> dict[str, float]:
 
 def test_points_are_left_out_of_an_answer_in_a_run_beside_it(page, studio, answered):
     page.goto(f"{studio.address}/runs/{answered}")
-    expect(page.locator("#part")).to_be_hidden()
+    expect(page.locator("#again-part")).to_be_hidden()
     page.get_by_role("button", name="Leave out points").click()
     for point in (5, 20, 5):  # the first one comes back
         page.locator("#kept canvas").click(position=place_of(page, point))

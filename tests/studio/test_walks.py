@@ -24,7 +24,7 @@ NUMBER = r"([-\d.e]+)"
 def walked(page, folder, made, *clicks: str) -> tuple[str, str]:
     """Drop a record, click, and return the headline, which the report tells, too, and the law."""
     name, content = made
-    page.set_default_timeout(600_000)
+    page.set_default_timeout(120_000)
     text = base64.b64encode(content).decode()
     page.dispatch_event("#drop", "drop", {"dataTransfer": page.evaluate_handle(DROP, [name, text])})
     page.wait_for_selector("#plots canvas")
@@ -79,10 +79,8 @@ def test_eight_wells_have_constants_of_their_own(page, tmp_path):
 
 def test_a_valve_acts_late(page, tmp_path):
     _, law = walked(page, tmp_path, measured.valve(), FIND, REMEDY)
-    slope, rest = numbers("#*rise_K' + #*rise_K = valve_opening", law)
-    assert slope / rest == pytest.approx(20, rel=0.1)
-    assert 1 / rest == pytest.approx(0.6, rel=0.05)
-    assert re.search("shift valve_opening by (5.|6)", page.text_content("#copy-command"))
+    rate, gain, late = numbers("rise_K' = #*rise_K + #*valve_opening(t - #)", law)
+    assert [rate, gain, late] == pytest.approx([-0.05, 0.03, 6], rel=0.05)
 
 
 def test_a_workbook_with_the_data_on_its_second_sheet(page, tmp_path):
@@ -95,11 +93,9 @@ def test_a_workbook_with_the_data_on_its_second_sheet(page, tmp_path):
 
 def test_tablets_are_absorbed_from_a_depot(page, tmp_path):
     walked(page, tmp_path, measured.tablets(), FIND, REMEDY)
-    told = page.text_content("main")
     for name, value, within in (("ka", 1.6, 0.5), ("ke", 0.09, 0.01), ("V", 0.45, 0.05)):
-        found = re.search(rf"{name} = {NUMBER}", told)
-        assert found, name
-        assert float(found[1]) == pytest.approx(value, abs=within)
+        told = page.locator(f"#fit tr:has(td:text-is('{name}')) td").nth(1).text_content()
+        assert float(told) == pytest.approx(value, abs=within)
 
 
 def test_the_upper_of_two_tanks_was_not_measured(page, tmp_path):

@@ -59,7 +59,7 @@ class ProgressFile:
             "n_fitted": step.n_fitted,
             "n_solved": step.n_solved,
             "known": max(self.known - step.n_solved, 0),
-            "best": step.best,
+            "best": "" if self.best is None else str(self.best.equation),  # of all states, in their own names
             "seconds": round(now, 1),
             "left": step.left if isfinite(step.left) else None,
             "front": [_point(c) for c in front(whole)] if whole else [],

@@ -12,6 +12,7 @@ import numpy as np
 from gode.arrays import Float, Series, Signals
 from gode.choices import EffortName, Preset
 from gode.data import Dataset
+from gode.data.columns import INPUT
 from gode.data.from_arrays import dataset_of_call
 from gode.discovery.causes import with_causes
 from gode.discovery.delays import (
@@ -20,6 +21,7 @@ from gode.discovery.delays import (
     delays_of,
     with_data,
     with_delays,
+    with_late,
     with_late_inputs,
 )
 from gode.discovery.framing import (
@@ -54,7 +56,7 @@ from gode.fitting.prepare import inputs_seen, prepare
 from gode.fitting.shooting import shoot
 from gode.model import LatentSpace, Listing, load_model
 from gode.options.calls import completed, takes_options
-from gode.options.checks import AUTO, MOST_HIDDEN
+from gode.options.checks import AUTO, LATE_STATE, MOST_HIDDEN
 from gode.options.table import DiscoverOptions
 from gode.search.archive import Step
 from gode.search.explore import spaces_of
@@ -326,7 +328,8 @@ def _search(
     memo: MutableMapping[Start, Candidate | None],
 ) -> Discovery:
     """Find the equation of one order: smooth, search by cheap scores, decide on the trajectory."""
-    spaces = spaces_of(settings, inputs_seen(dataset, settings.order))
+    seen = (INPUT,) if settings.delay == LATE_STATE else inputs_seen(dataset, settings.order)
+    spaces = spaces_of(settings, seen)
     if settings.preset == Preset.PAPER:
         return _by_paper(dataset, spaces[0], settings, interrupts, on_step)
     rng = np.random.default_rng(settings.seed)
@@ -337,7 +340,7 @@ def _search(
     if not interrupts.hurried:
         prepared = with_held_input(prepared, settings, late=partial(with_late_inputs, delays=delays))
     recorded, interrupted = prepared.dataset, False
-    prepared = with_data(prepared, with_late_inputs(recorded, delays), settings)
+    prepared = with_data(prepared, with_late(prepared, delays), settings)
     n_jobs = processes(n_jobs, dataset)
     memo = {} if delays else memo  # its fits are to other inputs
     with LawSearch(prepared, settings, spaces, interrupts, memo, on_step, n_jobs, frame) as search:

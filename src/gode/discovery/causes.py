@@ -13,6 +13,7 @@ from gode.arrays import Float
 from gode.choices import Preset
 from gode.data import Interpolation, Samples
 from gode.data.dataset import unit_of
+from gode.discovery.delays import FLAGS
 from gode.discovery.framing import shown
 from gode.discovery.quality import SLIGHT_MISFIT, Quality, Verdict
 from gode.discovery.remedies import Remedy, make_refits, rms_of, tried_remedies
@@ -20,10 +21,11 @@ from gode.discovery.result import Discovery
 from gode.equation import parse_skeleton
 from gode.errors import EquationError
 from gode.fitting.prepare import Prepared, is_its_view
-from gode.options.checks import MOST_HIDDEN
+from gode.options.checks import LATE_STATE, MOST_HIDDEN
 from gode.search.settings import Settings
 from gode.search.templates import SumTemplate, borrowed
 from gode.selection import Candidate
+from gode.solve.program import late_states
 
 # The numbers here were set by hand on records with one known fault each (tests/discovery).
 CLEARLY_LESS = 0.7  # A remedy that leaves less than this fraction of a misfit takes it clearly down.
@@ -58,7 +60,7 @@ def with_causes(
     causes = helpful(remedies, _left_by_rivals(found.candidates))
     if not causes:
         other = second_order(found.settings) if second_order and may_go_on() else None
-        causes += _by_wider_search(found, other, hidden_state, may_go_on) or _delayed_state(found.prepared)
+        causes += _by_wider_search(found, other, hidden_state, may_go_on) or _delayed_state(found)
     if not causes and found.quality.verdict.is_failure and may_go_on():
         causes.append(nothing_helps(remedies) + _search_for_hidden(found))
     return replace(found, causes=tuple(causes))
@@ -166,8 +168,11 @@ def helpful_columns(
             yield f"the column {name!r} would help as a known input: --force {name!r}"
 
 
-def _delayed_state(prepared: Prepared) -> Iterator[str]:
+def _delayed_state(found: Discovery) -> Iterator[str]:
     """Compare u' explained by u now, and by u now and some time before, on the smoothed data."""
+    prepared = found.prepared
+    if late_states(found.candidates[0].equation.skeleton):
+        return
     smooth = prepared.smooths[0]
     t = np.linspace(smooth.t[0], smooth.t[-1], DELAY_POINTS)
     u, du = (np.interp(t, smooth.t, row) for row in smooth.values[:2])
@@ -191,8 +196,16 @@ def _delayed_state(prepared: Prepared) -> Iterator[str]:
         size = f"{t[lag] - t[0]:.3g} {unit_of(prepared.dataset, 't')}".rstrip()
         yield (
             f"{name}' follows from {name} and from what {name} was about {size} earlier: a delay, or another "
-            "quantity that was not measured; one equation without delay cannot say that"
+            f"quantity that was not measured{_search_for_late(found)}"
         )
+
+
+def _search_for_late(found: Discovery) -> str:
+    """Return the option that looks for a late state; how a fit writes it where the equation was given."""
+    if found.settings.grammar and not found.settings.known.frame:
+        return f": {FLAGS[LATE_STATE]}"
+    name = shown(found.prepared.dataset, "u")
+    return f"; write {name}(t - tau) for it"
 
 
 def _squares_left(rows: Float, values: Float) -> float:

@@ -5,13 +5,14 @@ the law is sought along the inputs as late as that, and the best laws are fitted
 recorded, with the delay as a constant. It counts in the criterion, in which laws without it are their rivals.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from gode.arrays import Float, Int
 from gode.data import Dataset, Interpolation, Run, Samples
+from gode.data.columns import INPUT
 from gode.discovery.framing import shown
 from gode.discovery.inputs import simple_models
 from gode.discovery.result import Discovery
@@ -19,7 +20,7 @@ from gode.equation import Law, LawSkeleton, Skeleton
 from gode.equation.frame import put_in
 from gode.equation.skeleton import Parameter
 from gode.equation.system import joined, make_law
-from gode.equation.tree import Node, const, delayed, mul, num, replace_constants
+from gode.equation.tree import STATE, Node, const, delayed, mul, num, replace_constants
 from gode.errors import ConfigError, pointed
 from gode.fitting import fit_constants
 from gode.fitting.constants import Fit
@@ -27,13 +28,13 @@ from gode.fitting.prepare import Prepared, assemble, input_values, view
 from gode.fitting.shooting import shoot
 from gode.fitting.target import condensed
 from gode.identifiers import identifiers
-from gode.options.checks import LATE_INPUT
+from gode.options.checks import LATE_INPUT, LATE_STATE
 from gode.search.settings import Settings
 from gode.search.workers import Rows, Start, Workers
 from gode.selection import Candidate, Pool, front, rank
 
-Delays = Mapping[str, float]  # by the columns of the inputs
-FLAG = f"--delay {LATE_INPUT}"  # in the words of a remedy
+Delays = Mapping[str, float]  # by the columns of the inputs, or that of the state
+FLAGS = {what: f"--delay {what}" for what in (LATE_INPUT, LATE_STATE)}  # in the words of a remedy
 # Numbers set by hand on first- and second-order plants with dead time.
 LONGEST = 0.25  # The longest delay tried, as a share of the shortest run: what is later is hardly seen.
 TRIED = 100  # So many delays are tried first, at most one a sample,
@@ -43,7 +44,10 @@ FITTED = 8  # So many of the best laws are fitted with their delays as constants
 
 
 def check_delay(delay: str | None, dataset: Dataset) -> None:
-    """Raise ConfigError if an input is to be late, and there is none."""
+    """Raise ConfigError if an input is to be late and there is none, or a state among others."""
+    if delay == LATE_STATE and (len(dataset.states) > 1 or dataset.inputs):
+        reason = "a late state is sought where there is one state and no input; write u(t - tau) for gode.fit"
+        raise ConfigError(pointed(reason, f"delay={delay!r}", len("delay=")))
     if delay == LATE_INPUT and not dataset.inputs:
         reason = "no input was given that could be late; pass it as force=, or leave delay= out"
         raise ConfigError(pointed(reason, f"delay={delay!r}", len("delay=")))
@@ -82,6 +86,17 @@ def with_late_inputs(dataset: Dataset, delays: Delays) -> Dataset:
     return replace(dataset, runs=runs, held=held)
 
 
+def with_late(prepared: Prepared, delays: Delays) -> Dataset:
+    """Return the data with inputs as late as these delays, or with the late state as a further input."""
+    if STATE not in delays:
+        return with_late_inputs(prepared.dataset, delays)
+    runs = []
+    for run, smooth in zip(prepared.dataset.runs, prepared.smooths, strict=True):
+        late = np.interp(smooth.t - delays[STATE], smooth.t, smooth.values[0])
+        runs.append(replace(run, inputs={INPUT: Samples(smooth.t, late, Interpolation.CUBIC)}))
+    return replace(prepared.dataset, runs=tuple(runs), held=())
+
+
 def with_data(prepared: Prepared, dataset: Dataset, settings: Settings) -> Prepared:
     """Return the same curves with other inputs."""
     if dataset is prepared.dataset:
@@ -101,7 +116,9 @@ def delays_of(prepared: Prepared, settings: Settings) -> dict[str, float]:
     longest = LONGEST * min(float(np.ptp(run.t)) for run in runs)
     gap = max(longest / TRIED, step)
     places = gap * np.arange(int(longest / gap) + 1)
-    found = dict.fromkeys(prepared.dataset.inputs, 0.0)
+    is_state = settings.delay == LATE_STATE
+    places = places[1:] if is_state else places
+    found = dict.fromkeys([STATE] if is_state else prepared.dataset.inputs, 0.0)
     for _ in range(SWEEPS if len(found) > 1 else 1):
         for name in found:
             left = np.array([_left_by_simple(prepared, {**found, name: x}, settings) for x in places])
@@ -120,7 +137,7 @@ def _lowest(values: Float) -> Int:
 
 def _simple_fits(prepared: Prepared, delays: Delays, settings: Settings) -> list[tuple[Prepared, list[Fit]]]:
     """Return the cheap fits of the simple models to each measured state, with the data as these see them."""
-    late = with_data(prepared, with_late_inputs(prepared.dataset, delays), settings)
+    late = with_data(prepared, with_late(prepared, delays), settings)
     out = []
     for state in range(len(prepared.dataset.states)):
         if state not in prepared.dataset.hidden:
@@ -143,7 +160,7 @@ def _followed(
     """Return the least squared error of a simple model whose delays are fitted, too, and these delays."""
     best = np.inf, delays
     for seen, fits in _simple_fits(prepared, delays, settings):
-        columns = dict(zip(prepared.dataset.inputs, seen.dataset.inputs, strict=False))
+        columns = dict(zip(prepared.dataset.inputs, seen.dataset.inputs, strict=False)) or {STATE: STATE}
         taus = _names_of(columns.values(), seen.dataset)
         for law in [fit.equation for fit in fits if fit.equation is not None]:
             late = late_law(law, {columns[name]: delay for name, delay in delays.items()}, seen.dataset)
@@ -164,7 +181,7 @@ def with_delays(
     starts = []
     chosen = {id(leader): leader for leader in [*leaders[:FITTED], *front(leaders)]}
     for leader in chosen.values():
-        for late in (delays, {}):
+        for late in (delays,) if STATE in delays else (delays, {}):
             laws = [late_law(leader.law_of(run), late, dataset) for run in range(len(leader.initial))]
             each: Rows = tuple(law.constants for law in laws) if leader.own is not None else ()
             law = late_law(leader.equation, late, dataset)
@@ -178,14 +195,12 @@ def _rows(table: Float) -> Rows:
 
 
 def late_law(law: Law, delays: Delays, dataset: Dataset) -> Law:
-    """Return a law with some inputs as they were some time ago, each delay a constant; the others stay."""
+    """Return a law with some inputs as they were some time ago, each delay a constant; the others stay.
+
+    Where the state is late, it is what the law calls its input.
+    """
     skeleton = law.skeleton
-    called = [skeleton.columns(own) for own in range(len(skeleton.parts))]
-    used = {
-        names.get(each, each)
-        for names, part in zip(called, skeleton.parts, strict=True)
-        for each in part.inputs
-    }
+    used = {name for own in range(len(skeleton.parts)) for name in _acting(skeleton, own, delays).values()}
     delays = {name: delay for name, delay in delays.items() if delay and name in used}
     if not delays:
         return law
@@ -198,9 +213,15 @@ def late_law(law: Law, delays: Delays, dataset: Dataset) -> Law:
     return make_law(skeleton, [values[p.name] for p in skeleton.parameters])
 
 
+def _acting(skeleton: LawSkeleton, own: int, delays: Collection[str]) -> dict[str, str]:
+    """Return what stands behind each input of one equation: an input of the data, or the late state."""
+    columns = {column: skeleton.columns(own).get(column, column) for column in skeleton.parts[own].inputs}
+    return dict.fromkeys(columns, STATE) if STATE in delays else columns
+
+
 def _names_of(columns: Iterable[str], dataset: Dataset) -> dict[str, Parameter]:
     """Return the delay of each input as a constant: tau, or of several inputs tau_ and the name of each."""
-    alone = len(dataset.inputs) == 1
+    alone = len(dataset.inputs) < 2
     words = {name: "tau" if alone else f"tau_{shown(dataset, name)}" for name in columns}
     taken = {shown(dataset, name) for name in (*dataset.states, *dataset.inputs)}
     return {name: Parameter(identifiers([word], taken)[0], 0.0) for name, word in words.items()}
@@ -226,9 +247,8 @@ def _late_part(skeleton: LawSkeleton, own: int, taus: Mapping[str, Parameter], s
     free = skeleton.parameters or tuple(Parameter(name) for name in _named(skeleton))
     here = range(first, first + part.n_constants)
     parameters = list(dict.fromkeys(free[p] for p in skeleton.places[here].tolist() if p >= 0))
-    columns = {column: skeleton.columns(own).get(column, column) for column in part.inputs}
-    late = {column: taus[name] for column, name in columns.items() if name in taus}
-    parameters += late.values()
+    acting = {column: name for column, name in _acting(skeleton, own, taus).items() if name in taus}
+    parameters += [taus[name] for name in acting.values()]
 
     def constant(i: int) -> Node:
         place, factor = int(skeleton.places[first + i]), float(skeleton.factors[first + i])
@@ -236,7 +256,10 @@ def _late_part(skeleton: LawSkeleton, own: int, taus: Mapping[str, Parameter], s
             return num(factor)
         return mul(num(factor * signs[place]), const(parameters.index(free[place])))
 
-    trees = {column: delayed(column, const(parameters.index(tau))) for column, tau in late.items()}
+    trees = {
+        column: delayed(STATE if name == STATE else column, const(parameters.index(taus[name])))
+        for column, name in acting.items()
+    }
     tree = put_in(replace_constants(part.normal, constant), trees)
     return Skeleton(tree, tuple(parameters), called=part.called)
 
@@ -253,14 +276,15 @@ def better_with_delay(
         support: the least gain.
     """
     found = search(None)
-    if found.interrupted or not any(FLAG in cause for cause in found.causes):
+    named = [what for what, flag in FLAGS.items() if any(flag in cause for cause in found.causes)]
+    if found.interrupted or not named:
         return found
-    late = search(LATE_INPUT)
+    late = search(named[0])
     gain = _gain(on_all(found, found), on_all(late, found), found)
     if not gain > support:
-        told = f"a late input was tried, and pays too little: {gain:.3g} units of the criterion"
+        told = f"a late {named[0]} was tried, and pays too little: {gain:.3g} units of the criterion"
         return replace(found, remarks=(*found.remarks, told))
-    told = f"a late input explains the data better, by {gain:.3g} units of the criterion"
+    told = f"a late {named[0]} explains the data better, by {gain:.3g} units of the criterion"
     return replace(late, n_fitted=found.n_fitted + late.n_fitted, remarks=(*late.remarks, told))
 
 

@@ -16,7 +16,7 @@ from gode.arrays import Float
 from gode.data import Interpolation, Run, Samples
 from gode.data.dataset import unit_of
 from gode.data.smoothing import evenly
-from gode.discovery.delays import FLAG, interpolation_of, later
+from gode.discovery.delays import FLAGS, interpolation_of, later
 from gode.discovery.framing import shown
 from gode.equation import Equation, Law, Skeleton, System, SystemSkeleton, parse_equation, parse_skeleton
 from gode.equation.system import input_seen, with_names
@@ -26,6 +26,7 @@ from gode.fitting import ConstantsConfig, fit_constants
 from gode.fitting.prepare import Prepared, input_values, view
 from gode.fitting.shooting import Shot, shoot
 from gode.fitting.target import Target, state_places
+from gode.options.checks import LATE_INPUT
 from gode.search.settings import Settings
 from gode.selection import Candidate
 from gode.solve import solve
@@ -263,7 +264,7 @@ def _delayed_input(refits: Refits) -> Iterator[Remedy]:
         f"the input acts about {size} (± {error}) {'later' if lag > 0 else 'earlier'} than it was recorded: "
     )
     if lag > 0 and refits.settings.grammar and not refits.settings.known.frame:
-        words += FLAG
+        words += FLAGS[LATE_INPUT]
     elif lag > 0:
         words += f"write {called[0]}(t - tau) for {called[0]}"
     else:

@@ -12,8 +12,8 @@ from gode.errors import ConfigError
 T = TypeVar("T")
 AUTO: Final = "auto"  # the order that explains the data better
 ORDERS = (1, 2)
-LATE_INPUT = "input"  # what may act late
-DELAYS = (LATE_INPUT, AUTO)
+LATE_INPUT, LATE_STATE = "input", "state"  # what may act late
+DELAYS = (LATE_INPUT, LATE_STATE, AUTO)
 MOST_HIDDEN = 2  # So many states that were not measured can be sought.
 
 
@@ -84,7 +84,7 @@ def checked_delay(value: object) -> str | None:
     if value is None or value is False:
         return None
     if not isinstance(value, str) or value not in DELAYS:
-        raise ConfigError(f"delay must be {' or '.join(map(repr, DELAYS))}, got {value!r}")
+        raise ConfigError(f"delay must be one of {', '.join(DELAYS)}, got {value!r}")
     return value
 
 

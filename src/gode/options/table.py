@@ -380,22 +380,27 @@ class Searching(TypedDict, total=False):
     delay: Annotated[
         "str | None",
         Option(
-            help="input if the known input acts later than it was recorded, by a time that is found and "
-            "fitted with its error; auto tries that where the residuals suggest it, and the criterion "
-            "decides.",
+            help="input if the known input acts later than it was recorded, state if the state acts some "
+            "time later on itself, by a time that is found and fitted with its error; auto tries what the "
+            "residuals suggest, and the criterion decides.",
             check=checked_delay,
             flag="--delay",
             takes=Takes.WORD,
             words=DELAYS,
             of_each_record=True,
-            said="input: the known input acts late, by a time that is fitted; auto tries it where the "
-            "residuals suggest it.",
+            said="input or state: it acts late, by a time that is fitted; auto tries what the residuals "
+            "suggest.",
             place=Place(
                 Group.LAW,
                 "Dead time",
-                "The input acts later than it was recorded, by a time that is fitted.",
+                "The input, or the state itself, acts some time later, by a time that is fitted.",
                 Input.CHOICE,
-                (("", "none"), ("input", "the input acts late"), (AUTO, "try it where residuals suggest it")),
+                (
+                    ("", "none"),
+                    ("input", "the input acts late"),
+                    ("state", "the state acts late"),
+                    (AUTO, "try what the residuals suggest"),
+                ),
             ),
         ),
     ]

@@ -104,7 +104,7 @@ class Plot:
         """Return it as plain values for the script."""
         out: Json = {"title": self.title, "x": self.x, "y": self.y, "height": self.height}
         keys = ("log", "y_range", "channel", "link", "legend", "select")
-        out |= {key: value for key in keys if (value := getattr(self, key))}
+        out |= {key: value for key in keys if (value := getattr(self, key)) or value is False}
         return out | {"series": [trace.as_json() for trace in self.traces]}
 
 

@@ -93,7 +93,7 @@ class Choices:
     without: tuple[str, ...] = ()
     seed: int = 0
     hold_out: float | None = None  # the share of each record that is held back, and by which laws are ranked
-    delay: str | None = None  # what may act later than it was recorded: the input, or auto
+    delay: str | None = None  # what may act later than it was recorded: the input, the state, or auto
     individual: tuple[str, ...] = ()  # constants that each run has for itself: all, auto, or their names
     known: Known = field(default_factory=Known)
 

@@ -28,7 +28,7 @@ from gode.report.spec import Kind, Plot, Trace
 from gode.selection import Candidate
 from gode.studio.form import command_text, in_words
 from gode.studio.lines import python_text
-from gode.studio.reading import columns_of, read
+from gode.studio.reading import columns_of, moving, read
 from gode.studio.remedies import advice, remedies, unchanged
 from gode.studio.runs import RECORD, Job
 from gode.studio.takeaway import Files
@@ -182,15 +182,6 @@ def _lined(trace: Trace, run: Mapping[str, Float], column: str) -> Trace:
     if not column or not np.isfinite(lines).all() or len(lines) > trace.most:
         return trace
     return replace(trace, lines=lines, column=column)
-
-
-def moving(readings: Readings) -> list[str]:
-    """Return the columns of numbers without a role that move within runs, and do not count rows."""
-    return [
-        name
-        for name, runs in readings.others.items()
-        if any(np.ptp(x) > 0 and np.ptp(np.diff(x)) > 0 for x in runs if len(x) > 2 and np.isfinite(x).all())
-    ]
 
 
 def small_plots(plots: Plots) -> list[Plot]:

@@ -313,7 +313,7 @@ def drawing(folder: Path, job: Job) -> dict[str, object]:
     dataset, readings = dataset_of(_tables(folder, job), asked_options(words)[0])
     columns = columns_of(dataset)
     used = [key for key in readings.runs[0] if key not in ("t", LINE) and not key.startswith((OTHER, LIMITS))]
-    unused = [key for key in readings.runs[0] if key.startswith(OTHER)][:MAX_UNUSED]
+    unused = [f"{OTHER}{name}" for name in moving(readings)][:MAX_UNUSED]
     keys = used + unused
     names = readings.names or ("",)
     plots = []
@@ -334,12 +334,24 @@ def drawing(folder: Path, job: Job) -> dict[str, object]:
         title = f"{'input ' if is_input else '' if is_used else 'not used: '}{label}"[:80]
         time = axis_label(dataset, "t")
         height = (260 if len(used) == 1 else 200) if is_used else 120
-        plots.append(Plot(title=title, x=time, y=label[:60], traces=series, channel=key, height=height))
+        legend = None if is_used else False
+        plots.append(
+            Plot(title=title, x=time, y=label[:60], traces=series, channel=key, height=height, legend=legend)
+        )
     return {
         "plots": [plot.as_json() for plot in plots],
         "n_runs": len(readings.runs),
         "n_drawn": min(len(names), MAX_SERIES),
     }
+
+
+def moving(readings: Readings) -> list[str]:
+    """Return the columns of numbers without a role that move within runs, and do not count rows."""
+    return [
+        name
+        for name, runs in readings.others.items()
+        if any(np.ptp(x) > 0 and np.ptp(np.diff(x)) > 0 for x in runs if len(x) > 2 and np.isfinite(x).all())
+    ]
 
 
 def columns_of(dataset: Dataset) -> Mapping[str, str]:

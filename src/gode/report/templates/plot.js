@@ -132,7 +132,7 @@
     drawLegend() {
       this.legend.replaceChildren();
       const named = this.series.filter((s) => s.name && (s.shown || !s.group));  // boxes show hidden equations
-      if (named.length < 2 && !this.spec.legend) return;
+      if (!(this.spec.legend ?? named.length > 1)) return;
       for (const s of named) {
         const made = element("button", "plot-key");
         made.type = "button";

@@ -396,7 +396,7 @@
 
   // Points that are left out, or the part that is looked at, become a new run.
   function beginPart() {
-    const part = byId("part");
+    const part = byId("again-part");
     if (!part) return;
     const [edit, called, go] = [part.elements.edit, part.elements.called, part.querySelector("button")];
     const mine = window.gode.plots.filter((plot) => byId("kept").contains(plot.place));
