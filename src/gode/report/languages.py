@@ -3,6 +3,8 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from gode.data import Interpolation
 from gode.equation.operators import Function
 from gode.equation.printer import Dialect, write
@@ -72,9 +74,10 @@ def _python(program: Program, shared: Mapping[str, str]) -> Fields:
     lines = PYTHON_JOINED[kind].splitlines() if names else []
     for known, name in zip(program.inputs, names, strict=True):
         if known.formula is None:
-            rows = [number_list(values, "[]") for values in (known.knots, known.pieces[:, 3])]
+            rows = [number_list(values, "[]") for values in known.samples]
             lines += ["", "", f"_{name} = joined(", *(f"    {row}," for row in rows), ")"]
-        value = f"_{name}(t)" if known.formula is None else write(known.formula, dialect)
+        when = f"np.maximum(t, {known.since!r})" if np.isfinite(known.since) else "t"
+        value = f"_{name}({when})" if known.formula is None else write(known.formula, dialect)
         about = f'    """The known input {known.name}."""'
         lines += ["", "", f"def {name}(t):", about, f"    return {value}"]
     ports = "".join(f", {name}={name}" for name in names)
@@ -203,10 +206,12 @@ def _matlab(program: Program, shared: Mapping[str, str]) -> Fields:
     lines = [f"  jumps = {jumps}';  % times at which an input of the data jumps"] if names else []
     about = []
     for i, (known, name) in enumerate(zip(program.inputs, names, strict=True)):
-        rows = [number_list(values, "[]", 6, " ...") for values in (known.knots, known.pieces[:, 3])]
+        rows = [number_list(values, "[]", 6, " ...") for values in known.samples]
         own = f"joined({rows[0]}, ...\n      {rows[1]})"
         own = own if known.formula is None else f"@(t) {write(known.formula, dialect)}"
         lines += [f"  if nargin < {place + i}", f"    {name} = {own};  % the known input {known.name}"]
+        if np.isfinite(known.since):
+            lines.append(f"    {name} = @(s) {name}(max(s, {known.since!r}));")
         lines += [
             f"  elseif isnumeric({name})",
             f"    {name} = joined(t, {name});",
