@@ -1,6 +1,11 @@
 """Laws on which a known input acts some time after it was recorded."""
 
+import io
 import re
+import runpy
+import shutil
+import subprocess
+from contextlib import redirect_stdout
 
 import numpy as np
 import pytest
@@ -12,6 +17,7 @@ from gode.errors import ConfigError, DataError, EquationError
 from gode.report.repeat import command, python_call
 from gode.solve import SolveConfig, solve
 
+COMPILER = shutil.which("gcc") or shutil.which("cc")
 T = np.linspace(0.0, 40.0, 401)
 FEW = dict(effort="quick", without=["log", "exp", "sin", "cos", "/", "^", "t"])
 FINE = SolveConfig(rtol=1e-9)
@@ -81,9 +87,46 @@ def test_law_with_a_delay_is_recorded_and_reported(late, tmp_path):
     late.report(tmp_path / "report.html")
 
 
-def test_program_with_a_delay_is_refused_in_a_sentence(late):
-    with pytest.raises(EquationError, match="delay"):
-        late.export("python")
+SMOOTH = {"samples": WAVES, "formula": "sin(0.7*t) + 0.5*sin(1.9*t)"}
+
+
+@pytest.fixture(scope="module", params=["held", *SMOOTH])
+def exported(request, late):
+    """A law with a late input that is held, joined by a spline, or a formula."""
+    if request.param == "held":
+        return late
+    force = {"F": SMOOTH[request.param]}
+    clean = solve(LATE, T, [0.0], inputs=force, config=FINE)["x"]
+    return gode.fit("x' = -k*x + g*F(t - tau)", T, {"x": clean}, force=force, bounds={"tau": (2, 3)})
+
+
+def rows_of(text):
+    return np.array([[float(x) for x in line.split(",")] for line in text.splitlines()])
+
+
+def test_a_python_program_reads_the_late_input(exported, tmp_path):
+    (tmp_path / "model.py").write_text(exported.export("python"), encoding="utf-8")
+    with redirect_stdout(io.StringIO()) as printed:
+        runpy.run_path(str(tmp_path / "model.py"), run_name="__main__")
+    t, x = rows_of(printed.getvalue()).T
+    assert np.allclose(x, exported.simulate(t)["x"], atol=1e-4)
+
+
+@pytest.mark.skipif(COMPILER is None, reason="needs a C compiler")
+def test_a_c_program_reads_the_late_input(exported, tmp_path):
+    (tmp_path / "model.c").write_text(exported.export("c"), encoding="utf-8")
+    strict = ["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", "-O2"]
+    subprocess.run([COMPILER, *strict, tmp_path / "model.c", "-lm", "-o", tmp_path / "model"], check=True)
+    done = subprocess.run([tmp_path / "model"], capture_output=True, text=True, check=True)
+    t, x = rows_of(done.stdout).T
+    assert np.allclose(x, exported.simulate(t)["x"], atol=1e-4)
+
+
+@pytest.mark.parametrize("language", ["julia", "matlab", "modelica", "r", "rxode2", "sbml"])
+def test_programs_say_which_input_is_late(late, language):
+    text = late.export(language)
+    assert re.search(r"input_F_late is F\(t - 2\.3\d+ \+- 0\.\d+\)", text)
+    assert not re.search(r"\bforce\b *\(?t?\)? *[*=]", text)  # nothing reads the input as it is now
 
 
 @pytest.mark.parametrize(
@@ -198,6 +241,8 @@ def test_a_law_with_a_delayed_state_is_recorded_and_reported(late_growth, tmp_pa
     assert np.allclose(again.simulate(t)["n"], found.simulate(t)["n"])
     found.report(tmp_path / "report.html")
     assert "not told of laws in which states act late" in (tmp_path / "report.html").read_text()
+    with pytest.raises(EquationError, match="has a delayed state, which no program has yet"):
+        found.export("python")
     with pytest.raises(EquationError, match="no linear model of finite order"):
         found.linearise()
 

@@ -25,6 +25,7 @@ from gode.discovery.invariants import conserved, conserved_words
 from gode.discovery.quality import Verdict
 from gode.files import make_folder, replacing
 from gode.fitting.noise import noise_words
+from gode.fitting.population import NORMAL_95
 
 
 def print_constants(found: Discovery) -> None:
@@ -63,7 +64,9 @@ def _natural_words(natural: Constant) -> str:
     """Return the constant of a form with its interval and what it means, or that the data leave it open."""
     if not natural.determined:
         return f"{natural.name} is {UNDETERMINED} ({natural.meaning})"
-    shown = f"{natural.name} = {_with_error(natural.value, 1.96 * natural.error)} {natural.unit}".rstrip()
+    shown = (
+        f"{natural.name} = {_with_error(natural.value, NORMAL_95 * natural.error)} {natural.unit}".rstrip()
+    )
     return f"{shown} ({natural.meaning})"
 
 
@@ -80,7 +83,7 @@ def print_shared(found: Discovery) -> None:
 
 def interval_of(constant: Constant) -> str:
     """Return a constant with its 95 % interval and its place, such as 0.631 ± 0.011 multiplying u."""
-    half = 1.96 * constant.error
+    half = NORMAL_95 * constant.error
     places = {"1": "standing alone", "inside a function": "inside a function or power"}
     body, comma, equation = constant.place.partition(", in ")
     plain = body if body.startswith("inside") else f"multiplying {body}"
@@ -153,7 +156,7 @@ def _print_individuals(found: Discovery) -> None:
     for constant in law.of_all_runs:
         say(f"  {interval_of(constant)}")
     shown = range(min(n_runs, SHOWN_RUNS))
-    rows = [[f"{v:.4g} ± {1.96 * e:.2g}" for v, e in (c.runs[i] for c in constants)] for i in shown]
+    rows = [[f"{v:.4g} ± {NORMAL_95 * e:.2g}" for v, e in (c.runs[i] for c in constants)] for i in shown]
     names = [dataset.name_of(i) for i in shown]
     say("constants of each run ± 1.96 standard errors")
     for first in range(0, len(constants), ACROSS):  # more are not read well side by side

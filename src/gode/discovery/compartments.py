@@ -16,6 +16,7 @@ from gode.equation import Law
 from gode.equation.skeleton import shown_name
 from gode.equation.system import make_law, moving_law
 from gode.equation.tape import compile_tape, evaluate
+from gode.fitting.population import NORMAL_95
 from gode.selection import Candidate
 
 
@@ -51,7 +52,7 @@ def _sentence(best: Candidate, dataset: Dataset, into: int, state: int) -> list[
         return []
     shown = best.equation.skeleton.shown_states
     of_whom = " of the mean of all runs" if best.own is not None else ""
-    words = [f"{value:.4g} ± {1.96 * error:.2g}" for value, error in zip(values, errors, strict=True)]
+    words = [f"{value:.4g} ± {NORMAL_95 * error:.2g}" for value, error in zip(values, errors, strict=True)]
     return [
         f"after a dose into {shown[into]}, {shown[state]}{of_whom} has the clearance {words[0]} (dose over "
         f"the area under its curve), the terminal half-life {words[1]} and the volume {words[2]}"

@@ -17,13 +17,12 @@ from gode.equation.printer import display_order, rounded, to_text
 from gode.equation.system import make_law
 from gode.equation.terms import has_pivot_one, linear_terms
 from gode.equation.tree import Node, const, constants_in, mul, num, renamed, replace_constants, var
-from gode.fitting.population import population_of
+from gode.fitting.population import NORMAL_95, population_of
 from gode.selection import Candidate
 from gode.units import Unit, written
 
 INSIDE = "inside a function"
 UNDETERMINED = "not determined by these data"
-NORMAL_95 = 1.96  # The 95 % interval of a normal distribution reaches this many standard deviations.
 VAGUE = (
     1e3  # A relative standard error beyond it says nothing; chosen so large that it is never a bare estimate.
 )

@@ -14,14 +14,12 @@ from gode.equation import Law, LawSkeleton
 from gode.equation.system import make_law
 from gode.errors import DataError
 from gode.fitting.multistart import Minimum, minima, with_images
+from gode.fitting.population import NORMAL_95
 from gode.fitting.prepare import Prepared
 from gode.search.settings import Settings
 from gode.selection import Candidate
 from gode.solve import solve
 
-# The 95 % quantile of chi-squared with one degree of freedom. Of two minima whose squared residuals, over
-# their mean, differ by less, the data exclude neither.
-AS_GOOD = 3.84
 APART = 0.05  # Constants that differ by a smaller fraction are the same minimum.
 
 
@@ -68,8 +66,12 @@ def others_as_good(best: Candidate, reached: Sequence[Minimum]) -> list[str]:
 
 
 def _enough(sse: float, n_values: int) -> float:
-    """Return the squared residuals, or their mean, below which a fit is as good as one that leaves `sse`."""
-    return sse * (1 + AS_GOOD / max(n_values, 1))
+    """Return the squared residuals, or their mean, below which a fit is as good as one that leaves `sse`.
+
+    Over the mean, the data exclude neither of two fits that differ by less than the 95 % quantile of
+    chi-squared with one degree of freedom.
+    """
+    return sse * (1 + NORMAL_95**2 / max(n_values, 1))
 
 
 def _memory(law: Law, prepared: Prepared, initial: Float) -> float:

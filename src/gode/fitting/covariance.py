@@ -17,7 +17,7 @@ from gode.arrays import Bool, Float, Int
 from gode.compiling import cached_njit
 from gode.data.from_arrays import MAX_SIZE
 from gode.equation import Law
-from gode.fitting.population import NORMAL, Individuals
+from gode.fitting.population import NORMAL_95, Individuals
 from gode.fitting.target import Target
 from gode.fitting.trajectory import Path, ShootConfig, Trajectories
 
@@ -263,7 +263,7 @@ def _ends(series: Sequence[Float]) -> Int:
 
 def _student(freedom: float) -> float:
     """Return the square by which the 95 % interval of Student's law is wider than that of a normal law."""
-    return float((stdtrit(freedom, 0.975) / NORMAL) ** 2)
+    return float((stdtrit(freedom, 0.975) / NORMAL_95) ** 2)
 
 
 class _RunBlock(NamedTuple):

@@ -17,7 +17,7 @@ from gode.equation import LawSkeleton
 
 ALL: Final = ("all",)  # every run has all constants for itself
 CHOSEN: Final = ("auto",)  # the criterion decides, constant by constant
-NORMAL = 1.959964  # standard deviations of the 95 % interval of a normal law
+NORMAL_95 = 1.959964  # standard deviations of the 95 % interval of a normal law
 ITERATIONS = 500  # at most, of the estimate of the spread; set by hand
 SETTLED = 1e-6  # relative change of the spread that ends the iteration
 LARGEST = 1e8  # variance of an estimate, in units of the scatter, beyond which it says nothing
@@ -84,6 +84,6 @@ def population_of(values: Float, covariances: Float) -> Population:
         if abs(np.trace(spread) - before) <= SETTLED * max(before, SETTLED):
             break
         before = float(np.trace(spread))
-    wider = (stdtrit(n - 1, 0.975) / NORMAL) ** 2 if n > 1 else 1.0
+    wider = (stdtrit(n - 1, 0.975) / NORMAL_95) ** 2 if n > 1 else 1.0
     units = np.outer(scale, scale)
     return Population(mean * scale, sure * units * wider, spread * units)

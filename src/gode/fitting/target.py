@@ -13,7 +13,7 @@ import numpy as np
 from gode.arrays import Float, Int
 from gode.data import Dataset, Run
 from gode.data.dataset import most_cycles
-from gode.data.smoothing import averaged, stride_averaged
+from gode.data.smoothing import PER_CYCLE, averaged, stride_averaged
 from gode.equation.tree import derivative_order, is_other
 from gode.fitting.limits import LimitedReadings, limited_readings
 
@@ -110,17 +110,16 @@ def state_places(orders: Sequence[int]) -> list[int]:
 
 
 DENSE = 1000  # least number of averages of a dense record in the final fits
-FINE = 64  # the same per cycle
 SCREENED = 400  # points, of all runs together, for screening
 SHORTEST = 60  # least number of points of one run for screening
-PER_CYCLE = 20  # least number of averages per cycle for screening
+COARSE = 20  # least number of averages per cycle for screening
 FEWEST = 8  # observed values of each state in the shortest part of a run that is followed
 VARIED = 0.5  # least standard deviation of the first part, as a share of that of the whole record
 
 
 def condensed(dataset: Dataset) -> Dataset:
     """Return the runs for the final fits: dense ones averaged."""
-    return replace(dataset, runs=tuple(averaged(run, DENSE, FINE) for run in dataset.runs))
+    return replace(dataset, runs=tuple(averaged(run, DENSE, PER_CYCLE) for run in dataset.runs))
 
 
 def screened(dataset: Dataset) -> Dataset:
@@ -138,7 +137,7 @@ def _most(dataset: Dataset) -> int:
 
 
 def _coarser(run: Run, most: int) -> Run:
-    wanted = max(most, PER_CYCLE * most_cycles(run))
+    wanted = max(most, COARSE * most_cycles(run))
     return stride_averaged(run, int(np.ceil(run.n_points / wanted))) if run.n_points > 1.5 * wanted else run
 
 

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from gode.data import Interpolation
 from gode.equation.operators import Function
 from gode.equation.printer import Dialect, write
@@ -62,6 +64,7 @@ class Language:
     dialect: Dialect
     fields: Callable[[Program, Mapping[str, str]], Fields]  # from those that all languages share
     implicit: bool  # whether it can solve residuals
+    dosed: bool = False  # whether its programs give the doses of the data, where there are no inputs
 
 
 def _python(program: Program, shared: Mapping[str, str]) -> Fields:
@@ -71,9 +74,10 @@ def _python(program: Program, shared: Mapping[str, str]) -> Fields:
     lines = PYTHON_JOINED[kind].splitlines() if names else []
     for known, name in zip(program.inputs, names, strict=True):
         if known.formula is None:
-            rows = [number_list(values, "[]") for values in (known.knots, known.pieces[:, 3])]
+            rows = [number_list(values, "[]") for values in known.samples]
             lines += ["", "", f"_{name} = joined(", *(f"    {row}," for row in rows), ")"]
-        value = f"_{name}(t)" if known.formula is None else write(known.formula, dialect)
+        when = f"np.maximum(t, {known.since!r})" if np.isfinite(known.since) else "t"
+        value = f"_{name}({when})" if known.formula is None else write(known.formula, dialect)
         about = f'    """The known input {known.name}."""'
         lines += ["", "", f"def {name}(t):", about, f"    return {value}"]
     ports = "".join(f", {name}={name}" for name in names)
@@ -88,6 +92,8 @@ def _python(program: Program, shared: Mapping[str, str]) -> Fields:
     needed = f"from scipy.interpolate import {MAKERS[kind]}" if names and kind in MAKERS else ""
     rows = _derivatives(program, dialect)
     many = len(program.parts) > 1
+    given = [f"\n    ({t!r}, {entry}, {amount!r}, {rate!r})," for t, entry, amount, rate in program.doses]
+    driven["doses"] = "".join(given) + "\n"
     return {
         "imports": needed,
         "parameters": parameter_lines(program.parameters, "{} = {}  # ± {}", repr),
@@ -96,7 +102,9 @@ def _python(program: Program, shared: Mapping[str, str]) -> Fields:
         "ports": ports,
         "unpack": ", ".join(program.names.values()) if program.order > 1 else "(u,)",
         "derivatives": "".join(f"\n        {row}," for row in rows) + "\n    " if many else ", ".join(rows),
-        "solving": piece("python-driven" if names else "python-free", {**shared, **driven}),
+        "solving": piece(
+            f"python-{'driven' if names else 'dosed' if given else 'free'}", {**shared, **driven}
+        ),
     }
 
 
@@ -198,10 +206,12 @@ def _matlab(program: Program, shared: Mapping[str, str]) -> Fields:
     lines = [f"  jumps = {jumps}';  % times at which an input of the data jumps"] if names else []
     about = []
     for i, (known, name) in enumerate(zip(program.inputs, names, strict=True)):
-        rows = [number_list(values, "[]", 6, " ...") for values in (known.knots, known.pieces[:, 3])]
+        rows = [number_list(values, "[]", 6, " ...") for values in known.samples]
         own = f"joined({rows[0]}, ...\n      {rows[1]})"
         own = own if known.formula is None else f"@(t) {write(known.formula, dialect)}"
         lines += [f"  if nargin < {place + i}", f"    {name} = {own};  % the known input {known.name}"]
+        if np.isfinite(known.since):
+            lines.append(f"    {name} = @(s) {name}(max(s, {known.since!r}));")
         lines += [
             f"  elseif isnumeric({name})",
             f"    {name} = joined(t, {name});",
@@ -384,7 +394,7 @@ _PYTHON = replace(_JULIA, call=_python_call, power="{}**{}".format)
 _C = replace(_JULIA, call=_call_in("c"), power=_pow, style=_float)
 _MODELICA = _named(replace(_JULIA, call=_call_in("modelica")), {"t": "time"})
 
-PYTHON = Language(suffix=".py", dialect=_PYTHON, fields=_python, implicit=False)
+PYTHON = Language(suffix=".py", dialect=_PYTHON, fields=_python, implicit=False, dosed=True)
 C = Language(suffix=".c", dialect=_C, fields=_c, implicit=False)
 JULIA = Language(suffix=".jl", dialect=_JULIA, fields=_julia, implicit=True)
 MATLAB = Language(suffix=".m", dialect=_MATLAB, fields=_matlab, implicit=True)

@@ -19,6 +19,7 @@ from gode.discovery.residuals import Channel, Series, channels
 from gode.discovery.simulate import Scenario, simulate
 from gode.equation.tree import TIME, depends_on
 from gode.errors import GodeError
+from gode.fitting.population import NORMAL_95
 from gode.report.equilibria import Equilibrium, RestingLaw, extents, find_equilibria
 from gode.report.naming import Units, axis_label
 from gode.report.spec import BLUE, BROWN, GREEN, GREY, ORANGE, PINK, Kind, Plot, Trace, band
@@ -436,7 +437,7 @@ class Plots:
 def autocorrelation(channel: Channel) -> Plot:
     """Return the autocorrelation of the residuals, with the band that white noise leaves rarely."""
     lags = np.arange(1.0, len(channel.autocorrelation) + 1.0)
-    bound = 1.96 / np.sqrt(channel.n)
+    bound = NORMAL_95 / np.sqrt(channel.n)
     ends = np.array([0.0, len(lags) + 1.0])
     return Plot(
         title=f"Autocorrelation of residuals: {channel.shown}",

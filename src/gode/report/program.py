@@ -20,11 +20,12 @@ from gode.equation.printer import display_order
 from gode.equation.system import moving_law
 from gode.equation.tape import compile_tape, evaluate
 from gode.equation.terms import term_node
-from gode.equation.tree import add, delays, mul, num, renamed, replace_constants, var, variables
+from gode.equation.tree import add, delays, mul, num, number, renamed, replace_constants, var, variables
 from gode.errors import EquationError
 from gode.solve import Interpolation, Signal
-from gode.solve.program import used_inputs
-from gode.solve.signals import make_signals, split_formulas
+from gode.solve.doses import jumps_of
+from gode.solve.program import late_states, used_inputs
+from gode.solve.signals import earlier, make_signals, split_formulas
 
 SCALAR = {"u": "u", "u'": "v"}  # what a single state and its derivative are called
 RATE = "_rate"  # behind the name of a state, for its derivative
@@ -90,6 +91,13 @@ class Known:
     formula: Node | None
     knots: Float
     pieces: Float  # (knots, 4)
+    since: float = -np.inf  # before this time, that of the second knot, a late input is as at its start
+
+    @property
+    def samples(self) -> tuple[Float, Float]:
+        """The times and values of its samples."""
+        first = int(np.isfinite(self.since))
+        return self.knots[first:], self.pieces[first:, 3]
 
     @property
     def kind(self) -> Interpolation:
@@ -134,6 +142,9 @@ class Program:
     names: Mapping[str, str]  # of the columns of the state vector in a program, in their order
     parameters: tuple[Parameter, ...]
     inputs: tuple[Known, ...]
+    doses: tuple[
+        tuple[float, int, float, float], ...
+    ]  # time, entry of the state, added to it and to its rate
     initial: tuple[float, ...]
     slopes: tuple[float, ...]  # the derivative of the state vector at the start
     start: float
@@ -157,6 +168,11 @@ class Program:
         return len(self.names)
 
     @property
+    def undosed(self) -> str:
+        """What the title of a program says that does not give the doses of the data."""
+        return "; doses of the data are not in this program" if self.doses else ""
+
+    @property
     def jumps(self) -> Float:
         """The times at which an input jumps."""
         return np.unique(np.concatenate([np.empty(0), *(known.jumps for known in self.inputs)]))
@@ -174,24 +190,35 @@ def make_program(discovery: Discovery, chosen: int | str | None) -> Program:
         best = replace(best, own=None)
     data, whole, errors = dataset.runs[run], best.law_of(run), best.errors_of(run)
     law = moving_law(whole)
-    _check_delays(law)
+    if late_states(law.skeleton):
+        raise EquationError(f"{'; '.join(law.lines(6))} has a delayed state, which no program has yet")
     orders = law.skeleton.orders
     explicit = _is_explicit(law)
     residuals, parameters = _named(law, errors, explicit=False)
     sides: Sequence[Node | None] = [None] * len(orders)
     if explicit:
         sides, parameters = _named(law, errors, explicit=True)
+    late = _late_inputs([*residuals, *(side for side in sides if side is not None)], parameters)
+    columns = {each.node: var(each.name) for each in late}
+    residuals = [_replaced(tree, columns) for tree in residuals]
+    sides = [None if side is None else _replaced(side, columns) for side in sides]
+    used = {name for tree in (*residuals, *(side for side in sides if side)) for name in variables(tree)}
+    parameters = tuple(p for p in parameters if p.name in used)
+    names = [name for name in used_inputs(law.skeleton) if name in used]
+    known = _inputs(tuple(names), dict(data.signals), data.t)
+    known += tuple(_later(each, dict(data.signals), data.t) for each in late)
     states = zip(law.states, orders, sides, residuals, strict=True)
     parts = tuple(Part(*each) for each in states)
     solved = simulate(best, discovery.prepared, Scenario(data.t, run=run))
     values = solved.values[: 3 * len(orders)]
     rows = [3 * s + k + 1 for s, order in enumerate(orders) for k in range(order)]
     return Program(
-        title="; ".join([*whole.lines(6), *_renamed(law), *_left_out(data, law, whole)]),
+        title="; ".join([*whole.lines(6), *_renamed(law), *map(str, late), *_left_out(law, whole)]),
         parts=parts,
         names=element_names([column for part in parts for column in part.columns]),
         parameters=parameters,
-        inputs=_inputs(tuple(used_inputs(law.skeleton)), dict(data.signals), data.t),
+        inputs=known,
+        doses=_doses(data, law),
         initial=tuple(float(x) for x in best.initial[run]),
         slopes=tuple(values[rows, 0].tolist()),
         start=float(data.t[0]),
@@ -201,15 +228,70 @@ def make_program(discovery: Discovery, chosen: int | str | None) -> Program:
     )
 
 
-def _check_delays(law: Law) -> None:
-    if any(delays(part.normal) for part in law.skeleton.parts):
-        raise EquationError(f"{'; '.join(law.lines(6))} has a delay, which no program has yet")
+class LateInput(NamedTuple):
+    """An input as it was some time ago, which a program reads as an input of its own."""
+
+    node: Node
+    input: str
+    name: str
+    delay: float
+    error: float
+
+    def __str__(self) -> str:
+        bar = f" +- {self.error:.2g}" if np.isfinite(self.error) and self.error > 0 else ""
+        return f"here input_{self.name} is {self.input}(t - {self.delay:.6g}{bar})"
 
 
-def _left_out(data: Run, law: Law, whole: Law) -> list[str]:
+def _late_inputs(trees: Sequence[Node], parameters: Sequence[Parameter]) -> list[LateInput]:
+    """Return the delayed inputs in some trees with named parameters."""
+    values = {p.name: (p.value, p.error) for p in parameters}
+    out: list[LateInput] = []
+    for node in dict.fromkeys(each for tree in trees for each in delays(tree)):
+        column, by = node.args
+        (name,) = variables(by) or ("",)
+        value, error = values.get(name, (0.0, 0.0))
+        factor = number(by) if by.op == "num" else _factor(by)
+        delay = factor if by.op == "num" else factor * value
+        n = sum(each.input == column.value for each in out)
+        called = f"{column.value}_late{n + 1 if n else ''}"
+        out.append(LateInput(node, str(column.value), called, delay, abs(factor) * error if name else 0.0))
+    return out
+
+
+def _factor(node: Node) -> float:
+    """Return the number before a parameter."""
+    return float(np.prod([number(arg) for arg in node.args if arg.op == "num"])) if node.op == "*" else 1.0
+
+
+def _replaced(tree: Node, by: Mapping[Node, Node]) -> Node:
+    if tree in by:
+        return by[tree]
+    return tree._replace(args=tuple(_replaced(arg, by) for arg in tree.args))
+
+
+def _later(late: LateInput, given: Mapping[str, Signal], t: Float) -> Known:
+    """Return a late input of the data; before it was known, an input was as at its start."""
+    (known,) = _inputs((late.input,), given, t)
+    if known.formula is not None:
+        return Known(late.name, earlier(known.formula, num(late.delay)), known.knots, known.pieces)
+    first = np.array([0.0, 0.0, 0.0, known.pieces[0, 3]])
+    knots = np.append(known.knots[0], known.knots + late.delay)
+    return Known(late.name, None, knots, np.vstack([first, known.pieces]), float(knots[1]))
+
+
+def _left_out(law: Law, whole: Law) -> list[str]:
     """Return what of a law the program does not have."""
-    doses = ["doses of the data are not in this program"] if data.doses else []
-    return doses + (["formulas of what is measured are not in this program"] if law is not whole else [])
+    return ["formulas of what is measured are not in this program"] if law is not whole else []
+
+
+def _doses(data: Run, law: Law) -> tuple[tuple[float, int, float, float], ...]:
+    """Return what doses add to entries of the state vector, and to their derivatives from then on."""
+    orders = law.skeleton.orders
+    jumps = jumps_of(data.doses, law.states, orders, data.t)
+    tops = np.cumsum(orders) - 1
+    entries = np.where(jumps.rate != 0, tops[jumps.equation], jumps.entry)
+    columns = (jumps.t, entries, jumps.amount, jumps.rate)
+    return tuple(zip(*(column.tolist() for column in columns), strict=True))
 
 
 def _renamed(law: Law) -> list[str]:

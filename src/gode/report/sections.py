@@ -23,7 +23,6 @@ from gode.discovery.quality import Verdict, start_names
 from gode.discovery.residuals import Channel
 from gode.equation import Law, parse_tree
 from gode.equation.skeleton import shown_name
-from gode.equation.tree import delays
 from gode.errors import EquationError
 from gode.fitting.noise import noise_words
 from gode.fitting.target import state_places
@@ -38,6 +37,7 @@ from gode.report.plots import Plots, chosen_runs
 from gode.report.record import fit_table
 from gode.report.repeat import command, python_call, settings_rows
 from gode.selection import front
+from gode.solve.program import late_states
 from gode.templates import Markup
 
 MAX_ROWS = 30  # of a table
@@ -346,7 +346,7 @@ class Sections:
     @property
     def code(self) -> str:
         """A program that simulates the law; nothing if it is too long for a page."""
-        if any(delays(part.normal) for part in self.found.candidates[0].equation.skeleton.parts):
+        if late_states(self.found.candidates[0].equation.skeleton):
             return ""  # which no program has yet
         try:
             text = code(self.found, "python")

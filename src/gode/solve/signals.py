@@ -179,15 +179,15 @@ def _replaced(node: Node, formulas: Mapping[str, Node]) -> Node:
         return formulas.get(str(node.value), node)
     if node.op == DELAY:
         formula = formulas.get(str(node.args[0].value))
-        return node if formula is None else _earlier(formula, node.args[1])
+        return node if formula is None else earlier(formula, node.args[1])
     return node._replace(args=tuple(_replaced(arg, formulas) for arg in node.args))
 
 
-def _earlier(formula: Node, by: Node) -> Node:
+def earlier(formula: Node, by: Node) -> Node:
     """Return a formula in t as it was some time ago."""
     if formula.op == "var":
         return add(formula, mul(MINUS_ONE, by))
-    return formula._replace(args=tuple(_earlier(arg, by) for arg in formula.args))
+    return formula._replace(args=tuple(earlier(arg, by) for arg in formula.args))
 
 
 def _samples(

@@ -143,9 +143,8 @@ def answer_page(plots: Plots, files: Files, given: tuple[Dataset, Readings] | No
 def _driving(dataset: Dataset, readings: Readings) -> list[str]:
     """Return the columns that could be inputs: those without a role, and states if nothing drives them."""
     columns = columns_of(dataset)
-    several = len(dataset.states) > 1 and not dataset.inputs
-    states = [columns[name] for name in dataset.states if name in columns] if several else []
-    return [*moving(readings), *(states if len(states) > 1 else [])]
+    own = [columns[name] for name in dataset.states if name in columns]
+    return [*moving(readings), *(own if len(own) > 1 and not dataset.inputs else [])]
 
 
 def side(folder: Path, job: Job) -> str:
