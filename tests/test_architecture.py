@@ -148,6 +148,7 @@ DELAYED = {
 }
 # The rooms whose numbers steer what is found: each has a line on what it is and how it was set.
 STEERING = ("data/", "fitting/", "prior/", "search/", "discovery/")
+MAX_FORKS = 16  # tests of the number of states outside gode.equation; fewer is better
 MAX_NUMBERS = 306  # of these; the aim is 150, and fewer is better
 KERNELS = ("equation/interpreter.py", "solve/", "fitting/", "paper/simplex_sec23.py")
 
@@ -401,6 +402,19 @@ def is_told(module: str, node: ast.stmt) -> bool:
         if line.strip().startswith("#"):
             return True
     return False
+
+
+def test_few_places_ask_how_many_states_a_law_has():
+    # A single state is the case d = 1 of several: what differs is the task of a method of the law.
+    found = [
+        f"{module}, line {node.lineno}"
+        for module in MODULES
+        if part_of(module) not in ("equation", "gode_bench")
+        for node in nodes(module)
+        if isinstance(node, ast.Compare) and ast.unparse(node.left).startswith("len(")
+        if ast.unparse(node.left).endswith("states)") and ast.unparse(node.comparators[-1]) in ("1", "2")
+    ]
+    assert len(found) <= MAX_FORKS, found
 
 
 def test_nothing_evaluates_text_or_unpickles():

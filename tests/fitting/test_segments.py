@@ -52,6 +52,17 @@ def test_segments_find_the_frequency_of_many_cycles_where_one_shot_is_lost(rng):
     assert shot.sse / shot.n_values == pytest.approx(1.0, abs=0.2)
 
 
+@pytest.mark.parametrize("start", [-0.1, -0.75, -2.0])
+def test_a_record_that_ends_near_a_pole_is_fitted_from_the_segments_before(start):
+    t = np.linspace(0.0, 0.999, 60)
+    u = 1 / (1 - t)
+    guide = np.vstack([u, u**2, 2 * u**3])
+    target = Target(Dataset((make_run(t, u=u),)), np.array([20.0, 0.0, 0.0]), (guide,), (1000.0,))
+    shot = shoot(parse_skeleton("u' = C*u^2"), (start,), target, config=ShootConfig(segmented=True))
+    assert shot.equation is not None
+    assert shot.equation.constants == pytest.approx([-1.0], rel=1e-4)
+
+
 def test_segments_hold_every_reading_once_and_know_the_start_of_the_first_alone(rng):
     target = swinging_target(rng)
     parts = target.in_segments([np.array([0, 100, 350])])

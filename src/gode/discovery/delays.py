@@ -294,9 +294,7 @@ def late_starts(skeleton: LawSkeleton, prepared: Prepared, settings: Settings) -
     places = _places(prepared)[1:]
     for place in places:
         along = with_data(prepared, with_late(prepared, {STATE: float(place)}), settings)
-        fits.append(
-            fit_constants(model, along.problems[0], config=replace(settings.constants, max_constants=60))
-        )
+        fits.append(fit_constants(model, along.problems[0], config=config))
     left = np.array([fit.loss for fit in fits])
     begins = [(fits[i].equation, places[i]) for i in _lowest(left)[:STARTS]]
     return [

@@ -128,16 +128,16 @@ def _by_segments(problem: Trajectories, p: Float, one_shot: Path | None) -> Path
         return None  # a segment does not know what was before it
     config, k = problem.config, problem.parameters.n_constants
     edges = [_edges(run.n_points, config) for run in problem.target.dataset.runs]
-    constants, starts = p[:k], None
+    constants, starts, at_first = p[:k], None, True
     while any(len(each) > 1 for each in edges):
         parts = problem.on(problem.target.in_segments(edges))
         found = parts.minimise(parts.first(constants, starts)[0])
-        if found is None and starts is None:
-            constants = _fitted_where_solved(parts, constants)
-        elif found is not None:
-            if starts is None and one_shot is not None and found.sse > config.gain * one_shot.sse:
+        if starts is None and (found is None or found.sse > config.poor**2 * parts.n_values):
+            found, constants = _led_by_others(parts, found, constants)
+        if found is not None:
+            if at_first and one_shot is not None and found.sse > config.gain * one_shot.sse:
                 return None  # the law, not the way to its constants, is what does not fit
-            constants = found.p[:k]
+            constants, at_first = found.p[:k], False
             starts = parts.parameters.initial(found.p)
         if starts is not None:
             numbers = np.cumsum([0, *(len(each) for each in edges)])
@@ -152,18 +152,33 @@ def _edges(n: int, config: ShootConfig) -> Int:
     return np.linspace(0, n, number, endpoint=False).astype(np.int64)
 
 
-def _fitted_where_solved(problem: Trajectories, constants: Float) -> Float:
-    """Return the constants fitted to the runs along which there is a solution; the same if to none."""
-    solved = []
-    for i in range(len(problem.models)):
-        alone = problem.of_run(i)
-        if alone.error(alone.first(constants, None)[0], limit=MAX_SIZE) < np.inf:
-            solved.append(i)
-    if not solved:
-        return constants
-    some = problem.on(problem.target.of_runs(solved))
-    found = some.minimise(some.first(constants, None)[0])
-    return constants if found is None else found.p[: len(constants)]
+def _led_by_others(problem: Trajectories, found: Path | None, constants: Float) -> tuple[Path | None, Float]:
+    """Return the better of a poor fit and one from the constants of the runs that fit, and these constants.
+
+    A run that cannot be solved, or has most of the error, hides what the others tell, as one that ends near
+    a pole does.
+    """
+    if found is None:
+        alone = [problem.of_run(i) for i in range(len(problem.models))]
+        good = [
+            i
+            for i, one in enumerate(alone)
+            if one.error(one.first(constants, None)[0], limit=MAX_SIZE) < np.inf
+        ]
+    else:
+        sizes = np.array([run.sse for run in found.runs])
+        good = np.flatnonzero(sizes <= WORSE * np.median(sizes)).tolist()
+    if not good or len(good) == len(problem.models):
+        return found, constants
+    some = problem.on(problem.target.of_runs(good))
+    of_good = some.minimise(some.first(constants, None)[0])
+    if of_good is None:
+        return found, constants
+    lent = of_good.p[: len(constants)]
+    starts = problem.parameters.initial(problem.first(lent, None)[0])
+    starts[good] = some.parameters.initial(of_good.p)
+    again = problem.minimise(problem.first(lent, starts)[0])
+    return min((path for path in (again, found) if path), key=lambda path: path.sse, default=None), lent
 
 
 def _accurate(problem: Trajectories, path: Path) -> Path:

@@ -34,6 +34,7 @@ from gode.equation.tree import (
 )
 from gode.errors import EquationError
 from gode.solve import Interpolation, Signal
+from gode.solve.doses import jumps_of
 from gode.solve.program import late_states, used_inputs
 from gode.solve.signals import earlier, make_signals, split_formulas
 
@@ -152,6 +153,9 @@ class Program:
     names: Mapping[str, str]  # of the columns of the state vector in a program, in their order
     parameters: tuple[Parameter, ...]
     inputs: tuple[Known, ...]
+    doses: tuple[
+        tuple[float, int, float, float], ...
+    ]  # time, entry of the state, added to it and to its rate
     initial: tuple[float, ...]
     slopes: tuple[float, ...]  # the derivative of the state vector at the start
     start: float
@@ -173,6 +177,11 @@ class Program:
     def order(self) -> int:
         """The dimension of the state vector."""
         return len(self.names)
+
+    @property
+    def undosed(self) -> str:
+        """What the title of a program says that does not give the doses of the data."""
+        return "; doses of the data are not in this program" if self.doses else ""
 
     @property
     def jumps(self) -> Float:
@@ -215,11 +224,12 @@ def make_program(discovery: Discovery, chosen: int | str | None) -> Program:
     values = solved.values[: 3 * len(orders)]
     rows = [3 * s + k + 1 for s, order in enumerate(orders) for k in range(order)]
     return Program(
-        title="; ".join([*whole.lines(6), *_renamed(law), *map(str, late), *_left_out(data, law, whole)]),
+        title="; ".join([*whole.lines(6), *_renamed(law), *map(str, late), *_left_out(law, whole)]),
         parts=parts,
         names=element_names([column for part in parts for column in part.columns]),
         parameters=parameters,
         inputs=known,
+        doses=_doses(data, law),
         initial=tuple(float(x) for x in best.initial[run]),
         slopes=tuple(values[rows, 0].tolist()),
         start=float(data.t[0]),
@@ -274,10 +284,19 @@ def _later(late: LateInput, given: Mapping[str, Signal], t: Float) -> Known:
     return Known(late.name, None, knots, np.vstack([first, known.pieces]), float(knots[1]))
 
 
-def _left_out(data: Run, law: Law, whole: Law) -> list[str]:
+def _left_out(law: Law, whole: Law) -> list[str]:
     """Return what of a law the program does not have."""
-    doses = ["doses of the data are not in this program"] if data.doses else []
-    return doses + (["formulas of what is measured are not in this program"] if law is not whole else [])
+    return ["formulas of what is measured are not in this program"] if law is not whole else []
+
+
+def _doses(data: Run, law: Law) -> tuple[tuple[float, int, float, float], ...]:
+    """Return what doses add to entries of the state vector, and to their derivatives from then on."""
+    orders = law.skeleton.orders
+    jumps = jumps_of(data.doses, law.states, orders, data.t)
+    tops = np.cumsum(orders) - 1
+    entries = np.where(jumps.rate != 0, tops[jumps.equation], jumps.entry)
+    columns = (jumps.t, entries, jumps.amount, jumps.rate)
+    return tuple(zip(*(column.tolist() for column in columns), strict=True))
 
 
 def _renamed(law: Law) -> list[str]:
