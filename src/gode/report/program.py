@@ -20,7 +20,18 @@ from gode.equation.printer import display_order
 from gode.equation.system import moving_law
 from gode.equation.tape import compile_tape, evaluate
 from gode.equation.terms import term_node
-from gode.equation.tree import add, delays, mul, num, number, renamed, replace_constants, var, variables
+from gode.equation.tree import (
+    add,
+    delays,
+    mul,
+    num,
+    number,
+    renamed,
+    replace_constants,
+    replaced,
+    var,
+    variables,
+)
 from gode.errors import EquationError
 from gode.solve import Interpolation, Signal
 from gode.solve.doses import jumps_of
@@ -200,8 +211,8 @@ def make_program(discovery: Discovery, chosen: int | str | None) -> Program:
         sides, parameters = _named(law, errors, explicit=True)
     late = _late_inputs([*residuals, *(side for side in sides if side is not None)], parameters)
     columns = {each.node: var(each.name) for each in late}
-    residuals = [_replaced(tree, columns) for tree in residuals]
-    sides = [None if side is None else _replaced(side, columns) for side in sides]
+    residuals = [replaced(tree, columns) for tree in residuals]
+    sides = [None if side is None else replaced(side, columns) for side in sides]
     used = {name for tree in (*residuals, *(side for side in sides if side)) for name in variables(tree)}
     parameters = tuple(p for p in parameters if p.name in used)
     names = [name for name in used_inputs(law.skeleton) if name in used]
@@ -261,12 +272,6 @@ def _late_inputs(trees: Sequence[Node], parameters: Sequence[Parameter]) -> list
 def _factor(node: Node) -> float:
     """Return the number before a parameter."""
     return float(np.prod([number(arg) for arg in node.args if arg.op == "num"])) if node.op == "*" else 1.0
-
-
-def _replaced(tree: Node, by: Mapping[Node, Node]) -> Node:
-    if tree in by:
-        return by[tree]
-    return tree._replace(args=tuple(_replaced(arg, by) for arg in tree.args))
 
 
 def _later(late: LateInput, given: Mapping[str, Signal], t: Float) -> Known:
