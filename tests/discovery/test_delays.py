@@ -261,3 +261,14 @@ def test_search_finds_a_state_that_acts_late(late_growth):
 def test_a_late_state_is_sought_where_there_is_nothing_else():
     with pytest.raises(ConfigError, match=r"one state and no input[\s\S]*\^"):
         gode.discover(T, WAVES, force=WAVES, delay="state")
+
+
+@pytest.mark.slow
+def test_a_delay_is_fitted_where_small_changes_grow():
+    law = parse_system_values(["u' = 0.2*u(t - 21.4)/(1 + u(t - 21.4)^10) - 0.1*u"])
+    t = np.linspace(0.0, 300.0, 301)
+    clean = solve(law, t, [0.9], config=FINE)["u"]
+    noisy = clean + 0.03 * np.std(clean) * np.random.default_rng(1).standard_normal(301)
+    found = gode.fit("u' = b*u(t - tau)/(1 + u(t - tau)^10) - g*u", t, noisy)
+    (tau,) = (c for c in found.equation.constants if c.place == "tau")
+    assert tau.value == pytest.approx(21.4, rel=0.05)

@@ -112,6 +112,7 @@ def test_discovery_of_the_law_of_a_state_that_is_dosed():
         ([("depot", 0.0)], "a dose is \\(state, time, amount\\)"),
         ([(0.0, 1.0)], "a dose is \\(state, time, amount\\)"),
         ({"state": ["depot"], "dose": [1.0]}, "a table of doses has the columns state, time, amount"),
+        ({"time": [0.0], "amount": [1.0]}, "a table of doses has the columns state, time, amount"),
     ],
 )
 def test_bad_doses_are_refused_in_a_sentence(doses, message):

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from gode.data.doses import make_doses
 from gode.discovery import fit
 from gode.equation import Link, System, SystemSkeleton
 from gode.equation.system import parse_system_values
@@ -93,3 +94,23 @@ def test_one_state_with_two_inputs_is_exported_recorded_and_repeated(tmp_path):
     assert str(discovery_of(record_of(found)).equation) == str(found.equation)
     assert "force={'F': F, 'G': G}" in python_call(found)
     assert found.linearise(force={"F": 1.0}).equilibrium[0] == pytest.approx(2.0, abs=0.05)
+
+
+def test_python_program_gives_the_doses_of_the_data(tmp_path):
+    t = np.linspace(0.5, 48.0, 50)
+    rows = [("d", 0.0, 300.0), ("d", 12.0, 200.0), ("c", 20.0, 6.0, 3.0)]
+    law = ["d' = -1.2*d", "c' = 0.06*d - 0.15*c"]
+    doses = make_doses(rows, ("d", "c"), "")
+    clean = solve(parse_system_values(law), np.append(0.0, t), [0.0, 0.0], doses=doses)["c"][1:]
+    measured = clean + 0.05 * np.random.default_rng(0).standard_normal(len(t))
+    texts = ["d' = -ka*d", "c' = ka*d/V - ke*c"]
+    found = fit(texts, t, {"c": measured}, doses=rows, initial={"c": 0.0})
+    path = tmp_path / "model.py"
+    path.write_text(found.export("python"))
+    program = runpy.run_path(str(path))
+    at = np.linspace(0.0, 48.0, 97)
+    assert np.allclose(program["simulate"](at), found.simulate(at).values[[0, 3]], atol=1e-5)
+    later = [(12.0, 0, 10.0, 0.0), (99.0, 0, 1e6, 0.0)]
+    other = found.simulate(at, doses=[("d", 12.0, 10.0)]).values[[0, 3]]
+    assert np.allclose(program["simulate"](at, doses=later), other, atol=1e-5)
+    assert "doses of the data are not in this program" in found.export("c")

@@ -420,38 +420,6 @@ def test_from_other_measurements_to_a_downloaded_report(page, tmp_path, kind):
     assert downloaded(page, "report.html", tmp_path).stat().st_size < 2_000_000
 
 
-def valve() -> bytes:
-    """A temperature that follows a valve after a dead time of six seconds."""
-    rng, t, temperature = np.random.default_rng(5), np.arange(200.0), [0.0]
-    opening = np.repeat(rng.uniform(10, 80, 8).round(2), 25)
-    late = np.concatenate([np.full(6, opening[0]), opening[:-6]])
-    for value in late[:-1]:
-        rest = value * 0.6
-        temperature.append(rest + (temperature[-1] - rest) * np.exp(-0.05))
-    noisy = temperature + 0.1 * rng.standard_normal(len(t))
-    rows = zip(t.tolist(), opening.tolist(), noisy.tolist(), strict=True)
-    return ("time_s;valve_opening;rise_K\n" + "\n".join(f"{a:g};{b};{c:.3f}" for a, b, c in rows)).encode()
-
-
-def test_a_dead_time_is_mended_by_its_button_and_the_report_saved_in_three_clicks(page, tmp_path):
-    choose(page, "valve.csv", valve())
-    page.select_option("#effort", "quick")
-    page.get_by_role("button", name="Find the equation").click()
-    page.wait_for_selector(".headline", timeout=600_000)
-    before = page.text_content(".headline")
-    assert "Do not rely" in before
-    page.get_by_role("button", name="Shift valve_opening by").click()
-    page.wait_for_selector("#live")
-    page.wait_for_selector(".headline", timeout=600_000)
-    assert page.text_content(".headline") != before
-    expect(page.get_by_role("link", name="Compare with")).to_have_count(1)
-    with page.expect_download() as waiting:
-        page.get_by_role("link", name="Save the report").click()
-    assert waiting.value.suggested_filename.startswith("valve-shift-valve_opening")
-    waiting.value.save_as(tmp_path / "report.html")
-    assert "rise_K" in (tmp_path / "report.html").read_text()
-
-
 def test_the_second_sheet_of_a_workbook_is_read_and_its_names_can_be_marked(page):
     openpyxl = pytest.importorskip("openpyxl")
     book = openpyxl.Workbook()

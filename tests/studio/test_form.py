@@ -6,7 +6,7 @@ pytest.importorskip("starlette", reason="the extra `studio` is not installed")
 
 from gode.cli.asked import asked_options
 from gode.search.assumptions import MEANINGS
-from gode.studio.form import FIELDS, command_text, command_words, problem_of
+from gode.studio.form import FIELDS, command_text, command_words, in_words, problem_of
 from gode.studio.pages import edit_of, known_fields, tool_columns
 from gode.tables.column_options import parts_of
 from gode.templates import part
@@ -139,3 +139,10 @@ def test_a_blank_is_taken_from_the_signals_unless_others_are_chosen():
     assert 'name="subtract.columns" value="A1" checked' in page
     assert 'name="subtract.columns" value="blank">' in page
     assert 'value="note"' not in page
+
+
+def test_messages_of_the_command_are_said_in_the_words_of_the_page():
+    said = in_words("not used: 'Blank' (pass it as --force Blank if it drives the system)")
+    assert said == "not used: 'Blank' (give it the role “input” if it drives the system)"
+    said = in_words("the same throughout each run, --force 'my dose' if it acts on the system")
+    assert said == "the same throughout each run; give it the role “input” if it acts on the system"

@@ -49,6 +49,15 @@ def test_readings_that_rise_after_a_dose_suggest_a_depot(tmp_path):
     assert suggested(table, guess(table)[0]) == ({}, [])
 
 
+def test_a_blank_asks_to_be_subtracted(tmp_path):
+    (tmp_path / "plate.csv").write_text(PLATE)
+    table = read_table(tmp_path / "plate.csv")
+    assert suggested(table, CASES["plate.csv"][1]) == (
+        {},
+        ["'Blank' is not subtracted; “Edit the data” does it, if readings hold it"],
+    )
+
+
 def test_what_was_guessed_about_the_text_comes_with_what_shows_it(tmp_path):
     path = tmp_path / "plate.csv"
     path.write_text(PLATE)

@@ -81,6 +81,7 @@ def test_a_valve_acts_late(page, tmp_path):
     _, law = walked(page, tmp_path, measured.valve(), FIND, REMEDY)
     rate, gain, late = numbers("rise_K' = #*rise_K + #*valve_opening(t - #)", law)
     assert [rate, gain, late] == pytest.approx([-0.05, 0.03, 6], rel=0.05)
+    assert page.get_by_role("link", name="Compare with").count() == 1  # with the law of no delay
 
 
 def test_a_workbook_with_the_data_on_its_second_sheet(page, tmp_path):

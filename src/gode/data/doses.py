@@ -116,13 +116,13 @@ def _rows_of_table(
     known = {"state", "time", "t", "amount", "duration"}
     unknown = [name for name in columns if name not in known]
     times = columns.get("time", columns.get("t"))
-    if unknown or times is None or "amount" not in columns:
+    needed = {"amount"} if len(states) == 1 else {"state", "amount"}
+    if unknown or times is None or not needed <= {*columns}:
         raise DataError(
             f"{where}a table of doses has the columns state, time, amount and perhaps duration, "
             f"got {', '.join(columns)}"
         )
-    single = repeat(states[0]) if len(states) == 1 else ()
-    named = columns.get("state", single)
+    named = columns.get("state", repeat(states[0]))
     durations = columns.get("duration", repeat(0.0))
     return list(zip(named, times, columns["amount"], durations, strict=False))  # type: ignore[call-overload]
 

@@ -20,7 +20,19 @@ from gode.equation import Law, LawSkeleton, Skeleton
 from gode.equation.frame import put_in
 from gode.equation.skeleton import Parameter
 from gode.equation.system import joined, make_law
-from gode.equation.tree import STATE, Node, const, delayed, mul, num, replace_constants
+from gode.equation.tree import (
+    STATE,
+    Node,
+    const,
+    delayed,
+    delays,
+    index,
+    mul,
+    num,
+    replace_constants,
+    replaced,
+    var,
+)
 from gode.errors import ConfigError, pointed
 from gode.fitting import fit_constants
 from gode.fitting.constants import Fit
@@ -111,11 +123,8 @@ def delays_of(prepared: Prepared, settings: Settings) -> dict[str, float]:
 
     A sum of squares has several minima along the delay. Cheap fits find the deepest, the trajectory decides.
     """
-    runs = prepared.dataset.runs
-    step = float(np.median(np.concatenate([np.diff(run.t) for run in runs])))
-    longest = LONGEST * min(float(np.ptp(run.t)) for run in runs)
-    gap = max(longest / TRIED, step)
-    places = gap * np.arange(int(longest / gap) + 1)
+    places = _places(prepared)
+    step = float(np.median(np.concatenate([np.diff(run.t) for run in prepared.dataset.runs])))
     is_state = settings.delay == LATE_STATE
     places = places[1:] if is_state else places
     found = dict.fromkeys([STATE] if is_state else prepared.dataset.inputs, 0.0)
@@ -262,6 +271,44 @@ def _late_part(skeleton: LawSkeleton, own: int, taus: Mapping[str, Parameter], s
     }
     tree = put_in(replace_constants(part.normal, constant), trees)
     return Skeleton(tree, tuple(parameters), called=part.called)
+
+
+def late_starts(skeleton: LawSkeleton, prepared: Prepared, settings: Settings) -> list[Law]:
+    """Return starts for a given equation in which its state is late by one constant; none for other laws.
+
+    Along the smoothed record as it was some time ago its other constants follow from cheap fits. Where small
+    changes grow, as in chaos, no random start leads there.
+    """
+    part = skeleton.parts[0]
+    late = {node: var(INPUT) for node in delays(part.tree)}
+    numbers = {node.args[1] for node in late}
+    free = [by for by in numbers if by.op == "const"]
+    alone = len(skeleton.parts) == 1 and part.parameters and not prepared.dataset.inputs
+    if not (alone and prepared.problems and len(numbers) == len(free) == 1):
+        return []
+    tau = index(free[0])
+    kept = [i for i in range(part.n_constants) if i != tau]
+    tree = replace_constants(replaced(part.tree, late), lambda i: const(kept.index(i)))
+    model = Skeleton(tree, tuple(part.parameters[i] for i in kept))
+    fits, config = [], replace(settings.constants, max_constants=part.n_constants)
+    places = _places(prepared)[1:]
+    for place in places:
+        along = with_data(prepared, with_late(prepared, {STATE: float(place)}), settings)
+        fits.append(fit_constants(model, along.problems[0], config=config))
+    left = np.array([fit.loss for fit in fits])
+    begins = [(fits[i].equation, places[i]) for i in _lowest(left)[:STARTS]]
+    return [
+        make_law(skeleton, np.insert(law.constants, tau, place)) for law, place in begins if law is not None
+    ]
+
+
+def _places(prepared: Prepared) -> Float:
+    """Return the delays that are tried first."""
+    runs = prepared.dataset.runs
+    step = float(np.median(np.concatenate([np.diff(run.t) for run in runs])))
+    longest = LONGEST * min(float(np.ptp(run.t)) for run in runs)
+    gap = max(longest / TRIED, step)
+    return np.asarray(gap * np.arange(int(longest / gap) + 1), np.float64)
 
 
 def better_with_delay(

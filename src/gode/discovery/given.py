@@ -19,6 +19,7 @@ from gode.data.smoothing import evenly
 from gode.data.states import shape_of
 from gode.discovery.causes import with_causes
 from gode.discovery.compartments import told_of_doses
+from gode.discovery.delays import late_starts
 from gode.discovery.framing import (
     called,
     check_enough,
@@ -217,6 +218,7 @@ def _best_fit(dataset: Dataset, skeleton: LawSkeleton, settings: Settings) -> Di
             Start(make_law(skeleton, each.constants), patient=True, initial=_rows(each.initial))
             for each in reached[:MINIMA]
         ]
+        begins += [Start(law, patient=True) for law in late_starts(skeleton, prepared, settings)]
     else:
         prepared = with_held_input(prepared, settings, skeleton) if skeleton.inputs else prepared
         starts = _starts_of_law(skeleton, prepared, settings)

@@ -122,6 +122,11 @@ def delays(node: Node) -> list[Node]:
     return list(dict.fromkeys(each for each in walk(node) if each.op == DELAY))
 
 
+def replaced(node: Node, by: Mapping[Node, Node]) -> Node:
+    """Return a tree with other trees in place of some of its parts."""
+    return by[node] if node in by else node._replace(args=tuple(replaced(arg, by) for arg in node.args))
+
+
 def number(node: Node) -> float:
     """Return the value of a "num" node."""
     return node.value if isinstance(node.value, float) else math.nan

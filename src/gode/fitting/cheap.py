@@ -105,7 +105,10 @@ def _without_doses(dataset: Dataset, columns: Columns) -> Columns:
     matrix = columns.matrix.copy()
     for run, low, high in zip(dataset.runs, columns.starts[:-1], columns.starts[1:], strict=True):
         if run.doses:
-            matrix[2, low:high] -= added([d for d in run.doses if d.channel == 0 and d.duration], run.t)[1]
+            infusions = [dose for dose in run.doses if dose.channel == 0 and dose.duration]
+            matrix[2, low:high] -= added(infusions, matrix[0, low:high])[
+                1
+            ]  # of a hidden state they end early
     return replace(columns, matrix=matrix)
 
 

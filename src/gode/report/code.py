@@ -69,7 +69,7 @@ def _shared(program: Program, language: Language) -> dict[str, str]:
     number: Callable[[float], str] = language.dialect.style
     between = " " if language.suffix == ".m" else ", "
     return {
-        "title": program.title,
+        "title": program.title + ("" if language.dosed and not program.inputs else program.undosed),
         "version": __version__,
         "order": str(program.order),
         "states": ", ".join(program.names),

@@ -64,6 +64,7 @@ class Language:
     dialect: Dialect
     fields: Callable[[Program, Mapping[str, str]], Fields]  # from those that all languages share
     implicit: bool  # whether it can solve residuals
+    dosed: bool = False  # whether its programs give the doses of the data, where there are no inputs
 
 
 def _python(program: Program, shared: Mapping[str, str]) -> Fields:
@@ -91,6 +92,8 @@ def _python(program: Program, shared: Mapping[str, str]) -> Fields:
     needed = f"from scipy.interpolate import {MAKERS[kind]}" if names and kind in MAKERS else ""
     rows = _derivatives(program, dialect)
     many = len(program.parts) > 1
+    given = [f"\n    ({t!r}, {entry}, {amount!r}, {rate!r})," for t, entry, amount, rate in program.doses]
+    driven["doses"] = "".join(given) + "\n"
     return {
         "imports": needed,
         "parameters": parameter_lines(program.parameters, "{} = {}  # ± {}", repr),
@@ -99,7 +102,9 @@ def _python(program: Program, shared: Mapping[str, str]) -> Fields:
         "ports": ports,
         "unpack": ", ".join(program.names.values()) if program.order > 1 else "(u,)",
         "derivatives": "".join(f"\n        {row}," for row in rows) + "\n    " if many else ", ".join(rows),
-        "solving": piece("python-driven" if names else "python-free", {**shared, **driven}),
+        "solving": piece(
+            f"python-{'driven' if names else 'dosed' if given else 'free'}", {**shared, **driven}
+        ),
     }
 
 
@@ -389,7 +394,7 @@ _PYTHON = replace(_JULIA, call=_python_call, power="{}**{}".format)
 _C = replace(_JULIA, call=_call_in("c"), power=_pow, style=_float)
 _MODELICA = _named(replace(_JULIA, call=_call_in("modelica")), {"t": "time"})
 
-PYTHON = Language(suffix=".py", dialect=_PYTHON, fields=_python, implicit=False)
+PYTHON = Language(suffix=".py", dialect=_PYTHON, fields=_python, implicit=False, dosed=True)
 C = Language(suffix=".c", dialect=_C, fields=_c, implicit=False)
 JULIA = Language(suffix=".jl", dialect=_JULIA, fields=_julia, implicit=True)
 MATLAB = Language(suffix=".m", dialect=_MATLAB, fields=_matlab, implicit=True)

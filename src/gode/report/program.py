@@ -20,9 +20,21 @@ from gode.equation.printer import display_order
 from gode.equation.system import moving_law
 from gode.equation.tape import compile_tape, evaluate
 from gode.equation.terms import term_node
-from gode.equation.tree import add, delays, mul, num, number, renamed, replace_constants, var, variables
+from gode.equation.tree import (
+    add,
+    delays,
+    mul,
+    num,
+    number,
+    renamed,
+    replace_constants,
+    replaced,
+    var,
+    variables,
+)
 from gode.errors import EquationError
 from gode.solve import Interpolation, Signal
+from gode.solve.doses import jumps_of
 from gode.solve.program import late_states, used_inputs
 from gode.solve.signals import earlier, make_signals, split_formulas
 
@@ -141,6 +153,9 @@ class Program:
     names: Mapping[str, str]  # of the columns of the state vector in a program, in their order
     parameters: tuple[Parameter, ...]
     inputs: tuple[Known, ...]
+    doses: tuple[
+        tuple[float, int, float, float], ...
+    ]  # time, entry of the state, added to it and to its rate
     initial: tuple[float, ...]
     slopes: tuple[float, ...]  # the derivative of the state vector at the start
     start: float
@@ -162,6 +177,11 @@ class Program:
     def order(self) -> int:
         """The dimension of the state vector."""
         return len(self.names)
+
+    @property
+    def undosed(self) -> str:
+        """What the title of a program says that does not give the doses of the data."""
+        return "; doses of the data are not in this program" if self.doses else ""
 
     @property
     def jumps(self) -> Float:
@@ -191,8 +211,8 @@ def make_program(discovery: Discovery, chosen: int | str | None) -> Program:
         sides, parameters = _named(law, errors, explicit=True)
     late = _late_inputs([*residuals, *(side for side in sides if side is not None)], parameters)
     columns = {each.node: var(each.name) for each in late}
-    residuals = [_replaced(tree, columns) for tree in residuals]
-    sides = [None if side is None else _replaced(side, columns) for side in sides]
+    residuals = [replaced(tree, columns) for tree in residuals]
+    sides = [None if side is None else replaced(side, columns) for side in sides]
     used = {name for tree in (*residuals, *(side for side in sides if side)) for name in variables(tree)}
     parameters = tuple(p for p in parameters if p.name in used)
     names = [name for name in used_inputs(law.skeleton) if name in used]
@@ -204,11 +224,12 @@ def make_program(discovery: Discovery, chosen: int | str | None) -> Program:
     values = solved.values[: 3 * len(orders)]
     rows = [3 * s + k + 1 for s, order in enumerate(orders) for k in range(order)]
     return Program(
-        title="; ".join([*whole.lines(6), *_renamed(law), *map(str, late), *_left_out(data, law, whole)]),
+        title="; ".join([*whole.lines(6), *_renamed(law), *map(str, late), *_left_out(law, whole)]),
         parts=parts,
         names=element_names([column for part in parts for column in part.columns]),
         parameters=parameters,
         inputs=known,
+        doses=_doses(data, law),
         initial=tuple(float(x) for x in best.initial[run]),
         slopes=tuple(values[rows, 0].tolist()),
         start=float(data.t[0]),
@@ -253,12 +274,6 @@ def _factor(node: Node) -> float:
     return float(np.prod([number(arg) for arg in node.args if arg.op == "num"])) if node.op == "*" else 1.0
 
 
-def _replaced(tree: Node, by: Mapping[Node, Node]) -> Node:
-    if tree in by:
-        return by[tree]
-    return tree._replace(args=tuple(_replaced(arg, by) for arg in tree.args))
-
-
 def _later(late: LateInput, given: Mapping[str, Signal], t: Float) -> Known:
     """Return a late input of the data; before it was known, an input was as at its start."""
     (known,) = _inputs((late.input,), given, t)
@@ -269,10 +284,19 @@ def _later(late: LateInput, given: Mapping[str, Signal], t: Float) -> Known:
     return Known(late.name, None, knots, np.vstack([first, known.pieces]), float(knots[1]))
 
 
-def _left_out(data: Run, law: Law, whole: Law) -> list[str]:
+def _left_out(law: Law, whole: Law) -> list[str]:
     """Return what of a law the program does not have."""
-    doses = ["doses of the data are not in this program"] if data.doses else []
-    return doses + (["formulas of what is measured are not in this program"] if law is not whole else [])
+    return ["formulas of what is measured are not in this program"] if law is not whole else []
+
+
+def _doses(data: Run, law: Law) -> tuple[tuple[float, int, float, float], ...]:
+    """Return what doses add to entries of the state vector, and to their derivatives from then on."""
+    orders = law.skeleton.orders
+    jumps = jumps_of(data.doses, law.states, orders, data.t)
+    tops = np.cumsum(orders) - 1
+    entries = np.where(jumps.rate != 0, tops[jumps.equation], jumps.entry)
+    columns = (jumps.t, entries, jumps.amount, jumps.rate)
+    return tuple(zip(*(column.tolist() for column in columns), strict=True))
 
 
 def _renamed(law: Law) -> list[str]:

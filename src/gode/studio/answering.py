@@ -133,11 +133,18 @@ def answer_page(plots: Plots, files: Files, given: tuple[Dataset, Readings] | No
         files=files.listed(),
         command=command_text(job.sources, job.words),
         python=files.python,
-        remedies=remedies(found, job, moving(given[1]) if given else ()),
+        remedies=remedies(found, job, _driving(*given) if given else ()),
         causes=unchanged(found),
         tries=advice(found),
         in_words=in_words,
     )
+
+
+def _driving(dataset: Dataset, readings: Readings) -> list[str]:
+    """Return the columns that could be inputs: those without a role, and states if nothing drives them."""
+    columns = columns_of(dataset)
+    own = [columns[name] for name in dataset.states if name in columns]
+    return [*moving(readings), *(own if len(own) > 1 and not dataset.inputs else [])]
 
 
 def side(folder: Path, job: Job) -> str:

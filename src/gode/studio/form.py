@@ -88,7 +88,7 @@ FIELDS = (
 )
 EFFORT = next(field for field in FIELDS if field.key == "effort")  # stands beside the button that searches
 ARGUMENT = re.compile(r", or \w+=\w+(?=\))| \(in Python, \w+=\w+\)")  # that says the same in Python
-INPUT = re.compile(r"[,;]? (?:pass it as )?--force (?:'[^']*'|\S+) if it")
+INPUT = re.compile(r"([,;]? )?(?:pass it as )?--force (?:'[^']*'|\S+) if it")
 OPTION = re.compile(r"--[a-z][a-z-]*")
 WORDS = {  # what the page calls the options of the command
     "--time": "the role “time”",
@@ -110,7 +110,9 @@ WORDS = {  # what the page calls the options of the command
 
 def in_words(message: str) -> str:
     """Return a message of the command with the words of the page in place of its options."""
-    plain = INPUT.sub(r"; give it the role “input” if it", ARGUMENT.sub("", message))
+    plain = INPUT.sub(
+        lambda found: f"{'; ' if found[1] else ''}give it the role “input” if it", ARGUMENT.sub("", message)
+    )
     return OPTION.sub(lambda found: WORDS.get(found[0], found[0]), plain)
 
 

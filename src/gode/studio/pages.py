@@ -50,6 +50,7 @@ def tool_columns(seen: Mapping[str, object], form: Form) -> dict[str, list[str]]
     signals = [i for i in usable if first(form, f"role.{i}") in ("state", "velocity", "acceleration")]
     return {
         "columns": [names[i] for i in usable],
+        "blank": _list(seen, "blank") if "blank" in seen else [],
         "signals": [names[i] for i in signals],
         "conversions": [words for _, _, words in UNITS],
     }

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from gode.arrays import Float
 from gode.cli.app import in_options
 from gode.cli.asked import asked_data, asked_options
 from gode.cli.discover import discover_command
@@ -33,7 +34,7 @@ from gode.studio.lines import python_text
 from gode.studio.runs import DATA, Job
 from gode.tables.binary import sheet_names, sheet_text
 from gode.tables.cells import number
-from gode.tables.clues import Clocking, find_clocking, is_input, is_known
+from gode.tables.clues import Clocking, find_clocking, hovers, is_blank, is_input, is_known
 from gode.tables.column_options import parts_of, taken_words
 from gode.tables.dataset import dataset_of
 from gode.tables.doses import Course, DoseColumns, course_of, find_dose_columns, repeats_a_dose, without_doses
@@ -167,14 +168,28 @@ def _course(table: Table, dose: str, time: str, run: str | None, reading: str) -
 
 
 def suggested(table: Table, roles: Sequence[str]) -> tuple[dict[str, list[str]], list[str]]:
-    """Return what the data suggest to know, as choices of the page, and what to check about it.
+    """Return what the data suggest to know, as choices of the page, and what to check about it."""
+    of = {role: [n for n, r in zip(table.names, roles, strict=True) if r == role] for role in ROLES}
+    found = _blanks(table, roles) if of["state"] else []
+    asks = [f"{name!r} is not subtracted; “Edit the data” does it, if readings hold it" for name in found]
+    depot = len(of["dose"]) == len(of["state"]) == len(of["time"]) == 1 and "depot" not in table.names
+    known, more = _depot(table, of) if depot else ({}, [])
+    return known, [*asks, *more]
 
-    Where readings rise after a dose before they fall, it is absorbed from a depot that was not measured. The
-    two rates could change places; absorption is taken to be the faster one, beyond one over the latest peak.
+
+def _blanks(table: Table, roles: Sequence[str]) -> list[str]:
+    """Return the first column that is called a blank, has numbers and no role."""
+    pairs = zip(table.names, roles, strict=True)
+    return [name for name, role in pairs if role == "ignored" and is_blank(name) and table.is_numeric(name)][
+        :1
+    ]
+
+
+def _depot(table: Table, of: Mapping[str, Sequence[str]]) -> tuple[dict[str, list[str]], list[str]]:
+    """Return the law of a depot that was not measured, if readings rise after a dose before they fall.
+
+    The two rates could change places; absorption is taken to be the faster, beyond one over the latest peak.
     """
-    of = {role: [n for n, r in zip(table.names, roles, strict=True) if r == role] for role in (*ROLES,)}
-    if not (len(of["dose"]) == len(of["state"]) == len(of["time"]) == 1) or "depot" in table.names:
-        return {}, []
     dose, reading = of["dose"][0], of["state"][0]
     peak = _course(table, dose, of["time"][0], next(iter(of["run"]), None), reading).peak
     if not peak:
@@ -243,6 +258,7 @@ def look(folder: Path, job: Job) -> dict[str, object]:
         "roles": roles,
         "wells": wells,
         "known": known,
+        "blank": _blanks(table, roles),
         "why": why,
         "rows": rows,
         "n_rows": table.n_rows,
@@ -346,12 +362,17 @@ def drawing(folder: Path, job: Job) -> dict[str, object]:
 
 
 def moving(readings: Readings) -> list[str]:
-    """Return the columns of numbers without a role that move within runs, and do not count rows."""
-    return [
-        name
-        for name, runs in readings.others.items()
-        if any(np.ptp(x) > 0 and np.ptp(np.diff(x)) > 0 for x in runs if len(x) > 2 and np.isfinite(x).all())
-    ]
+    """Return the columns of numbers without a role that move within runs, and may act on the system."""
+    return [name for name, runs in readings.others.items() if not is_blank(name) and _moves(runs)]
+
+
+def _moves(runs: Sequence[Float]) -> bool:
+    """Tell whether numbers change within runs, do not count rows, and do more than tremble about a value."""
+    seen = [x for x in runs if len(x) > 2 and np.isfinite(x).all()]
+    moving = any(np.ptp(x) > 0 and np.ptp(np.diff(x)) > 0 for x in seen)
+    ends = np.cumsum([len(x) for x in seen])
+    rows = [np.arange(end - len(x), end) for x, end in zip(seen, ends, strict=True)]
+    return moving and not hovers(np.concatenate(seen), rows)
 
 
 def columns_of(dataset: Dataset) -> Mapping[str, str]:

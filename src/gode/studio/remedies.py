@@ -25,7 +25,7 @@ BUTTONS = {  # by option: what the button says, and what the new run is called
     "hidden": ("Allow {}", "with a hidden quantity"),
 }
 HIDDEN = {"1": "a quantity that was not measured", "2": "two quantities that were not measured"}
-MAX_UNUSED = 2  # columns without a role that are offered as an input
+MAX_DRIVING = 2  # columns that are offered as an input
 USUAL = ("Search with {}", "{}")
 
 
@@ -39,11 +39,11 @@ class Remedy:
     changes: tuple[tuple[str, str], ...]
 
 
-def remedies(found: Discovery, job: Job, unused: Sequence[str] = ()) -> list[Remedy]:
+def remedies(found: Discovery, job: Job, columns: Sequence[str] = ()) -> list[Remedy]:
     """Return the changes that the causes name, and choices that were not made; none for a good result.
 
     Args:
-        unused: columns of numbers that have no role.
+        columns: those of numbers that could be inputs, as they have no role or are one of several states.
     """
     unit = unit_of(found.prepared.dataset, "t")
     out = [
@@ -61,7 +61,7 @@ def remedies(found: Discovery, job: Job, unused: Sequence[str] = ()) -> list[Rem
     if not {"--hidden", "--frame"} & words and "hidden" not in known:
         out.append(_of_option("", "hidden", "1"))
     named = {value for each in out for key, value in each.changes if key == "input"}
-    out += [_of_option("", "force", name) for name in unused if name not in named][:MAX_UNUSED]
+    out += [_of_option("", "force", name) for name in columns if name not in named][:MAX_DRIVING]
     is_searched = bool(found.settings.grammar) or "--frame" not in words  # not a whole law that was fitted
     if "thorough" not in words and is_searched:
         out.append(Remedy("", "Search with more effort", "more effort", (("effort", "thorough"),)))

@@ -55,6 +55,7 @@ ERROR_BARS = word_set("error err sd std stdev stddev sem se sigma uncertainty")
 ASIDE = ERROR_BARS | word_set(
     "alarm status flag flags quality battery batt battv serial evid mdv cmt blq ci checksum crc rssi"
 )
+BLANKS = word_set("blank blanks blanc leerwert blindwert blanko background hintergrund")
 WELL = re.compile(r"[A-P]\d{1,2}|(?:well|sample|replicate|rep|tube)[ _-]?\w{1,4}", re.IGNORECASE)
 NUMBERED = re.compile(r"(?P<stem>[^\d]*)\d+")
 DEGREES = {"°c", "c", "degc", "k", "°f", "f", "degf", "deg c", "deg f", "celsius", "kelvin"}
@@ -128,6 +129,11 @@ def is_aside(name: str) -> bool:
 def is_error_bar(name: str) -> bool:
     """Tell whether a name is that of the errors of other readings."""
     return bool({*words_of(name)} & ERROR_BARS)
+
+
+def is_blank(name: str) -> bool:
+    """Tell whether a name is that of readings without what is measured, which others are to be freed of."""
+    return bool({*words_of(name)} & BLANKS)
 
 
 def is_counter(name: str) -> bool:
