@@ -33,7 +33,6 @@ from gode.fitting.shooting import Shot
 from gode.prior import log_prior
 
 UNUSUAL = 4.0  # -2 log of the prior odds that a constant of a system is one, or equals one in its equation
-UNFIXED = 1e4  # variances, over the squares of the constants, of constants that the data do not fix
 PLAIN = {1: parse_skeleton("u' = C*u"), 2: parse_skeleton("u'' = C*u")}  # whose prior is the unit
 
 
@@ -245,17 +244,21 @@ def _price_of_runs(c: Candidate, m: float, config: SelectionConfig) -> float:
     scale = np.maximum(np.median(np.abs(c.own.values), axis=0), 1e-100)
     gaps = np.clip((c.own.values - np.median(c.own.values, axis=0)) / scale, -LARGEST, LARGEST)
     within = np.clip(np.nan_to_num(c.own.covariances / np.outer(scale, scale)), -LARGEST, LARGEST)
-    size = np.trace(within, axis1=1, axis2=2)
-    size = np.where(size > UNFIXED, size, 1.0)  # lest the errors of constants that nothing fixes are singular
-    within = within + 1e-12 * size[:, None, None] * np.eye(places)
+    within = within + 1e-12 * np.eye(places)
     weights, axes = np.linalg.eigh(gaps.T @ gaps / runs - np.mean(within, axis=0))
-    both = within + (axes * np.maximum(weights, 0.0)) @ axes.T
-    widths = np.linalg.slogdet(both)[1] - np.linalg.slogdet(within)[1]
-    distances = np.einsum("ri,ri->r", gaps, np.linalg.solve(both, gaps[..., None])[..., 0])
+    both, turned = _eigen(within + (axes * np.maximum(weights, 0.0)) @ axes.T)
+    widths = np.sum(np.log(both), axis=-1) - np.sum(np.log(_eigen(within)[0]), axis=-1)
+    distances = np.sum(np.einsum("rij,ri->rj", turned, gaps) ** 2 / both, axis=-1)
     chance = config.chance * np.sqrt(2 * c.own.values.size) * m / max(m - c.n_free, 0.5)
     return float(
         places * np.log(runs) + np.sum(np.maximum(widths, 0.0) + np.maximum(distances, 0.0)) + chance
     )
+
+
+def _eigen(covariances: Float) -> tuple[Float, Float]:
+    """Return the variances along the axes of covariances, and the axes; none is lost to rounding."""
+    variances, axes = np.linalg.eigh(covariances)
+    return np.maximum(variances, 1e-12 * variances[..., -1:]), axes
 
 
 def _saved(c: Candidate, m: float, config: SelectionConfig) -> float:

@@ -62,7 +62,7 @@ def test_the_law_that_wells_share_is_found_and_the_record_names_them(tmp_path):
     check_growth(json.loads(gode("discover", path, "--u", "all", *QUICK, "--out", out).stdout)["text"])
     record = json.loads((out / "record.json").read_text())
     assert record["names"] == ["A1", "A2", "A3", "A4", "B1", "B2", "B3", "B4"]
-    assert record["labels"]["time"] == "Time [h]"
+    assert record["labels"]["t"] == "Time [h]"
 
 
 @pytest.mark.slow
