@@ -251,7 +251,11 @@ def _price_of_runs(c: Candidate, m: float, config: SelectionConfig) -> float:
     weights, axes = np.linalg.eigh(gaps.T @ gaps / runs - np.mean(within, axis=0))
     both = within + (axes * np.maximum(weights, 0.0)) @ axes.T
     widths = np.linalg.slogdet(both)[1] - np.linalg.slogdet(within)[1]
-    distances = np.einsum("ri,ri->r", gaps, np.linalg.solve(both, gaps[..., None])[..., 0])
+    try:
+        solved = np.linalg.solve(both, gaps[..., None])
+    except np.linalg.LinAlgError:  # the runs spread so widely that their errors are lost beside it
+        solved = np.linalg.pinv(both, hermitian=True) @ gaps[..., None]
+    distances = np.einsum("ri,ri->r", gaps, solved[..., 0])
     chance = config.chance * np.sqrt(2 * c.own.values.size) * m / max(m - c.n_free, 0.5)
     return float(
         places * np.log(runs) + np.sum(np.maximum(widths, 0.0) + np.maximum(distances, 0.0)) + chance
