@@ -24,7 +24,7 @@ NUMBER = r"([-\d.e]+)"
 def walked(page, folder, made, *clicks: str) -> tuple[str, str]:
     """Drop a record, click, and return the headline, which the report tells, too, and the law."""
     name, content = made
-    page.set_default_timeout(120_000)
+    page.set_default_timeout(600_000)
     text = base64.b64encode(content).decode()
     page.dispatch_event("#drop", "drop", {"dataTransfer": page.evaluate_handle(DROP, [name, text])})
     page.wait_for_selector("#plots canvas")
