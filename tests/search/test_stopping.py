@@ -93,3 +93,12 @@ def test_a_search_that_is_not_decided_goes_on():
     t = np.linspace(0.0, 2.0, 12)
     u = np.exp(-t) + 0.05 * np.random.default_rng(0).standard_normal(12)
     assert {Stage.LIBRARY, Stage.LATENT} <= stages(t, u, "quick")[1]
+
+
+@pytest.mark.slow
+def test_what_is_a_term_less_than_the_law_named_was_fitted_before_a_search_ends():
+    t = np.linspace(0.0, 20.0, 1000)
+    clean = np.exp(-0.1 * t) * np.cos(np.sqrt(4 - 0.01) * t)
+    u = clean + 0.03 * np.random.default_rng(0).standard_normal(1000)
+    found = gode.discover(t, u, order=2)
+    assert str(found.equation.equation.skeleton) == "u'' = C*u' + C*u"

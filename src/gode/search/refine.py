@@ -55,10 +55,18 @@ def glance(regions: Sequence[Region], archive: Archive) -> None:
 
 
 def step_away(regions: Sequence[Region], archive: Archive) -> None:
-    """Fit to the trajectory what is one step away from the leaders, then their simpler forms."""
-    _spread_out(regions, archive, 1, archive.settings.budget.per_round)
+    """Fit to the trajectory what is one step away from the leaders, then their simpler forms.
+
+    The law that then leads may be none of these leaders, so what is a step away from it follows.
+    """
+    limit = archive.settings.budget.per_round
+    _spread_out(regions, archive, 1, limit)
     archive.widen()
     _simplify(regions, archive)
+    while (order := archive.settled()) and order[0].equation.skeleton.key not in archive.expanded:
+        archive.expanded.add(order[0].equation.skeleton.key)
+        _expand(order[0], regions, archive, limit)
+        _simplify(regions, archive)
 
 
 def _solve_best(regions: Sequence[Region], archive: Archive) -> None:
