@@ -252,3 +252,14 @@ def test_constants_of_runs_that_nothing_fixes_cost_a_finite_price():
     left = (tuple(residuals_of([np.random.default_rng(1).standard_normal(96)], 96)),)
     found = replace(RIGHT, n_values=96, n_free=12, by_state=left, own=own)
     assert np.isfinite(weighed(found, (1e-3,), CONFIG, 96.0).criterion)
+
+
+def test_constants_of_runs_that_spread_far_more_than_their_errors_cost_a_finite_price():
+    """Along the one axis of the spread the errors are lost to rounding, and the sum is a singular matrix."""
+    values = (
+        np.ones((6, 2)) + 1e7 * np.arange(6)[:, None] * np.array([1.0, 2.0]) * (np.arange(6) > 3)[:, None]
+    )
+    own = Individuals((0, 1), values, np.tile(1e-10 * np.eye(2), (6, 1, 1)))
+    left = (tuple(residuals_of([np.random.default_rng(1).standard_normal(96)], 96)),)
+    found = replace(RIGHT, n_values=96, n_free=12, by_state=left, own=own)
+    assert np.isfinite(weighed(found, (1e-3,), CONFIG, 96.0).criterion)

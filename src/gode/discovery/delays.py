@@ -59,10 +59,10 @@ def check_delay(delay: str | None, dataset: Dataset) -> None:
     """Raise ConfigError if an input is to be late and there is none, or a state among others."""
     if delay == LATE_STATE and (len(dataset.states) > 1 or dataset.inputs):
         reason = "a late state is sought where there is one state and no input; write u(t - tau) for gode.fit"
-        raise ConfigError(pointed(reason, f"delay={delay!r}", len("delay=")))
+        raise ConfigError(pointed(reason, f"delay={delay!r}", 0))
     if delay == LATE_INPUT and not dataset.inputs:
         reason = "no input was given that could be late; pass it as force=, or leave delay= out"
-        raise ConfigError(pointed(reason, f"delay={delay!r}", len("delay=")))
+        raise ConfigError(pointed(reason, f"delay={delay!r}", 0))
 
 
 def later(run: Run, delays: Delays) -> Run:
