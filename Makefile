@@ -34,11 +34,11 @@ docs: $(VENV)/.installed-docs
 
 test: lint
 	@echo "Running the tests ..."
-	@$(PYTEST) -m "not slow" -n 2
+	@$(PYTEST) -m "not slow" -n 2 --dist worksteal
 
 test-slow: $(VENV)/.installed-dev
 	@echo "Running the slow tests ..."
-	@$(PYTEST) -m slow -n 2
+	@$(PYTEST) -m slow -n 2 --dist worksteal
 
 test-torch: $(VENV)/.installed-torch
 	@echo "Checking types, running the tests that need torch ..."

@@ -128,7 +128,7 @@ def prepare(folder: Path, names: list[str]) -> None:
     """Draw the library of each model and measure its behaviour."""
     from gode.library import draw_library, save_library
     from gode.model.choices import is_held_out, make_corpus, save_corpus
-    from gode.model.quality import behaviour_of, make_probe
+    from gode.model.making import behaviour_of, make_probe
 
     folder.mkdir(parents=True, exist_ok=True)
     for name in names:
@@ -246,8 +246,7 @@ def ship_one(library, name: str, variant: str, trained: Path, out: Path) -> dict
 
     from gode.library import Library
     from gode.model.latent import load_model, write_model
-    from gode.model.making import unseen_library
-    from gode.model.quality import check
+    from gode.model.making import check, unseen_library
     from gode.paper.benchmarks_sec3 import true_skeletons
 
     spec, kind = SPECS[name], "paper" if variant == "paper" else "gode"
@@ -349,8 +348,7 @@ def check_view(view, library, template: str) -> dict[str, object]:
     from dataclasses import replace
 
     from gode.library import Library
-    from gode.model.making import unseen_library
-    from gode.model.quality import check
+    from gode.model.making import check, unseen_library
 
     active = view.grammar.active
     learned = tuple(d for d in library.derivations if all(active[rule] for rule in d))

@@ -5,8 +5,8 @@ from itertools import permutations
 
 from gode.equation import Node, Skeleton, SystemSkeleton
 from gode.equation.system import columns_seen, parse_system_values, state_seen
-from gode.equation.tree import mul, renamed, var
-from gode.prior.terms import Pieces, _sorted, ways_of_writing
+from gode.equation.tree import mul, renamed, sorted_tree, var
+from gode.prior.terms import Pieces, ways_of_writing
 from gode_bench.odebench.systems import systems
 from gode_bench.problems import SUITES
 
@@ -32,7 +32,7 @@ def _names(old: int, place: dict[int, int], n: int, n_inputs: int) -> dict[str, 
 
 def _renamed(pieces: Pieces, names: dict[str, str]) -> tuple[object, ...]:
     def new(body: Node) -> Node:
-        return _sorted(renamed(body, names))
+        return sorted_tree(renamed(body, names))
 
     terms = sorted((new(body), copy) for body, copy in pieces.terms)
     return pieces.order, tuple(sorted(map(new, pieces.leading))), tuple(terms)

@@ -13,6 +13,7 @@ def reference(found, run=0):
     config = SolveConfig(rtol=1e-11, max_steps=200_000)
     orders, smooth = best.equation.skeleton.orders, found.prepared.smooths[run]
     guide = [np.interp(t, data.t, smooth.values[3 * s + order]) for s, order in enumerate(orders)]
-    solved = solve(best.equation, t, best.initial[run], inputs=inputs, guide=guide, config=config)
-    rows = [3 * s + k for s, order in enumerate(orders) for k in range(order)]
+    drives = {"inputs": inputs, "doses": data.doses}
+    solved = solve(best.law_of(run), t, best.initial[run], **drives, guide=guide, config=config)
+    rows = [3 * s + k for s, order in enumerate(orders) for k in range(max(order, 1))]  # formulas come last
     return np.column_stack([t, *solved.values[rows]])

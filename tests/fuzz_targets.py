@@ -13,10 +13,10 @@ from gode.discovery.framing import frame_of
 from gode.equation import parse_equation, parse_skeleton
 from gode.errors import GodeError
 from gode.grammar import Grammar, generate, sample
-from gode.options.texts import bounds_of, fixed_values, units_of
+from gode.options.checks import bounds_of, fixed_values, units_of
 from gode.report.record import discovery_of
-from gode.search.known import make_known
-from gode.tables.roles import Roles
+from gode.search.assumptions import make_known
+from gode.tables.guess_roles import Roles
 from gode.tables.runs import runs_of_tables
 from gode.tables.text import parse_table
 

@@ -163,11 +163,14 @@ CASES: dict[str, Callable[[], gode.Discovery]] = {
 def machine() -> str:
     """What the last bits of a result depend on."""
     from llvmlite.binding import get_host_cpu_name
+    from threadpoolctl import threadpool_info
 
     versions = (f"{name} {version(name)}" for name in ("numpy", "scipy", "numba"))
-    return ", ".join(
-        [platform.system(), get_host_cpu_name(), f"python {platform.python_version()}", *versions]
-    )
+    kernels = sorted(
+        {each["architecture"] for each in threadpool_info() if "architecture" in each}
+    )  # of BLAS
+    python = f"python {platform.python_version()}"
+    return ", ".join([platform.system(), get_host_cpu_name(), *kernels, python, *versions])
 
 
 @cache

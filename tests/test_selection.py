@@ -8,8 +8,8 @@ from gode.data import Columns, Dataset, columns_of_run, make_run
 from gode.equation import parse_equation
 from gode.fitting.evidence import Residuals, fitted_polynomials, residuals_of
 from gode.fitting.population import Individuals
-from gode.fitting.shooting import Shot
 from gode.fitting.target import Target
+from gode.fitting.trajectory_fit import Shot
 from gode.prior import log_prior
 from gode.selection import (
     PLAIN,
@@ -19,6 +19,7 @@ from gode.selection import (
     front,
     in_order,
     judge,
+    probabilities,
     rank,
     ties,
     weighed,
@@ -263,3 +264,12 @@ def test_constants_of_runs_that_spread_far_more_than_their_errors_cost_a_finite_
     left = (tuple(residuals_of([np.random.default_rng(1).standard_normal(96)], 96)),)
     found = replace(RIGHT, n_values=96, n_free=12, by_state=left, own=own)
     assert np.isfinite(weighed(found, (1e-3,), CONFIG, 96.0).criterion)
+
+
+def test_a_law_without_a_criterion_is_the_last_and_leaves_the_others_their_probabilities():
+    """One criterion that was no number made all probabilities NaN, and no report could be written."""
+    broken = weighed(replace(RIGHT, unusual=np.nan), (1e-3,), CONFIG, 80.0)
+    assert broken.criterion == np.inf
+    sound = weighed(RIGHT, (1e-3,), CONFIG, 80.0)
+    assert probabilities([sound, broken], CONFIG).tolist() == [1.0, 0.0]
+    assert probabilities([broken, broken], CONFIG).tolist() == [1.0, 0.0]

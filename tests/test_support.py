@@ -9,7 +9,7 @@ from gode.data import columns_of_states
 from gode.equation import parse_system
 from gode.equation.system import make_law
 from gode.fitting.evidence import Residuals, deviance
-from gode.fitting.shooting import Shot
+from gode.fitting.trajectory_fit import Shot
 from gode.selection import UNUSUAL, Candidate, Pool, SelectionConfig, judge, rank
 
 CONFIG = SelectionConfig()

@@ -18,11 +18,11 @@ from typing import Any
 import numpy as np
 
 from gode.arrays import Float
-from gode.codec import decode
 from gode.equation.tree import number, walk
 from gode.files import read_json
 from gode.fitting.constant_prior import Kind, roles
 from gode.fitting.evidence import CORRELATIONS, PRIOR, deviance
+from gode.json_codec import decode
 from gode.selection import (
     Candidate,
     SelectionConfig,

@@ -36,9 +36,14 @@ class Model:
     inputs: tuple[str, ...] = ()
     order: int = 1
     known: tuple[str, ...] = ()  # hidden states whose start a user knows
+    mixes: bool = (
+        False  # whether the measured state may be added to the hidden one: the law is linear in both
+    )
     open: tuple[str, ...] = ()  # constants that scale and zero of the hidden state leave open
     fixed: tuple[str, ...] = ()  # constants that a fit is given, as the data do not tell all of them
     at_ease: Mapping[str, tuple[float, float]] = field(default_factory=dict)  # levels of the inputs
+    frame: tuple[str, str]  # what a user may know of the law
+    holes: Mapping[str, tuple[str, ...]]  # what its unknown functions are: each of these is right
 
 
 @dataclass(frozen=True)
@@ -113,9 +118,12 @@ MODELS = (
         span=30.0,
         points=60,
         states=("c", "p"),
+        mixes=True,
         known=("p",),
         forms=LINEAR_PAIR,
         hidden=lambda y, k: k["k21"] * y[1],
+        frame=("c' = -ke*c - f(c, p)", "p' = f(c, p)"),
+        holes={"f": ("C*c + C*p",)},
     ),
     Model(
         name="depot",
@@ -126,9 +134,12 @@ MODELS = (
         span=24.0,
         points=60,
         states=("c", "a"),
+        mixes=True,
         known=("c", "a"),
         forms=LINEAR_PAIR,
         hidden=lambda y, k: y[1],
+        frame=("c' = f(a) - ke*c", "a' = -ka*a"),
+        holes={"f": ("C*a",)},
     ),
     Model(
         name="epidemic",
@@ -141,6 +152,8 @@ MODELS = (
         states=("I", "S"),
         forms=(("I' = C*I + w*I", "w' = C*I*w"), ("I' = w*I", "w' = C*I*w + C*I")),
         hidden=lambda y, k: k["b"] * y[1],
+        frame=("I' = f(S, I) - g*I", "S' = -f(S, I)"),
+        holes={"f": ("C*S*I",)},
     ),
     Model(
         name="neuron",
@@ -160,6 +173,8 @@ MODELS = (
             ("v' = C*v + C*v^3 + C + w", "w' = C*v + C*w"),
         ),
         hidden=lambda y, k: -y[1],
+        frame=("v' = f(v) - w", "w' = e*(v - c*w)"),
+        holes={"f": ("C + C*v + C*v^3",)},
     ),
     Model(
         name="predator unseen",
@@ -176,6 +191,8 @@ MODELS = (
         open=("b",),
         forms=(("x' = C*x + w*x", "w' = C*w + C*w*x"), ("x' = w*x", "w' = C*w + C*w*x + C*x + C")),
         hidden=lambda y, k: -k["b"] * y[1],
+        frame=("x' = a*x - f(x, y)", "y' = e*f(x, y) - m*y"),
+        holes={"f": ("C*x*y",)},
     ),
     Model(
         name="motor",
@@ -189,6 +206,7 @@ MODELS = (
         span=30.0,
         points=200,
         states=("s", "i"),
+        mixes=True,
         inputs=("F",),
         at_ease={"F": (-2.0, 2.0)},
         known=("i",),
@@ -198,6 +216,8 @@ MODELS = (
             ("s' = w", "w' = C*w + C*s + C*F"),
             ("s' = C*s + w", "w' = C*s + C*F"),
         ),
+        frame=("s' = i - f*s", "i' = g(F, i, s)"),
+        holes={"g": ("C*F + C*i + C*s", "C*F + C*s", "C*F + C*i")},
     ),
     Model(
         name="tanks",
@@ -218,6 +238,8 @@ MODELS = (
             ("l' = C*sqrt(l) + sqrt(w)", "w' = C*sqrt(w) + C*F"),
         ),
         hidden=lambda y, k: k["k2"] * np.sqrt(np.maximum(y[1], 0.0)),
+        frame=("l' = f(x) - k3*sqrt(l)", "x' = F - g(x)"),
+        holes={"f": ("C*sqrt(x)",), "g": ("C*sqrt(x)",)},
     ),
     Model(
         name="minimal model",
@@ -236,6 +258,8 @@ MODELS = (
         known=("x",),
         forms=(("g' = C + C*g + w*g", "w' = C*w + C*F"), ("g' = C + w*g", "w' = C*w + C*F + C")),
         hidden=lambda y, k: -y[1],
+        frame=("g' = p*gb - p*g - x*g", "x' = f(F, x)"),
+        holes={"f": ("C*F + C*x",)},
     ),
     Model(
         name="house",
@@ -249,10 +273,18 @@ MODELS = (
         span=96.0,
         points=192,
         states=("T", "W"),
+        mixes=True,
         inputs=("Q", "E"),
         at_ease={"Q": (0.0, 2.0), "E": (-5.0, 10.0)},
-        forms=(("T' = C*T + C*Q + w", "w' = C*T + C*w + C*E"),),
+        forms=(
+            ("T' = C*T + C*Q + w", "w' = C*T + C*w + C*E"),
+            ("T' = C*T + C*Q + w", "w' = C*w + C*Q + C*E"),  # these with a multiple of T in w
+            ("T' = C*T + C*Q + w", "w' = C*T + C*Q + C*E"),
+            ("T' = C*Q + w", "w' = C*T + C*w + C*Q + C*E"),
+        ),
         hidden=lambda y, k: k["a"] * y[1],
+        frame=("T' = a*(W - T) + f(Q)", "W' = c*(T - W) + g(E, W)"),
+        holes={"f": ("C*Q",), "g": ("C*E + C*W", "C*E")},
     ),
     Model(
         name="hysteretic spring",
@@ -273,5 +305,7 @@ MODELS = (
         known=("z",),
         forms=(("x'' = C*x' + C*x + C*F + w", "w' = C*x' + C*abs(x')*w + C*x'*abs(w)"),),
         hidden=lambda y, k: -y[2],
+        frame=("x'' = F - c*x' - k*x - z", "z' = f(x', z)"),
+        holes={"f": ("C*x' + C*abs(x')*z + C*x'*abs(z)",)},
     ),
 )

@@ -43,7 +43,7 @@ def objective_for(problem: Problem, seed: int) -> Objective:
         inputs={"F": problem.force} if problem.force else None,
     )
     prepared = prepare(Dataset((run,)), problem.order, 1e-4)
-    fit = ConstantsConfig(max_constants=8)
+    fit = ConstantsConfig()
     return Objective(prepared.problems[:1], config=ObjectiveConfig(order=problem.order), fit=fit)
 
 

@@ -23,12 +23,12 @@ import numpy as np
 
 import gode
 from gode.arrays import Float
-from gode.codec import encode
 from gode.discovery import Discovery
 from gode.equation import parse_skeleton
 from gode.equation.system import parse_system
 from gode.fitting.evidence import fitted_polynomials
 from gode.fitting.trajectory import Trajectories
+from gode.json_codec import encode
 from gode.search.zero_starts import fitted_target
 from gode.selection import Candidate
 from gode_bench import measured, measured_systems

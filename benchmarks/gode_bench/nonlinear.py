@@ -107,7 +107,11 @@ BENCHMARKS = (
         Part("estimation record", "cascaded_tanks_est.csv"),
         (Part("test record", "cascaded_tanks_val.csv"),),
         50,
-        ("u' = C*sqrt(x) + C*sqrt(u)", "x' = C*sqrt(x) + C*force"),
+        (
+            # Both tanks overflow at 10 V, the upper one in part into the lower.
+            "u' = C*sqrt(x) + C*sqrt(u) + C*u + C*max(0, x - 10) - 2*max(0, u - 10)",
+            "x' = C*sqrt(x) + C*force + C*max(0, x - 10)",
+        ),
         {"hidden": 1},
         (
             ("linear state space", ".588"),
@@ -126,7 +130,7 @@ BENCHMARKS = (
         Part("first 300 samples", "coupled_drives_1.csv", (0, 300)),
         (Part("last 200 samples", "coupled_drives_1.csv", (300, None)),),
         20,
-        ("w' = a", "a' = b", "b' = C*w + C*a + C*b + C*voltage"),
+        ("w' = a + C*voltage", "a' = b + C*voltage", "b' = C*w + C*a + C*b + C*voltage + C"),
         {"order": 2},
         (
             ("linear state space", ".224"),

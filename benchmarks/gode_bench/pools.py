@@ -18,10 +18,10 @@ from typing import Any
 
 import numpy as np
 
-from gode.codec import decode, encode
 from gode.discovery import Discovery
 from gode.errors import FileError
 from gode.files import make_folder, read_json
+from gode.json_codec import decode, encode
 from gode.selection import Candidate, Pool, SelectionConfig, rank
 from gode_bench.jobs import Job
 from gode_bench.judge import score_job

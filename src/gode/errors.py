@@ -53,7 +53,6 @@ class Failure(StrEnum):
     BUDGET = "too stiff for the step budget"
     SINGULAR = "the highest derivative cannot be isolated"
     NO_ROOT = "no real value of the highest derivative"
-    TRIVIAL = "holds for any signal"
     TOO_MANY_CONSTANTS = "more constants than allowed"
 
 

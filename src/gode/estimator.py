@@ -38,6 +38,9 @@ class ODERegressor:
     Args:
         **options: see `gode.options`.
 
+    A solution goes forwards from the data of `fit`: split records for validation by time, as TimeSeriesSplit
+    of scikit-learn does, not at random.
+
     After `fit`, `equation_` is the equation with its error bars, `discovery_` all that `gode.discover`
     returns, `n_features_in_` the number of columns of X.
 
@@ -199,6 +202,8 @@ class ODERegressor:
             "seed": _seed(chosen["random_state"]),
         }
         given |= {key: y if key == chosen["signal"] else None for key in SIGNALS}
+        if chosen["equation"] is None and chosen["guess"]:
+            raise ConfigError("guess= is of a given law; give equation= as well, or leave it out")
         table = DiscoverOptions if chosen["equation"] is None else FitOptions
         options = {name: given[name] for name in options_of(table)}
         if chosen["equation"] is not None:

@@ -58,10 +58,8 @@ def opened(
     name = shortened(str(path), 200)
     is_open = _descriptor(Path(path)) is not None
     try:
-        if not is_open:
-            _check_kind(
-                os.stat(path).st_mode, name, what, error
-            )  # before it is opened, which may wait for ever
+        if not is_open:  # It is looked at before it is opened, which may wait for ever.
+            _check_kind(os.stat(path).st_mode, name, what, error)
         with open(path, "rb", opener=_without_waiting) as file:
             if not is_open:
                 _check_kind(os.stat(file.fileno()).st_mode, name, what, error)
@@ -180,6 +178,40 @@ def replacing(path: Path) -> Iterator[Path]:
         ) from None
 
 
+def write_text(path: Path, text: str) -> None:
+    """Write a file of text in UTF-8, whole or not at all; see `replacing`."""
+    with replacing(path) as draft:
+        draft.write_text(text, encoding="utf-8")
+
+
+def lock_of(path: Path) -> int | None:
+    """Return the lock of a file, which lasts until the last process that has it ends; None on Windows.
+
+    Raises:
+        OSError: if another one has it.
+    """
+    if sys.platform == "win32":
+        return None
+    handle = os.open(path, os.O_CREAT | os.O_RDWR, 0o600)
+    try:
+        lock(handle)
+    except OSError:
+        os.close(handle)
+        raise
+    return handle
+
+
+def is_locked(path: Path) -> bool:
+    """Tell whether a process has the lock of a file."""
+    try:
+        handle = lock_of(path)
+    except OSError:
+        return True
+    if handle is not None:
+        os.close(handle)
+    return False
+
+
 def make_folder(folder: Path) -> None:
     """Make a folder and those above it.
 
@@ -258,7 +290,7 @@ def _replaced(path: Path) -> Iterator[Path]:
     draft = path.with_name(f"{start}{secrets.token_hex(4)}{_suffix(path)}")
     handle = os.open(draft, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o666)  # less the umask
     try:
-        _lock(handle)
+        lock(handle)
         if mode is not None:
             draft.chmod(mode)
         yield draft
@@ -284,13 +316,13 @@ def _remove_leftovers(folder: Path, start: str) -> None:
         with suppress(OSError):  # it is being written, or was just finished
             handle = os.open(folder / name, os.O_RDWR)
             try:
-                _lock(handle)
+                lock(handle)
                 (folder / name).unlink()
             finally:
                 os.close(handle)
 
 
-def _lock(handle: int) -> None:
+def lock(handle: int) -> None:
     """Lock a file until it is closed or this process ends; an OSError if another one has it."""
     if sys.platform != "win32":  # where an open file cannot be deleted
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)

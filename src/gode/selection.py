@@ -5,7 +5,7 @@ of its residuals (`gode.fitting.evidence`), as far as draws find it (`gode.fitti
 2 log P and 2 log p. P is the prior of the structure, learned from laws that people use (`gode.prior`), p the
 prior density of the constants inside terms, over that of usual ones (`gode.fitting.constant_prior`). The
 equation with the least criterion is named, or the most plausible form of it (`gode.discovery.shortlist`), or
-with `hold_out=` the one that foretells best what was held back (`gode.discovery.held_back`).
+with `hold_out=` the one that foretells best what was held back (`gode.discovery.quality`).
 
 The values count as the effective number of independent residuals of the most accurate equation: all of them
 if they are white, fewer where a measurement has systematic errors that no equation follows. Constants that
@@ -28,8 +28,8 @@ from gode.fitting.constant_prior import improbability_of_constants
 from gode.fitting.covariance import fit_arma
 from gode.fitting.evidence import Residuals, deviance
 from gode.fitting.invariant_zero import law_keeps_zero
-from gode.fitting.population import LARGEST, Individuals
-from gode.fitting.shooting import Shot
+from gode.fitting.population import LARGEST, Individuals, bounded
+from gode.fitting.trajectory_fit import Shot
 from gode.prior import log_prior
 
 UNUSUAL = 4.0  # -2 log of the prior odds that a constant of a system is one, or equals one in its equation
@@ -42,16 +42,14 @@ class SelectionConfig:
 
     temperature: float = 2.0  # by which the criterion is divided for probabilities; see docs/calibration.md
     level: float = 0.9  # posterior probability that the set of near ties holds
-    support: float = (
-        10.0  # least gain of each state over a constant, a line, a random walk: 2 log of Bayes factors
-    )
+    support: float = 10.0  # 2 log of the least Bayes factor over a constant, a line and a random walk
     chance: float = 3.0  # standard deviations of what constants of each run explain by chance
     floor: float = 1e-5  # residuals below this share of the signal are rounding
     lasting: float = 0.0  # gain of each equation that keeps zero at zero, where laws usually do
     apart: float = 2.0  # times the residuals of the law that is named: larger ones are told from it
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Candidate:
     """An equation fitted to the trajectory."""
 
@@ -69,6 +67,9 @@ class Candidate:
     unusual: float = 0.0  # -2 log of its prior, over that of a plain law
     own: Individuals | None = None  # constants of each run; the equation then has those of the population
     missing: float = 0.0  # -2 log of the share of its evidence that solutions about the optimum show
+
+    def __repr__(self) -> str:
+        return f"<Candidate: {'; '.join(self.equation.lines(4))}, criterion {self.criterion:.6g}>"
 
     def law_of(self, run: int) -> Law:
         """Return the law with the constants of one run."""
@@ -113,9 +114,8 @@ class Pool:
 
     candidates: Sequence[Candidate]
     floor: tuple[float, ...]  # weighted residual of each state that is rounding
-    polynomials: Sequence[
-        tuple[tuple[float, ...], int]
-    ] = ()  # mean squares, free numbers of a constant, a line
+    # The mean squares that a constant and a line leave, and how many free numbers each has.
+    polynomials: Sequence[tuple[tuple[float, ...], int]] = ()
     series: Sequence[tuple[Float, Float]] = ()  # of each run: observed, residuals of the best
 
 
@@ -202,16 +202,19 @@ def weighed(
 ) -> Candidate:
     """Return the candidate with its criterion for `m` independent values.
 
-    Without `m`, as in a search, all values count, the noise is white, and a number costs log m alone, which
-    is Schwarz's price: the search follows what is accurate, and the final ranking decides what is worth it.
+    It is infinite where it cannot be computed. Without `m`, as in a search, all values count, the noise is
+    white, and a number costs log m alone, which is Schwarz's price: the search follows what is accurate, and
+    the final ranking decides what is worth it.
     """
     if m is None:
         n = float(c.n_values)
         evidence = deviance([state.white for state in c.states], n, c.n_free, floor, None)
-        return replace(c, criterion=evidence - _saved(c, n, config) + c.unusual)
+        criterion = evidence - _saved(c, n, config) + c.unusual
+        return replace(c, criterion=criterion if np.isfinite(criterion) else np.inf)
     alone = 0 if c.own is None else c.own.values.size - len(c.own.places)  # the mean of all runs is shared
     evidence = _evidence(c.states, m, c.n_free, floor, config, alone=alone)
-    return replace(c, criterion=evidence + _price_of_runs(c, m, config) + c.unusual + c.missing)
+    criterion = evidence + _price_of_runs(c, m, config) + c.unusual + c.missing
+    return replace(c, criterion=criterion if np.isfinite(criterion) else np.inf)
 
 
 def _evidence(
@@ -243,8 +246,7 @@ def _price_of_runs(c: Candidate, m: float, config: SelectionConfig) -> float:
     runs, places = c.own.values.shape
     scale = np.maximum(np.median(np.abs(c.own.values), axis=0), 1e-100)
     gaps = np.clip((c.own.values - np.median(c.own.values, axis=0)) / scale, -LARGEST, LARGEST)
-    within = np.clip(np.nan_to_num(c.own.covariances / np.outer(scale, scale)), -LARGEST, LARGEST)
-    within = within + 1e-12 * np.eye(places)
+    within = bounded(c.own.covariances / np.outer(scale, scale))
     weights, axes = np.linalg.eigh(gaps.T @ gaps / runs - np.mean(within, axis=0))
     both, turned = _eigen(within + (axes * np.maximum(weights, 0.0)) @ axes.T)
     widths = np.sum(np.log(both), axis=-1) - np.sum(np.log(_eigen(within)[0]), axis=-1)
@@ -308,6 +310,8 @@ def probabilities(order: Sequence[Candidate], config: SelectionConfig, floor: Se
     """
     near = [_follows_as_well(c, order[0], config, floor) for c in order]
     criteria = np.where(near, [c.criterion for c in order], np.inf)
+    if not np.isfinite(criteria).any():
+        return np.asarray(np.arange(len(order)) == 0, np.float64)
     weights = np.exp(-0.5 * (criteria - criteria.min()) / config.temperature)
     return np.asarray(weights / weights.sum())
 

@@ -163,8 +163,8 @@ def test_messages_of_the_library_speak_of_options_not_of_arguments(words, told):
 
 def test_the_lists_of_the_command_line_are_those_of_the_library():
     """They are written twice, as help and completion must not import the library."""
-    from gode.cli.options import FIT, table_options
     from gode.cli.records import FORMATS, LINEAR, PETAB
+    from gode.cli.request import FIT, table_options
     from gode.data import Interpolation
     from gode.report import LANGUAGES
 

@@ -36,6 +36,22 @@ def test_states_in_no_column_are_hidden_and_their_start_is_given_by_name(drug):
         assert abs(value - true) < 4 * error
 
 
+def test_unknown_functions_may_hold_a_hidden_state(drug):
+    frame = "c' = -ke*c - f(c, p); p' = f(c, p)"
+    result = gode("discover", drug, "--frame", frame, "--initial", "p=0", "--effort", "quick", "--json")
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.stdout)
+    assert any("p is in no column, so it is taken for a hidden state" in line for line in found["data"])
+    assert "p" in found["functions"]["f"]
+
+
+def test_the_start_of_a_hidden_state_of_a_search_is_given_by_name(drug):
+    result = gode("discover", drug, "--hidden", "p", "--initial", "p=0", "--effort", "quick", "--json")
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.stdout)
+    assert [line.split("'")[0] for line in found["equation"].splitlines()] == ["c", "p"]
+
+
 def test_states_that_are_all_in_no_column_are_refused_with_the_columns_there_are(drug):
     message = refused("fit", "a' = -k*a + b; b' = -k*b", drug)
     assert "no column 'a'" in message

@@ -64,6 +64,17 @@ def test_bad_questions_are_one_sentence(record, tmp_path):
     )
 
 
+def test_the_end_of_a_solution_is_told_whatever_times_are_asked_for():
+    words = refused("simulate", "u' = u^2", "--to", "2", "--points", "21", "--initial", "1")
+    assert 0.99 < float(words.partition("after t = ")[2].partition(":")[0]) <= 1.0
+
+
+def test_a_solution_that_goes_on_is_not_said_to_end():
+    words = refused("simulate", "u' = 0.5*u - 0.1*u^2", "--to", "1e12", "--points", "21", "--initial", "1")
+    assert "diverges" not in words
+    assert "cannot be followed to t = 1e+12" in words
+
+
 def test_an_input_is_known_only_where_it_was_measured(tmp_path):
     fitted_oscillator().save(tmp_path / "record.json")
     assert "known from 0 to 6 only" in refused("simulate", tmp_path, "--to", "9")

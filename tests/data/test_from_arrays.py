@@ -48,3 +48,17 @@ def test_a_function_that_is_held_or_linear_is_read_at_the_times_of_the_data(inte
 def test_errors_name_the_run():
     with pytest.raises(DataError, match="run 1: "):
         make_dataset([T, T[::-1]], [T, T])
+
+
+def test_one_standard_error_is_that_of_all_readings():
+    t = np.arange(8.0)
+    u = np.where(t == 3, np.nan, t**2)
+    each = make_dataset([t, t], [u, u + 1], sd=[np.full(8, 0.1)] * 2)
+    for sd in (0.1, {"u": 0.1}, np.float64(0.1)):
+        for run, other in zip(make_dataset([t, t], [u, u + 1], sd=sd).runs, each.runs, strict=True):
+            np.testing.assert_array_equal(run.sd, other.sd)
+    both = make_dataset(t, {"x": t, "y": u}, sd={"x": 0.1, "y": np.full(8, 0.2)}).runs[0]
+    assert np.nanmax(both.sd[0]) == 0.1
+    assert np.nanmax(both.sd[3]) == 0.2
+    with pytest.raises(DataError, match="sd of u must be positive"):
+        make_dataset(t, u, sd=-0.1)

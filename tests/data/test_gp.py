@@ -21,6 +21,16 @@ def test_noise_is_taken_out_and_its_size_found(rng):
     assert np.isnan(smooth.noise[1:]).all()
 
 
+@pytest.mark.parametrize("seed", [1, 7, 10, 11])
+def test_loud_noise_about_a_slow_change_is_not_taken_for_the_signal(seed):
+    t = np.linspace(0.0, 10.0, 150)
+    true = 1.3 - 0.025 * t + 0.02 * np.sin(t)
+    noisy = true + 0.06 * np.random.default_rng(seed).standard_normal(len(t))
+    found = smooth_gp(make_run(t, u=noisy))
+    assert found.noise[0] == pytest.approx(0.06, rel=0.25)
+    assert np.sqrt(np.mean((found.values[0] - true) ** 2)) < 0.02
+
+
 def test_deviations_cover_the_truth(rng):
     inside = []
     for _ in range(10):

@@ -72,6 +72,15 @@ def test_a_decay_with_noise_in_proportion_is_smoothed_far_better_by_its_kind(rng
     assert weighted < 0.5 * plain
 
 
+def test_a_fall_by_decades_shows_noise_in_proportion_though_little_of_it_is_large():
+    t = np.linspace(0.0, 10.0, 150)
+    fall = 7 * np.exp(-8 * (1 - np.exp(-0.4 * t)))
+    run = make_run(t, u=fall * (1 + 0.05 * np.random.default_rng(3).standard_normal(len(t))))
+    (found,) = smooth_runs([run], [NONE])
+    assert noise_model([found], 0).kind == NoiseKind.MULTIPLICATIVE
+    assert np.sqrt(np.mean((found.values[0] / fall - 1) ** 2)) < 0.03
+
+
 def test_runs_share_their_kind_of_noise_and_its_share(rng):
     runs = [noisy(size * SIGNALS["decay"], "multiplicative", rng) for size in (1.0, 10.0)]
     found = smooth_runs(runs, [NONE, NONE])

@@ -3,7 +3,7 @@ from dataclasses import replace
 import numpy as np
 
 from gode.data import Dataset, make_run
-from gode.data.outliers import outliers, outliers_told
+from gode.data.noise import outliers, outliers_told
 from gode.fitting.prepare import prepare
 
 T = np.linspace(0, 10, 120)

@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 from gode.data import make_run
-from gode.data.dataset import Samples, cycles
+from gode.data.dataset import Samples, Smooth, cycles
+from gode.data.noise import cuts_corners
 from gode.data.smoothing import averaged, evenly, resampled, smooth, smooth_runs, stride_averaged
 
 
@@ -85,6 +86,15 @@ def test_averages_lie_on_the_curve_to_fourth_order_in_their_width():
     inside = slice(3, -3)  # at the ends the correction is one-sided
     assert np.abs(run.observed[0] - np.sin(3 * run.t))[inside].max() < 1e-5
     assert np.abs(run.observed[1] - 3 * np.cos(3 * run.t))[inside].max() < 3e-5
+
+
+def test_averages_about_a_smoothed_curve_lie_on_it_however_it_bends():
+    t = np.linspace(0.0, 2 * np.pi, 201)
+    rows = np.vstack([np.sin(9 * t), 9 * np.cos(9 * t), -81 * np.sin(9 * t)])
+    curve = Smooth(t, rows, 0 * rows, np.full(3, 0.01), np.zeros(4))
+    alone, along = (stride_averaged(make_run(t, u=rows[0]), 5, known) for known in (None, curve))
+    assert np.nanmax(np.abs(alone.observed[0] - np.sin(9 * alone.t))) > 0.02
+    assert np.nanmax(np.abs(along.observed[0] - np.sin(9 * along.t))) < 1e-4
 
 
 def test_noise_falls_with_the_root_of_the_stride(rng):
@@ -168,3 +178,37 @@ def test_runs_that_borrow_are_as_smooth_as_those_tuned_alone():
     )
     assert [together[i].noise[0] for i in borrowed] == pytest.approx([s.noise[0] for s in alone], rel=0.5)
     assert both < 60
+
+
+def servo(n=4000):
+    """Return times, positions and velocities of a slide that goes to and fro with short stops.
+
+    Its velocity is made of straight lines, as under a controller, and four cycles hide them.
+    """
+    t = np.linspace(0.0, 20.0, n)
+    stops = np.arange(0.0, 20.01, 1.25)
+    levels = np.where(np.arange(len(stops)) // 2 % 2 == 0, 1.0, -1.0) * (
+        0.6 + 0.4 * (np.arange(len(stops)) % 2)
+    )
+    knots, values = [0.0], [0.0]
+    for stop, level in zip(stops, levels, strict=True):
+        knots += [stop + 0.1, stop + 1.15, stop + 1.25]
+        values += [level, level, 0.0]
+    v = np.interp(t, knots, values)
+    u = np.concatenate([[0.0], np.cumsum(0.5 * np.diff(t) * (v[1:] + v[:-1]))])
+    return t, u, v
+
+
+def test_corners_that_few_cycles_hide_are_not_rounded_off(rng):
+    t, u, v = servo()
+    found = smooth(make_run(t, u=u + 1e-4 * rng.standard_normal(len(t))))
+    assert cycles(make_run(t, u=u)) < 12
+    assert relative(found.values[1], v) < 0.05
+    assert found.noise[0] < 5e-4
+
+
+def test_noise_is_not_taken_for_corners(rng):
+    t = np.linspace(0.0, 20.0, 4000)
+    for shift in (0.0, 1.0):
+        run = make_run(t, u=np.sin(t) + shift + 0.1 * rng.standard_normal(len(t)))
+        assert not cuts_corners(run, smooth(run))

@@ -202,7 +202,9 @@ def test_fit_is_not_caught_by_the_pole_of_another_minimum(rng):
 def test_a_result_is_short_in_a_terminal_and_a_picture_in_a_notebook(growth):
     assert repr(growth.equation) == f"<{growth.equation}>"
     assert str(growth.equation) in repr(growth)
-    assert max(len(repr(growth)), len(repr(growth.predict([0.0, 1.0])))) < 200
+    shown = (growth, growth.predict([0.0, 1.0]), growth.candidates[0], growth.quality)
+    assert all(len(repr(each)) < 200 for each in shown)
+    assert list(growth.equations)[:2] == ["equation", "probability"]
     assert growth.plot()._repr_png_().startswith(b"\x89PNG")
 
 

@@ -10,7 +10,15 @@ import pytest
 
 import gode
 from gode.data.from_arrays import make_dataset
-from gode.discovery.framing import by_columns, called, called_in, column_of, in_columns, read_frame, shown
+from gode.discovery.framing import (
+    by_columns,
+    called_in,
+    column_of,
+    display_name,
+    display_names,
+    in_columns,
+    read_frame,
+)
 from gode.discovery.remedies import with_term
 from gode.equation import parse_equation
 from gode.equation.system import with_names
@@ -44,14 +52,14 @@ def data(u="OD600 [1]", force="", names=(), formula=None):
     ],
 )
 def test_columns_are_called_by_their_labels(dataset, names):
-    assert called(dataset) == names
-    assert column_of(dataset, shown(dataset, "u'")) == "u'"
+    assert display_names(dataset) == names
+    assert column_of(dataset, display_name(dataset, "u'")) == "u'"
 
 
 def test_wells_that_are_runs_have_no_common_name():
     labels = {"u": "A1,A2 [mg]"}
     both = make_dataset([T, T], [LEVEL, LEVEL], labels=labels, run_names=("A1", "A2"))
-    assert called(both) == {}
+    assert display_names(both) == {}
 
 
 def test_a_text_may_use_either_names():

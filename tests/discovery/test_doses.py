@@ -9,7 +9,9 @@ from click.testing import CliRunner
 
 import gode
 from gode.cli import main
+from gode.data.doses import make_doses
 from gode.equation import parse_equation
+from gode.equation.system import parse_system_values
 from gode.errors import DataError, EquationError
 from gode.solve import solve
 
@@ -193,3 +195,35 @@ def test_command_takes_a_lag_of_a_column_of_amounts_and_readings_below_a_limit(t
     assert done.exit_code == 0, done.output
     constants = {c["place"]: c for c in json.loads(done.stdout)["constants"]}
     assert abs(constants["tlag"]["value"] - 0.7) < 4 * constants["tlag"]["error"]
+
+
+def _after_dose(t, law):
+    """What is measured after 300 were given to d at 0.5, without noise."""
+    return solve(
+        parse_system_values(law), t, [0.0, 0.0], doses=make_doses([("d", 0.5, 300.0)], ("d", "c"), "")
+    )["c"]
+
+
+def _constants(found):
+    law = found.candidates[0].equation
+    return dict(zip([p.name for p in law.skeleton.parameters], law.constants, strict=True))
+
+
+def test_dose_at_the_start_of_a_long_record_that_is_mostly_noise():
+    t = np.linspace(0.0, 1000.0, 2001)
+    c = _after_dose(t, ["d' = -1.2*d", "c' = 1.2*d/30 - 0.15*c"])
+    c += 0.1 * np.random.default_rng(1).standard_normal(len(t))
+    law = ["d' = -ka*d", "c' = ka*d/V - ke*c"]
+    d = gode.fit(law, t, {"c": c}, doses=[("d", 0.5, 300.0)], initial={"c": 0})
+    assert _constants(d) == pytest.approx({"ka": 1.2, "V": 30.0, "ke": 0.15}, rel=0.1)
+    assert not any("explained as well by" in remark for remark in d.remarks)
+
+
+@pytest.mark.parametrize("seed", [11, 12])
+def test_volume_that_divides_a_term_starts_where_the_term_is_as_large_as_the_slope(seed):
+    t = np.linspace(0.0, 96.0, 300)
+    c = _after_dose(t, ["d' = -0.9*d", "c' = 0.9*d/20 - 1.5*c/(3 + c)"])
+    noisy = c + 0.03 * c.max() * np.random.default_rng(seed).standard_normal(len(t))
+    law = ["d' = -ka*d", "c' = ka*d/V - vm*c/(km + c)"]
+    d = gode.fit(law, t, {"c": noisy}, doses=[("d", 0.5, 300.0)], initial={"c": 0})
+    assert _constants(d)["V"] == pytest.approx(20, rel=0.1)

@@ -11,12 +11,12 @@ from commands import gode as command_line
 from gode.data.from_arrays import make_dataset
 from gode.discovery import fit
 from gode.discovery.given import fit_known
-from gode.discovery.held_back import best_foretold_first, forecast_of
+from gode.discovery.quality import best_foretold_first, forecast_of
 from gode.errors import ConfigError, DataError
 from gode.report import load
 from gode.report.page import discovery_page
 from gode.report.repeat import command, python_call
-from gode.search.known import make_known
+from gode.search.assumptions import make_known
 
 T = np.linspace(0.0, 10.0, 60)
 U = 5 / (1 + 9 * np.exp(-0.8 * T))
@@ -54,7 +54,7 @@ def test_too_much_is_refused():
 
 @pytest.mark.parametrize("share", [0, 1, -0.2, True, "a fifth"])
 def test_a_share_that_cannot_be_is_refused(share):
-    with pytest.raises(ConfigError, match=r"hold_out must be a share of each record such as 0\.2"):
+    with pytest.raises(ConfigError, match=r"hold_out= must be a share of each record such as 0\.2"):
         gode.discover(T, U, hold_out=share)
 
 

@@ -30,6 +30,12 @@ def test_combination_that_is_determined_is_told(law, combination):
     assert told(found) == [f"a and b are not determined one by one by these data, only {combination} is"]
 
 
+def test_columns_are_told_where_an_equation_has_none_of_them():
+    (sentence,) = told(gode.fit("u' = -k*w", T, DECAY))
+    assert sentence.startswith("k and w are not determined one by one by these data, only k*w is")
+    assert sentence.endswith("the columns are t, u")
+
+
 def test_size_of_a_hidden_state_and_what_it_is_multiplied_by_are_told():
     found = gode.fit(["d' = -ka*d", "c' = ka*d/V - ke*c"], T, {"c": ABSORBED})
     (sentence,) = told(found)

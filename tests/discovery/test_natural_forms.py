@@ -33,6 +33,7 @@ def constants_of(text, covariance=None):
         ("u' = -2*u/(u + 1.5)", {"u_half": 1.5}),
         ("u' = -2*u^2/(u^2 + 9)", {"u_half": 3}),
         ("u' = sin(t)", {}),
+        (["x' = -x*y/(x + 2)", "y' = x*y/(x + 3) - y"], {"x_half_x": 2, "x_half_y": 3}),
         (["x' = 1.5*x - 0.5*x^2 - x*y/(x + 2)", "y' = x*y/(x + 2) - y"], {"r_x": 1.5, "K_x": 3, "x_half": 2}),
     ],
 )
@@ -54,6 +55,14 @@ def test_errors_are_carried_over_by_their_slopes():
     assert r.error == pytest.approx(0.01, rel=1e-3)
     assert k.error == pytest.approx(500 * np.hypot(0.01 / 0.8, 0.00002 / 0.0016), rel=1e-3)
     assert (r.unit, k.unit) == ("1/h", "g")
+
+
+def test_half_saturations_of_one_state_in_two_equations_both_have_their_errors():
+    """The second took the place of the first, which was then told as not determined."""
+    law = parse_system_values(["x' = x - 0.1*x^2 - 0.9*x*y/(x + 2.5)", "y' = 0.5*x*y/(x + 2.6) - 0.3*y"])
+    found = natural_constants(law, 1e-4 * np.eye(len(law.constants)), {})
+    errors = {one.name: one.error for one in found if "half" in one.name}
+    assert errors == pytest.approx({"x_half_x": 0.01, "x_half_y": 0.01}, rel=1e-3)
 
 
 def natural(law):

@@ -61,3 +61,30 @@ def test_proportional_noise_of_coarse_samples_is_of_its_size(seed):
     found = gode.fit("u' = C*u*cos(t)", t, 30.0 * np.exp(1.5 * np.sin(t) + noise), noise="proportional")
     (share,) = [channel.model.share for channel in found.quality.channels]
     assert 0.05 < share < 0.4  # where only the weights change, they make it up to 5
+
+
+def growth(rng, share, level):
+    clean = 5.0 / (1 + 40 * np.exp(-0.55 * np.linspace(0, 24, 25)))
+    noise = share * clean * rng.standard_normal(25) + level * rng.standard_normal(25)
+    return gode.fit("u' = C*u - C*u^2", np.linspace(0, 24, 25), clean + noise)
+
+
+def about_noise(found):
+    return [remark for remark in found.remarks if "noise" in remark]
+
+
+def test_residuals_that_speak_for_noise_of_another_kind_are_told():
+    """Of few readings a curve alone does not show the kind; the law that is fitted does."""
+    founds = [growth(np.random.default_rng(seed), 0.04, 0.0) for seed in range(12)]
+    constant = [found for found in founds if set(found.noise_kinds.values()) == {"additive"}]
+    told = [words for found in constant for words in about_noise(found)]
+    assert len(told) >= 0.5 * len(constant) > 0
+    assert all("--noise proportional" in words or "--noise combined" in words for words in told)
+
+
+def test_residuals_of_constant_noise_are_not_told_to_be_of_another_kind():
+    assert [about_noise(growth(np.random.default_rng(seed), 0.0, 0.1)) for seed in range(6)] == [[]] * 6
+
+
+def test_noise_that_was_chosen_is_not_called_into_question():
+    assert about_noise(fitted("constant")) == []

@@ -9,6 +9,7 @@ import gode
 from commands import gode as command
 from gode.discovery.quality import Quality, Verdict, quality_of
 from gode.discovery.residuals import Channel, Series
+from gode.equation import parse_equation
 
 T = np.linspace(0.0, 10.0, 80)
 LOGISTIC = 5.0 / (1.0 + 9.0 * np.exp(-0.8 * T))
@@ -221,3 +222,14 @@ def test_many_samples_tell_their_noise():
     wrong = gode.fit("u'' = -C*u", t, noisy(np.exp(-0.1 * t) * np.cos(2 * t), 0.01))
     assert not any(c.may_be_noise for c in wrong.quality.channels)
     assert wrong.quality.verdict is Verdict.POOR
+
+
+def test_a_law_whose_solution_ends_within_the_data_is_not_on_the_front():
+    """It stood there with an infinite misfit: the search had fitted it to another part of the data."""
+    t = np.linspace(0.0, 5.0, 60)
+    found = gode.fit("u' = C*u", t, noisy(np.exp(-0.5 * t), 0.01))
+    best = found.candidates[0]
+    ending = replace(best, equation=parse_equation("u' = 5*u^2"), rms=best.rms / 2)
+    ending = replace(ending, criterion=best.criterion + 100.0)
+    rows = replace(found, candidates=[best, ending]).equation_rows
+    assert [row["why"] for row in rows] == ["best, front"]

@@ -7,7 +7,7 @@ from scipy.signal import lfilter
 from gode.data import Dataset
 from gode.discovery import fit
 from gode.errors import ConfigError, DataError
-from gode.fitting.shooting import shoot
+from gode.fitting.trajectory_fit import shoot
 from gode.selection import SelectionConfig, in_order, judge
 
 T = np.linspace(0.0, 4.0, 40)
@@ -88,7 +88,7 @@ def test_samples_of_a_new_force_belong_to_the_new_times():
     later = found.predict(t, force=np.cos(t))
     assert later.u == pytest.approx(0.5 * (np.sin(t) + np.cos(t)) + 0.5 * np.exp(-t), abs=0.01)
     assert found.predict(t, force="cos(t)").u == pytest.approx(later.u, abs=1e-3)
-    with pytest.raises(DataError, match="known from 0 to 4 only; give a force"):
+    with pytest.raises(DataError, match="known from 0 to 4 only; give force="):
         found.predict([5.0])
 
 

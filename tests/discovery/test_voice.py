@@ -18,9 +18,8 @@ from gode.data.example import load_example
 from gode.discovery import Discovery
 from gode.discovery.quality import Quality, Verdict
 from gode.discovery.residuals import Channel, Series
-from gode.report.page import notebook_summary
+from gode.report.page import Sections, notebook_summary
 from gode.report.plots import Plots
-from gode.report.sections import Sections
 from gode.selection import Pool, rank
 from gode.templates import part
 
@@ -40,7 +39,8 @@ def searched(*fits: Discovery) -> Discovery:
     pool = Pool([c for each in fits for c in each.candidates], first.prepared.floor)
     order = rank(pool, first.settings.selection).candidates
     settings = replace(first.settings, grammar="first-order")
-    return replace(first, candidates=order, settings=settings, n_fitted=len(order), causes=("it is so",))
+    found = replace(first, candidates=order, settings=settings, n_fitted=len(order), causes=())
+    return found if found.quality.verdict is Verdict.GOOD else replace(found, causes=("it is so",))
 
 
 @cache

@@ -107,7 +107,7 @@ def test_an_input_that_begins_like_the_state_has_no_derivative():
         ("u.real", r"'\.' has no meaning in an equation; remove it", 1),
         ("u' + [1]", r"'\[' has no meaning", 5),
         ("u' ; u", "';' has no meaning", 3),
-        ("u + ü", "'ü' has no meaning", 4),
+        ("u + é", "'é' has no meaning", 4),
         ("(u + 1", r"expected '\)' to close the parenthesis, but found 'the end'", 6),
         ("sin(u", r"expected '\)' to close sin\(, but found 'the end'", 5),
         ("u + 1)", r"'\)' closes nothing", 5),

@@ -8,7 +8,7 @@ from hypothesis import assume, given, settings
 from gode.equation import parse_tree
 from gode.equation.printer import exact, rounded, to_latex, to_text, write
 from gode.equation.tree import ONE, Node, add, const, mul, num, power, var
-from gode.report.code import LANGUAGES
+from gode.report.languages import LANGUAGES
 from gode.report.mathml import tree_mathml
 from strategies import constant_values, numeric_equations, plain_value, points
 

@@ -7,7 +7,7 @@ from scipy.stats import t as t_law
 
 from gode.data import Dataset, make_run
 from gode.equation import parse_equation
-from gode.fitting.covariance import correlated, covariances, inverse, moderated, sandwich
+from gode.fitting.covariance import as_covariance, correlated, covariances, inverse, moderated, sandwich
 from gode.fitting.population import Individuals
 from gode.fitting.prepare import prepare
 from gode.fitting.trajectory import ShootConfig
@@ -125,3 +125,20 @@ def test_many_runs_make_no_error_bar_of_a_run_much_wider():
 def test_under_white_noise_a_run_has_the_error_bar_it_has_alone():
     together, alone = errors(0.0)
     assert 0.8 * alone < together < 1.2 * alone
+
+
+def test_a_covariance_that_rounding_spoiled_is_made_one():
+    """Where data leave directions open, its two halves differed, and a variance was negative."""
+    spoiled = np.array([[1e13, -6.4e12], [-9.8e12, 2e12]])
+    found = as_covariance(spoiled)
+    assert (found == found.T).all()
+    assert np.linalg.eigvalsh(found)[0] >= -1e-9 * found[0, 0]
+    negative = as_covariance(np.array([[4.0, 1.0], [1.0, -1.0]]))
+    assert np.diag(negative).min() >= 0
+    right = np.array([[4.0, 1e-3], [1e-3, 1e-6]])
+    assert (as_covariance(right) == right).all()
+    assert np.isfinite(as_covariance(np.full((2, 2), np.nan))).all()
+
+
+def test_the_inverse_of_what_overflowed_is_not_known():
+    assert np.isnan(inverse(np.array([[np.inf, 0.0], [0.0, 1.0]]))).all()

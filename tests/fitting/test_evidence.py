@@ -56,3 +56,12 @@ def test_states_have_variances_of_their_own(rng):
 def test_scaled_residuals_scale_all_squares(rng):
     y = rng.standard_normal(30)
     assert residuals_of([y], 30).scaled(4.0) == pytest.approx(residuals_of([2 * y], 30))
+
+
+def test_nothing_below_rounding_is_evidence_however_many_values_there_are(rng):
+    errors = 1e-3 * np.cumsum(rng.standard_normal(1000)) / 30
+    larger, smaller = (residuals_of([factor * errors], 1000) for factor in (1.0, 0.3))
+    assert larger.square**0.5 < 0.01
+    costs = [deviance([own], 1000, 3, [0.01], [1e6]) for own in (larger, smaller)]
+    assert costs[0] == costs[1]
+    assert deviance([larger.scaled(1e3)], 1000, 3, [0.01], [1e6]) > costs[0]

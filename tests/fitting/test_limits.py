@@ -10,8 +10,10 @@ import gode
 from gode.data.dataset import Limits
 from gode.data.from_arrays import make_dataset
 from gode.discovery.given import fit_known
+from gode.errors import DataError
 from gode.fitting.limits import likely_noise, limited
-from gode.search.known import make_known
+from gode.report.repeat import python_call
+from gode.search.assumptions import make_known
 from gode.tables.dataset import DataOptions, read_dataset
 
 X = np.linspace(-8.0, 8.0, 1601)
@@ -108,3 +110,77 @@ def test_hidden_depot_is_fitted_with_limits_before_and_behind_the_readings():
     assert abs(rates["ke"].value - 0.2) < 3 * rates["ke"].error
     assert found.simulate(np.linspace(0, 24, 5)).failure is None
     assert isinstance(found, gode.Discovery)
+
+
+def decay(seed=0):
+    t = np.linspace(0.0, 12.0, 40)
+    return t, 8 * np.exp(-0.3 * t) + 0.8 * np.random.default_rng(seed).standard_normal(len(t))
+
+
+def test_a_number_limits_all_readings_at_or_under_it_but_no_missing_one():
+    t, u = decay()
+    u[3] = np.nan
+    run = make_dataset(t, np.where(u < 1.5, 0.0, u), below=1.5).runs[0]
+    assert np.allclose(run.limits.t, t[u < 1.5])
+    assert np.all(run.limits.high == 1.5)
+    assert np.all(run.limits.low == -np.inf)
+    assert np.nanmin(run.observed[0]) >= 1.5
+
+
+def test_an_array_limits_missing_readings_and_those_that_it_covers():
+    t, u = decay()
+    low = u < 1.5
+    whole = make_dataset(t, u, below=1.5).runs[0]
+    for own in (np.where(low, np.nan, u), np.where(low, 1.5, u)):
+        run = make_dataset(t, own, below=np.where(low, 1.5, np.nan)).runs[0]
+        assert np.array_equal(run.limits.t, whole.limits.t)
+        assert np.array_equal(run.observed, whole.observed, equal_nan=True)
+
+
+def test_limits_of_several_states_and_runs_have_names_and_lists():
+    t, u = decay()
+    states = {"a": u, "b": 10 - u}
+    run = make_dataset(t, states, below={"a": 1.5}, above={"b": 9.0}).runs[0]
+    assert {*run.limits.channel} == {0, 3}
+    assert np.all(np.diff(run.limits.t) >= 0)
+    assert np.all(run.limits.low[run.limits.channel == 3] == 9.0)
+    runs = make_dataset([t, t], [u, u + 1], below=[np.full(40, 1.5), np.full(40, np.nan)]).runs
+    assert runs[0].limits is not None
+    assert runs[1].limits is None
+    assert all(each.limits is not None for each in make_dataset([t, t], [u, u + 0.1], below=1.5).runs)
+
+
+def test_limits_of_arrays_mend_the_rate_that_leaving_readings_out_biases():
+    rates = {"all": [], "limits": [], "left out": []}
+    for seed in range(6):
+        t, u = decay(seed)
+        kept = u >= 1.5
+        ways = {"all": (t, u, None), "limits": (t, u, 1.5), "left out": (t[kept], u[kept], None)}
+        for way, (times, values, below) in ways.items():
+            rates[way].append(gode.fit("u' = -k*u", times, values, below=below).equation.constants[0].value)
+    mean = {way: np.mean(values) for way, values in rates.items()}
+    assert abs(mean["limits"] - mean["all"]) < 0.02
+    assert mean["left out"] < mean["all"] - 0.03
+
+
+def test_the_regressor_takes_limits_and_a_call_repeats_them():
+    t, u = decay()
+    found = gode.fit("u' = -k*u", t, u, below=1.5)
+    other = gode.ODERegressor(equation="u' = -k*u", below=1.5).fit(t, u).discovery_
+    assert str(other.equation) == str(found.equation)
+    assert "below=below" in python_call(found)
+    assert "above" not in python_call(found)
+
+
+@pytest.mark.parametrize(
+    ("limits", "message"),
+    [
+        ({"below": {"w": 1.0}}, "below is given for 'w', which is no state"),
+        ({"below": np.zeros(3)}, "below"),
+        ({"above": "high"}, "above"),
+        ({"below": 100.0}, "nothing is observed"),
+    ],
+)
+def test_limits_that_cannot_be_used_get_a_sentence(limits, message):
+    with pytest.raises(DataError, match=message):
+        gode.fit("u' = -k*u", *decay(), **limits)

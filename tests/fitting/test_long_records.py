@@ -1,7 +1,9 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from gode.data import Dataset, make_run
+from gode.data import Dataset, Smooth, make_run
 from gode.data.from_arrays import make_dataset
 from gode.fitting.prepare import prepare
 from gode.fitting.target import Target, condensed, first_part, screened, shorter
@@ -15,6 +17,16 @@ def record(n, cycles=1.0, *, force=False):
 
 def sizes(dataset):
     return [run.n_points for run in dataset.runs]
+
+
+def of_screening(*runs):
+    return screened(Dataset(runs), [noisy_curve(run) for run in runs])
+
+
+def noisy_curve(run):
+    """The run itself as a smoothed curve, with noise of a tenth of it."""
+    values = np.vstack([run.observed[0], np.zeros((2, run.n_points))])
+    return Smooth(run.t, values, 0 * values, np.array([0.1, np.nan, np.nan]), np.log([0.1, 1.0, 0.1, 1.0]))
 
 
 def target_of(*runs):
@@ -35,20 +47,29 @@ def test_cycles_keep_sixty_four_averages_each():
 
 
 def test_long_records_are_screened_on_about_four_hundred_points():
-    assert sizes(screened(Dataset((record(600),)))) == [600]
-    assert 400 <= sizes(screened(Dataset((record(4000),))))[0] <= 600
+    assert sizes(of_screening(record(600))) == [600]
+    assert 400 <= sizes(of_screening(record(4000)))[0] <= 600
 
 
 def test_runs_share_the_points_for_screening_but_keep_about_sixty_each():
-    four = screened(Dataset((record(1000),) * 4))
-    many = screened(Dataset((record(1000),) * 20))
+    four = of_screening(*(record(1000),) * 4)
+    many = of_screening(*(record(1000),) * 20)
     assert all(100 <= n <= 150 for n in sizes(four))
     assert all(55 <= n <= 90 for n in sizes(many))
 
 
 def test_a_fast_record_is_screened_on_twenty_points_a_cycle():
-    (n,) = sizes(screened(Dataset((record(10_000, cycles=100),))))
+    (n,) = sizes(of_screening(record(10_000, cycles=100)))
     assert n >= 100 * 20
+
+
+def test_samples_without_noise_are_thinned_for_screening():
+    run = record(1000, cycles=5)
+    quiet = replace(noisy_curve(run), hyperparameters=np.log([0.1, 1.0, 1e-4, 1.0]))
+    ((few,), (means,)) = (screened(Dataset((run,)), [curve]).runs for curve in (quiet, noisy_curve(run)))
+    np.testing.assert_array_equal(few.observed[0], run.observed[0, ::3])
+    assert few.counts is None
+    assert means.counts is not None
 
 
 def test_a_first_part_stands_for_a_record_of_many_cycles():

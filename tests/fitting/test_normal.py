@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from gode.fitting.normal import Normal, add_normal, damped_arrow_step, damped_step
+from gode.fitting.normal import Normal, add_normal, add_rows, damped_arrow_step, damped_step
 
 
 def test_runs_add_up_to_the_normal_equations(rng):
@@ -24,6 +24,32 @@ def test_runs_add_up_to_the_normal_equations(rng):
 def test_sensitivities_that_are_no_numbers_are_refused():
     out, sens, weights = np.zeros((3, 5)), np.full((1, 3, 5), np.nan), np.ones((5, 3))
     assert not add_normal(out, sens, weights, weights, np.array([0]), np.zeros((1, 1)), np.zeros(1))
+
+
+@pytest.mark.parametrize("size", [np.nan, np.inf, 1e200])
+def test_limited_readings_without_usable_derivatives_are_refused(size):
+    """Their squares overflowed, and the covariance of the fit could not be computed."""
+    normal = Normal(np.zeros((2, 2)), np.zeros(2))
+    assert not add_rows(np.ones(3), np.full((2, 3), size), np.arange(2), normal)
+    assert not normal.matrix.any()
+
+
+def test_limited_readings_add_up_to_the_normal_equations(rng):
+    normal, slopes, residuals = (
+        Normal(np.zeros((3, 3)), np.zeros(3)),
+        rng.standard_normal((2, 5)),
+        rng.standard_normal(5),
+    )
+    assert add_rows(residuals, slopes, np.array([0, 2]), normal)
+    wide = np.zeros((3, 5))
+    wide[[0, 2]] = slopes
+    assert normal.matrix == pytest.approx(wide @ wide.T)
+    assert normal.gradient == pytest.approx(wide @ residuals)
+
+
+def test_arrow_equations_that_overflow_have_no_step():
+    runs = [Normal(np.array([[1e190, 1e190], [1e190, 1e-190]]), np.ones(2)) for _ in range(2)]
+    assert all(np.isnan(step).all() for step in damped_arrow_step(runs, [0], 0.0))
 
 
 def test_a_damped_step_solves_the_damped_equations(rng):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gode.fitting.population import population_of
+from gode.fitting.population import LARGEST, bounded, population_of
 
 
 def _estimates(rng, n, spread, error, mean=(1.0, -5.0)):
@@ -50,3 +50,12 @@ def test_a_constant_that_is_zero_in_every_individual_is_zero_in_the_population()
     found = population_of(values, np.tile(1e-4 * np.eye(2), (3, 1, 1)))
     assert found.mean == pytest.approx([0.0, 1.0], abs=0.1)
     assert np.all(np.isfinite(found.errors))
+
+
+def test_a_variance_without_bounds_keeps_its_correlations():
+    """Cut entry by entry, a matrix with one large variance was no covariance any more."""
+    wide = np.array([[[1e13, -9e5], [-9e5, 1.0]]])
+    found = bounded(wide)[0]
+    assert found[0, 0] == pytest.approx(LARGEST)
+    assert np.linalg.eigvalsh(found)[0] > 0
+    assert found[0, 1] / np.sqrt(found[0, 0] * found[1, 1]) == pytest.approx(-9e5 / np.sqrt(1e13))

@@ -1,9 +1,12 @@
 import numpy as np
+import pytest
 
 from gode.data.from_arrays import make_dataset
 from gode.discovery import fit
+from gode.equation import parse_skeleton
+from gode.fitting import ConstantsConfig, fit_constants
 from gode.fitting.cheap import without_drift
-from gode.fitting.prepare import prepare
+from gode.fitting.prepare import along, prepare, resolves_inputs
 
 T = np.linspace(0.0, 10.0, 120)
 
@@ -48,3 +51,39 @@ def test_a_start_that_is_smoothed_to_the_wrong_side_of_zero_does_not_end_a_fit()
     found = fit("u' = C*u + C*u^0.3", t, u)
     assert found.candidates[0].initial[0, 0] > 0
     assert found.candidates[0].rms < 1.2
+
+
+def test_noise_in_proportion_stays_so_along_the_solution_of_a_law(rng):
+    t = np.linspace(0.0, 8.0, 120)
+    u = 5 * np.exp(-t) * (1 + 0.05 * rng.standard_normal(len(t)))
+    found = fit("u' = C*u", t, u)
+    best = found.candidates[0]
+    (path,) = along(found.prepared, [best.equation], best.initial, [1.0])
+    assert path.sigma[0] / path.values[0] == pytest.approx(0.05, rel=0.3)
+
+
+def pushed(width, rng):
+    """Return positions under a force of forty pulses of this width, at any times and of any size."""
+    t = np.linspace(0.0, 20.0, 4000)
+    force = np.zeros(len(t))
+    for centre in rng.uniform(0.2, 19.8, 40):
+        force += rng.standard_normal() * np.exp(-(((t - centre) / width) ** 2))
+    velocity = t[1] * np.cumsum(force)
+    return t, t[1] * np.cumsum(velocity), force
+
+
+def test_cheap_scores_see_all_samples_of_an_input_that_averages_do_not_resolve(rng):
+    for width, resolved in ((0.3, True), (0.025, False)):
+        t, u, force = pushed(width, rng)
+        dataset = make_dataset(t, u, force=force)
+        prepared = prepare(dataset, 2, 1e-5)
+        assert resolves_inputs(prepared.target.dataset, prepared.whole.dataset) == resolved
+        gaps = np.diff(prepared.problems[0].columns.matrix[0])
+        assert (np.median(gaps) > 1.5 * np.median(np.diff(prepared.whole.dataset.runs[0].t))) == resolved
+
+
+def test_pulses_that_averages_do_not_resolve_explain_what_they_move(rng):
+    t, u, force = pushed(0.03, rng)
+    problem = prepare(make_dataset(t, u, force=force), 2, 1e-5).problems[0]
+    found = fit_constants(parse_skeleton("u'' = C*F + C"), problem, config=ConstantsConfig())
+    assert found.loss < 0.03 * np.std(problem.operator.target)

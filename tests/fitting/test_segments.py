@@ -7,9 +7,9 @@ from scipy.integrate import solve_ivp
 import gode
 from gode.data import Dataset, make_run
 from gode.equation import parse_skeleton
-from gode.fitting.shooting import shoot
 from gode.fitting.target import Target
 from gode.fitting.trajectory import ShootConfig
+from gode.fitting.trajectory_fit import shoot
 
 FORM = ["x' = a*y - b*x", "y' = c*x - d*y - e*x*z", "z' = f*x*y - g*z"]
 TRUE = {"a": 10, "b": 10, "c": 28, "d": 1, "e": 1, "f": 1, "g": 8 / 3}
@@ -61,6 +61,17 @@ def test_a_record_that_ends_near_a_pole_is_fitted_from_the_segments_before(start
     shot = shoot(parse_skeleton("u' = C*u^2"), (start,), target, config=ShootConfig(segmented=True))
     assert shot.equation is not None
     assert shot.equation.constants == pytest.approx([-1.0], rel=1e-4)
+
+
+@pytest.mark.parametrize("seed", [100, 102, 104])
+def test_near_a_pole_a_constant_is_found_within_its_error_where_noise_hides_the_start(seed):
+    t = np.linspace(0.0, 0.999, 60)
+    u = 1 / (1 - t)
+    noise = 0.01 * np.std(u) * np.random.default_rng(seed).standard_normal(len(t))
+    best = gode.fit("u' = C*u^2", t, u + noise).candidates[0]
+    (c,), (error,) = best.equation.constants, best.errors
+    assert c == pytest.approx(-1.0, abs=3 * error)  # of u' + C u^2 = 0
+    assert error < 0.1
 
 
 def test_segments_hold_every_reading_once_and_know_the_start_of_the_first_alone(rng):

@@ -5,7 +5,7 @@ import pytest
 
 from gode.equation import Skeleton, parse_skeleton, parse_tree
 from gode.grammar import grammar_names
-from gode.model.quality import N_POINTS, N_TESTS, behaviour_of, make_probe
+from gode.model.making import N_POINTS, N_TESTS, behaviour_of, make_probe
 from model_spaces import library_of
 
 

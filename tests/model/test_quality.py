@@ -6,7 +6,7 @@ import pytest
 from gode.equation import parse_skeleton
 from gode.errors import ModelError
 from gode.library import Library, draw_library
-from gode.model.quality import check, exact_share, term_distance
+from gode.model.making import check, exact_share, term_distance
 from gode.paper.benchmarks_sec3 import true_skeletons
 from model_spaces import SMALL, book_of, random_space
 

@@ -12,7 +12,7 @@ torch = pytest.importorskip("torch")
 
 from gode.model.inference import GrammarNetwork  # noqa: E402
 from gode.model.latent import LatentSpace  # noqa: E402
-from gode.model.quality import exact_share  # noqa: E402
+from gode.model.making import exact_share  # noqa: E402
 from gode.model.training import (  # noqa: E402
     Sizes,
     TrainConfig,

@@ -8,7 +8,7 @@ import pytest
 
 import gode
 from gode.cli.discover import discover_command, fit_command
-from gode.cli.options import DISCOVER, FIT, in_python, table_options
+from gode.cli.request import DISCOVER, FIT, in_python, table_options
 from gode.errors import ConfigError
 from gode.measured import read_arguments
 from gode.options.calls import completed, takes_options

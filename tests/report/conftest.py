@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from gode.data.doses import make_doses
 from gode.data.example import load_example
 from gode.discovery import Discovery, fit
 from gode.equation import parse_equation
@@ -99,3 +100,54 @@ def noisy_states(texts, t, initial, noise, **options):
     assert solved.failure is None
     values = solved.values[::3].T
     return values + noise * np.random.default_rng(0).standard_normal(values.shape)
+
+
+@pytest.fixture(scope="session")
+def late_growth() -> Discovery:
+    """n' = 0.8 n (1 - n(t - 1.5)/3) from 0.5."""
+    t = np.linspace(2.0, 32.0, 151)
+    clean = solve(parse_system_values(["n' = 0.8*n*(1 - n(t - 1.5)/3)"]), t, [0.5])["n"]
+    noisy = clean + 0.02 * np.random.default_rng(0).standard_normal(len(t))
+    return fit("n' = r*n*(1 - n(t - tau)/K)", t, {"n": noisy})
+
+
+@pytest.fixture(scope="session")
+def dosed() -> Discovery:
+    """A depot that is swallowed from, of which a share arrives later, and infusions; c is measured."""
+    t = np.linspace(0.5, 48.0, 96)
+    rows = [
+        ("d", 0.0, 300.0),
+        ("d", 12.0, 200.0),
+        ("a", 20.0, 60.0, 3.0),
+        ("a", 22.0, 40.0, 4.0),
+        ("a", 36.0, 20.0),
+    ]
+    doses = make_doses(rows, ("d", "a"), "")
+    late = [replace(d, t=d.t + 0.3, amount=0.6 * d.amount) if d.channel == 0 else d for d in doses]
+    law = parse_system_values(["d' = -1.2*d", "a' = 1.2*d - 0.15*a"])
+    clean = solve(law, np.append(0.0, t), [0.0, 0.0], doses=late)["a"][1:] / 5
+    measured = clean + 0.1 * np.random.default_rng(0).standard_normal(len(t))
+    texts = ["d' = f*dose(t - tlag) - ka*d", "a' = ka*d - ke*a"]
+    options = {"doses": rows, "observe": {"c": "a/V"}, "initial": {"a": 0.0}}
+    return fit(texts, t, {"c": measured}, **options)
+
+
+@pytest.fixture(scope="session")
+def pushed() -> Discovery:
+    """All at once: a body on a late spring, with an input that is late, pushes, and a sensor on top of it."""
+    t = np.linspace(-1.0, 19.0, 201)
+    force = np.sign(np.sin(1.3 * t))
+    rows = [("x", 3.0, 1.0), ("x'", 7.03, 2.0), ("x", 12.0, 3.0, 4.0)]
+    truth = ["x'' = -2*x(t - 0.4) - 1.5*x' + 0.8*F(t - 0.6)"]
+    law = parse_system_values(truth)
+    solved = solve(law, t, [0.5, 0.0], inputs={"F": force}, doses=make_doses(rows, ("x",), ""))
+    noise = 0.01 * np.random.default_rng(0).standard_normal((2, len(t)))
+    measured = {"x": solved["x"] + noise[0], "s": 3 * solved.values[1] + 0.2 + force + noise[1]}
+    texts = ["x'' = -k*x(t - tau) - d*x' + b*F(t - dead)"]
+    options = {
+        "bounds": {"tau": (0.1, 1.0), "dead": (0.1, 1.0)},
+        "doses": rows,
+        "force": force,
+        "interpolation": "hold",
+    }
+    return fit(texts, t, measured, observe={"s": "g*x' + offset + F"}, **options)

@@ -93,3 +93,13 @@ def test_frequencies_are_also_in_hertz_damping_in_per_cent_and_times_have_units(
     rest = growth.answers().equilibria[0]
     assert "rad per unit of time" in str(pendulum.answers())
     assert "doubles in 1.0" in str(rest)
+
+
+def test_time_stands_in_the_linear_model_only_if_it_does_in_the_law(growth):
+    run = growth.prepared.dataset.runs[0]
+    swung = fit("u' = C*u + C*cos(C*t)", run.t, run.observed[0])
+    good = replace(swung.candidates[0], rms=0.5 * growth.candidates[0].rms)
+    assert good.n_values == growth.candidates[0].n_values
+    answers = replace(growth, candidates=[*growth.candidates, good]).answers()
+    assert "t" not in answers.linear
+    assert answers.gain == growth.answers().gain

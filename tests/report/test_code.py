@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 from contextlib import redirect_stdout
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,15 +16,16 @@ from gode.discovery import fit
 from gode.equation import parse_equation, parse_tree
 from gode.equation.operators import FUNCTIONS
 from gode.equation.printer import write
+from gode.equation.system import parse_system_values
 from gode.equation.tape import COLUMNS, compile_tape, evaluate
 from gode.equation.terms import Term
 from gode.errors import ConfigError, DataError, EquationError
-from gode.report.code import LANGUAGES, code, suffix
-from gode.report.languages import PYTHON, C
+from gode.report.languages import LANGUAGES, PYTHON, C, code, suffix
 from gode.solve import solve
 
 EXPLICIT = ("growth", "pendulum", "duffing", "driven")
 SYSTEMS = ("predation", "masses")
+DRIVEN = ("late_growth", "dosed", "pushed")  # delayed states, doses, formulas of what is measured
 COMPILER = shutil.which("gcc") or shutil.which("cc")
 OCTAVE = shutil.which("octave-cli")
 
@@ -63,11 +65,13 @@ def written(found, language, path):
 def octave(found, call, folder):
     """What Octave makes of a call of the exported function: times and states."""
     written(found, "matlab", folder / "gode_model.m")
-    show = f"[t, y] = {call}; printf([repmat('%.12g,', 1, columns(y)) '%.12g\\n'], [t(:) y]');"
+    seen = ", seen" if "[t, y, seen] = gode_model" in found.export("matlab") else ""
+    show = f"[t, y{seen}] = {call}; y = [y{seen}]; "
+    show += "printf([repmat('%.12g,', 1, columns(y)) '%.12g\\n'], [t(:) y]');"
     return table(output(OCTAVE, "--quiet", "--eval", show, cwd=folder))
 
 
-@pytest.mark.parametrize("name", [*EXPLICIT, *SYSTEMS])
+@pytest.mark.parametrize("name", [*EXPLICIT, *SYSTEMS, *DRIVEN])
 def test_python_program_gives_our_solution(name, request, tmp_path):
     found = request.getfixturevalue(name)
     printed = table(python_output(found.export("python"), tmp_path))
@@ -87,7 +91,7 @@ def imports(path):
 
 
 @pytest.mark.skipif(COMPILER is None, reason="no C compiler here")
-@pytest.mark.parametrize("name", [*EXPLICIT, *SYSTEMS])
+@pytest.mark.parametrize("name", [*EXPLICIT, *SYSTEMS, *DRIVEN])
 def test_c_program_compiles_without_warning_and_gives_our_solution(name, request, tmp_path):
     found = request.getfixturevalue(name)
     printed = table(output(compiled(code(found, "c"), tmp_path)))
@@ -103,7 +107,7 @@ def test_program_of_another_run_starts_from_its_own_initial_values(driven, tmp_p
 
 @pytest.mark.slow
 @pytest.mark.skipif(OCTAVE is None, reason="no Octave here")
-@pytest.mark.parametrize("name", [*EXPLICIT, "implicit", *SYSTEMS])
+@pytest.mark.parametrize("name", [*EXPLICIT, "implicit", *SYSTEMS, *DRIVEN])
 def test_matlab_program_gives_our_solution_in_octave(name, request, tmp_path):
     found = request.getfixturevalue(name)
     assert np.allclose(octave(found, "gode_model()", tmp_path), reference(found), rtol=0, atol=1e-5)
@@ -117,7 +121,7 @@ DE_SOLVE = (
 
 
 @pytest.mark.skipif(not DE_SOLVE, reason="no R with deSolve here")
-@pytest.mark.parametrize("name", [*EXPLICIT, *SYSTEMS])
+@pytest.mark.parametrize("name", [*EXPLICIT, *SYSTEMS, *DRIVEN])
 def test_r_program_gives_our_solution(name, request, tmp_path):
     path = written(request.getfixturevalue(name), "r", tmp_path / "model.R")
     printed = table(output(RSCRIPT, "--vanilla", path))
@@ -142,7 +146,7 @@ def test_rxode2_names_states_constants_and_covariates(lagging, predation):
 
 
 @pytest.mark.skipif(shutil.which("julia") is None, reason="no Julia here")
-@pytest.mark.parametrize("name", [*EXPLICIT, *SYSTEMS])
+@pytest.mark.parametrize("name", [*EXPLICIT, *SYSTEMS, *DRIVEN])
 def test_julia_program_gives_our_solution(name, request, tmp_path):
     found = request.getfixturevalue(name)
     path = tmp_path / "model.jl"
@@ -199,13 +203,13 @@ def test_the_derivative_reads_back_as_the_right_hand_side(name, language, reques
 
 
 @pytest.mark.parametrize("language", sorted(LANGUAGES))
-@pytest.mark.parametrize("name", EXPLICIT)
+@pytest.mark.parametrize("name", [*EXPLICIT, *DRIVEN])
 def test_brackets_and_blocks_are_balanced(name, language, request):
     text = code(request.getfixturevalue(name), language)
     for left, right in ("()", "[]", "{}"):
         assert text.count(left) == text.count(right)
     if language in ("julia", "matlab"):
-        opened = len(re.findall(r"^ *(?:function|for|if|while)\b", text, re.MULTILINE))
+        opened = len(re.findall(r"^ *(?:function|for|if|while)\b|= function \(", text, re.MULTILINE))
         assert opened == len(re.findall(r"\bend$", text, re.MULTILINE))
     assert not re.search(r"(?<![\w)])\$\w", text)  # no field of a template is left; R writes list$name
 
@@ -401,6 +405,70 @@ def test_a_callable_force_becomes_a_table(tmp_path):
     found = fit("u' = C*u + C*F", t, u, force=lambda s: float(np.cos(s)))
     printed = table(python_output(code(found, "python"), tmp_path))
     assert np.allclose(printed[:, 1], np.interp(printed[:, 0], t, u), atol=2e-3)
+
+
+def test_modelica_has_delays_doses_and_what_is_measured(pushed, dosed):
+    text = pushed.export("modelica")
+    assert re.search(r"der\(x_rate\) = .*delay\(x, c\d\).* \+ input_infusion_x;", text)
+    assert re.search(r"  s = .*force", text)
+    assert "Real s = plant.s;" in text
+    text = dosed.export("modelica")
+    assert "when time >= dose_times[" in text
+    assert "reinit(plant.d, pre(plant.d) + dose_amounts[pre(dose_index) + 1, 1]);" in text
+
+
+def test_modelica_starts_after_a_dose_at_the_start():
+    t = np.linspace(0.0, 5.0, 30)
+    found = fit("u' = -k*u", t, {"u": 2.5 * np.exp(-t)}, doses=[("u", 0.0, 2.0)], initial={"u": 0.5})
+    text = found.export("modelica")
+    assert "Real u(start = 0.5, fixed = true);" in text
+    assert "GodePlant plant(u(start = 2.5));" in text
+    assert "dose_times" not in text
+
+
+def test_rxode2_has_delays_doses_and_what_is_measured(pushed, dosed):
+    text = pushed.export("rxode2")
+    assert re.search(r"d/dt\(x_rate\) <- .*delay\(x, c\d\).* \+ input_infusion_x", text)
+    assert re.search(r"  s <- .*force", text)
+    assert re.search(r'list\(36.0, "a", 20.0\)', dosed.export("rxode2"))
+
+
+def test_a_program_says_what_share_of_a_dose_arrives_and_when(dosed):
+    first = dosed.export("c").splitlines()[0]
+    assert re.search(r"here doses are multiplied by 0\.59\d* \+- 0\.00\d*", first)
+    assert re.search(r"here doses are late by 0\.29\d* \+- 0\.00\d*", first)
+
+
+def test_a_sensor_of_what_acts_late_is_left_out_and_named():
+    t = np.linspace(0.0, 20.0, 101)
+    clean = solve(parse_system_values(["x' = -0.9*x(t - 1)"]), t, [1.0])
+    values = {"x": clean["x"], "s": 2 * clean.values[1]}
+    found = fit("x' = -k*x(t - tau)", t, values, observe={"s": "g*x'"}, bounds={"tau": (0.5, 2.0)})
+    text = found.export("python")
+    assert "s, which is measured, is not in this program" in text
+    assert "observe" not in text
+
+
+def test_a_delay_that_no_program_can_follow_gets_a_sentence(late_growth):
+    best = late_growth.candidates[0]
+    names = [p.name for p in best.equation.skeleton.parameters]
+    values = [
+        1e-9 if name == "tau" else value for name, value in zip(names, best.equation.constants, strict=True)
+    ]
+    brief = replace(best, equation=replace(best.equation, constants=tuple(values)))
+    with pytest.raises(EquationError, match="late by 1e-09, too little for a program"):
+        replace(late_growth, candidates=[brief]).export("c")
+
+
+def test_samples_of_different_kinds_are_each_joined_as_in_the_fit(tmp_path):
+    t = np.linspace(0.0, 6.0, 61)
+    inputs = {"F": np.sign(np.sin(2 * t)), "G": 1.0 + 0.0 * t}  # the second is a constant, which is held
+    inputs["H"] = np.cos(t)
+    law = parse_system_values(["x' = -x + F + G + H"], inputs=("F", "G", "H"))
+    clean = solve(law, t, [0.0], inputs=inputs)["x"]
+    found = fit("x' = C*x + C*F + C*G + C*H", t, {"x": clean}, force=inputs, interpolation="cubic")
+    printed = table(python_output(found.export("python"), tmp_path))
+    assert np.allclose(printed, reference(found), rtol=0, atol=1e-6)
 
 
 @pytest.mark.parametrize("language", ["c", "julia", "matlab", "modelica", "python", "r", "rxode2", "sbml"])

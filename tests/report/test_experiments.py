@@ -5,7 +5,7 @@ import pytest
 
 from gode.discovery import fit
 from gode.report.equilibria import extent
-from gode.report.experiments import _experiments, separations
+from gode.report.experiments import _best_of, _experiments, separations
 from gode.selection import SelectionConfig, in_order
 
 
@@ -70,7 +70,7 @@ def test_starts_are_told_in_the_units_of_the_data(growth):
     assert "measure 2 times as long, to t = 28 h" in words
     starts = [text for text in words if text.startswith("start from mass")]
     assert starts
-    assert all(text.endswith(" g") for text in starts)
+    assert all(text.partition(",")[0].endswith(" g") for text in starts)
 
 
 def test_what_is_never_negative_starts_at_rest_or_growing():
@@ -79,6 +79,17 @@ def test_what_is_never_negative_starts_at_rest_or_growing():
     starts = [e.scenario.initial for e in _experiments(found) if e.scenario.initial is not None]
     assert starts
     assert all(v >= 0 for _, v in starts)
+
+
+def test_a_start_at_rest_is_advised_only_where_no_other_experiment_decides(growth):
+    experiments = list(_experiments(growth))
+    at_rest = ["rests unless something feeds it" in e.words for e in experiments]
+    assert at_rest.count(True) == 1
+    assert experiments[at_rest.index(True)].scenario.initial == [0.0]
+    strong = np.where(at_rest, 50.0, 1.0)
+    assert at_rest[_best_of(strong, experiments)]
+    strong[0] = 5.0
+    assert _best_of(strong, experiments) == 0
 
 
 def test_nothing_is_said_where_nothing_is_undecided(pendulum):

@@ -8,6 +8,7 @@ from scipy.signal import cont2discrete
 from gode.discovery import fit
 from gode.equation import parse_equation
 from gode.errors import ConfigError, EquationError
+from gode.report.linear import response_plots
 from gode.solve import solve
 
 T = np.linspace(0.0, 20.0, 101)
@@ -117,3 +118,53 @@ def test_a_kink_at_the_equilibrium_is_told_with_both_sides():
     spring = fitted("u'' = -40*u - 10*abs(u) - 0.3*u'", "u'' = C*u' + C*u + C*abs(u)", [1.0, 0.0], force=None)
     with pytest.raises(EquationError, match=r"has a kink at its equilibrium u = 0.*5\.475j.*7\.069j"):
         spring.linearise()
+
+
+@pytest.fixture(scope="module")
+def late_tank():
+    """u' = 0.5 F(t - 1.3) - 0.4 u^0.5."""
+    t = np.linspace(0.0, 40.0, 401)
+    force = 1.0 + 0.5 * np.sin(t) + 0.3 * np.sin(2.3 * t)
+    u = solve(parse_equation("u' = 0.5*F(t - 1.3) - 0.4*u^0.5"), t, [1.0], inputs={"F": force}).u
+    return t, u, force
+
+
+def test_dead_time_stands_beside_the_matrices(late_tank):
+    t, u, force = late_tank
+    found = fit("u' = b*F(t - tau) - c*u^0.5", t, u, force=force).linearise(force=1.0)
+    assert found.inputs == ("F",)
+    assert found.delays == pytest.approx((1.3,), rel=1e-2)
+    assert found.b == pytest.approx(np.array([[0.5]]), rel=1e-2)
+    over, under = found.transfer_function()
+    assert over / under[-1] == pytest.approx([0.5 / 0.16], rel=1e-2)
+    assert found.as_dict()["delays"] == list(found.delays)
+    assert found.discrete(0.1).delays == found.delays
+    with pytest.raises(EquationError, match=r"no dead time, and here inputs are late: F by 1\.\d+; take"):
+        found.control()
+
+
+def test_an_input_that_acts_at_two_times_is_two_inputs(late_tank):
+    t, _, force = late_tank
+    u = solve(parse_equation("u' = 0.5*F(t - 1.3) - 0.4*u + 0.1*F"), t, [1.0], inputs={"F": force}).u
+    found = fit("u' = b*F(t - tau) - c*u + a*F", t, u, force=force, fixed={"tau": 1.3}).linearise(force=1.0)
+    assert found.inputs == ("F", "F(t - 1.3)")
+    assert found.delays == (0.0, 1.3)
+    assert found.b == pytest.approx(np.array([[0.1, 0.5]]), rel=2e-2)
+    assert found.input.tolist() == [1.0, 1.0]
+
+
+def test_responses_of_a_late_input_begin_after_the_dead_time(late_tank):
+    t, _, force = late_tank
+    law = parse_equation("u' = 0.5*F(t - 1.3) - 0.4*u")
+    u = solve(law, t, [0.0], inputs={"F": force - 1.0}).u
+    found = fit("u' = b*F(t - tau) - c*u", t, u, force=force - 1.0, fixed={"tau": 1.3})
+    *_, angle, step = response_plots(found)
+    (trace,) = step.traces
+    assert trace.x[:2].tolist() == [0.0, 1.3]
+    assert np.all(trace.y[:2] == 0.0)
+    (turned,) = angle.traces
+    omega = 2 * np.pi * turned.x
+    rate = -found.linearise().poles[0].real
+    wanted = -np.degrees(np.arctan(omega / rate) + 1.3 * omega)
+    clear = omega < 2.0  # where the phase is not wrapped by coarse steps
+    assert turned.y[clear] == pytest.approx(wanted[clear], abs=1.0)

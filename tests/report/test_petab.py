@@ -77,11 +77,52 @@ def test_runs_with_inputs_of_their_own_get_a_sentence(tmp_path):
     assert read(found, tmp_path, run=1).model is not None
 
 
-def test_doses_get_a_sentence(tmp_path):
-    u = 3 * np.exp(-0.3 * (T - T[0]))
-    found = fit("u' = C*u", T, u, doses=[("u", T[0], 3.0)], initial=[0.0])
-    with pytest.raises(EquationError, match="doses are not written"):
-        found.save_petab(tmp_path)
+@pytest.fixture(scope="module")
+def tablets():
+    """Three subjects who swallow at different times, one of them twice."""
+    rng, t = np.random.default_rng(0), np.linspace(0.5, 24.0, 40)
+    doses = [[("d", 0.0, 300.0)], [("d", 1.0, 200.0), ("d", 12.1, 50.0)], [("d", 0.0, 400.0)]]
+    levels = []
+    for rows in doses:
+        level = 0.05 * rng.standard_normal(len(t))
+        for _, begin, amount in rows:
+            since = np.maximum(t - begin, 0.0)
+            level += amount / 40 * 1.2 / 1.05 * (np.exp(-0.15 * since) - np.exp(-1.2 * since))
+        levels.append(level)
+    law = ["d' = -ka*d", "c' = ka*d/V - ke*c"]
+    return fit(law, [t] * 3, {"c": levels}, doses=doses, initial={"c": [0.0] * 3})
+
+
+def test_doses_are_events_whose_times_and_amounts_belong_to_conditions(tablets, tmp_path):
+    problem = read(tablets, tmp_path)
+    amounts = problem.condition_df[["dose_1_amount", "dose_2_amount"]].to_numpy(float)
+    assert amounts.tolist() == [[300.0, 0.0], [200.0, 50.0], [400.0, 0.0]]
+    # Time begins at the first reading or dose.
+    assert problem.condition_df["dose_2_time"].iloc[1] == pytest.approx(11.6)
+    assert problem.condition_df["dose_1_time"].tolist() == pytest.approx([0.0, 0.5, 0.0])
+
+
+@pytest.mark.parametrize("name", ["late_growth", "dosed", "pushed"])
+def test_delays_doses_and_formulas_are_read_by_the_library(name, request, tmp_path):
+    found = request.getfixturevalue(name)
+    formulas = read(found, tmp_path).observable_df["observableFormula"]
+    assert len(formulas) == len(found.prepared.dataset.channels)
+
+
+def test_conditions_simulated_by_roadrunner_are_our_solutions(tablets, tmp_path):
+    roadrunner = pytest.importorskip("roadrunner", reason="libroadrunner is not installed")
+    problem = read(tablets, tmp_path)
+    nominal = problem.parameter_df["nominalValue"]
+    for run, (_, condition) in enumerate(problem.condition_df.iterrows()):
+        model = roadrunner.RoadRunner((tmp_path / "model.xml").read_text())
+        model.integrator.absolute_tolerance = model.integrator.relative_tolerance = 1e-11
+        for name, value in {**nominal, **condition.drop("conditionName")}.items():
+            model[f"init({name})"] = nominal[value] if value in nominal else float(value)
+        data = tablets.prepared.dataset.runs[run]
+        model.timeCourseSelections = ["time", "c"]
+        got = model.simulate(times=(data.t - data.t[0]).tolist())[:, 1]
+        wanted = tablets.simulate(run=run)["c"]
+        assert np.allclose(got, wanted, rtol=0, atol=1e-6)
 
 
 def test_the_command_line_needs_a_folder(wells, tmp_path):

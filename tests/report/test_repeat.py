@@ -3,8 +3,11 @@ import shlex
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
+from gode.data.from_arrays import make_dataset
 from gode.discovery import fit
+from gode.discovery.options import Options
 from gode.report import load
 from gode.report.repeat import column_name, command, python_call, settings_rows
 
@@ -94,6 +97,21 @@ def test_every_setting_is_listed(growth):
     rows = dict(settings_rows(growth))
     assert rows["order"] == "1"
     assert rows["selection.level"] == str(growth.settings.selection.level)
+    chosen = replace(growth.settings, grammar="my.grammar", implicit=False)
+    assert dict(settings_rows(replace(growth, settings=chosen)))["grammar"] == "my.grammar"
+
+
+@pytest.mark.parametrize("states", [1, 2])
+def test_settings_that_follow_from_the_data_are_not_listed_as_chosen(growth, states):
+    t = np.arange(9.0)
+    dataset = (
+        growth.prepared.dataset if states == 1 else make_dataset(t, np.array([t, t**2]).T, names=["a", "b"])
+    )
+    settings = Options().settings(dataset, None)[0]
+    prepared = replace(growth.prepared, dataset=dataset)
+    rows = dict(settings_rows(replace(growth, settings=settings, prepared=prepared)))
+    assert "grammar" not in rows
+    assert "implicit" not in rows
 
 
 def test_the_choice_of_an_interpolation_is_repeated_and_saved(tmp_path):

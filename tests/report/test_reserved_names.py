@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from gode.discovery import fit
-from gode.report.code import code
+from gode.report.languages import code
 
 COMPILER = shutil.which("gcc") or shutil.which("cc")
 T = np.linspace(0.0, 3.0, 30)

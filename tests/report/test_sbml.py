@@ -14,6 +14,7 @@ from gode.discovery import fit
 from gode.equation import parse_equation, parse_tree
 from gode.equation.operators import FUNCTIONS as OPERATORS
 from gode.errors import EquationError
+from gode.report.program import make_program
 from gode.report.sbml import MATHML, mathml
 from gode.solve import solve
 
@@ -46,6 +47,8 @@ def value(node, names):
         return names["time"]
     if kind == libsbml.AST_NAME:
         return names[node.getName()]
+    if kind == libsbml.AST_FUNCTION_DELAY:
+        return names["past"](children[0].getName(), names["time"] - value(children[1], names))
     if kind == libsbml.AST_FUNCTION_PIECEWISE:
         for piece, condition in zip(children[::2], children[1::2], strict=False):
             if value(condition, names):
@@ -64,8 +67,11 @@ def model_of(text):
     return document  # owns the model
 
 
-def solved(text, t):
-    """The states (time, state) of a model at `t`, integrated from event to event."""
+def solved(text, t, seen=()):
+    """The states (time, state) of a model at `t`, and formulas that are seen, from event to event.
+
+    No piece is longer than the shortest delay, so that what is late is known from earlier ones.
+    """
     document = model_of(text)
     model = document.getModel()
     names = {p.getId(): p.getValue() for p in model.getListOfParameters()}
@@ -76,29 +82,94 @@ def solved(text, t):
     for event in model.getListOfEvents():
         (change,) = event.getListOfEventAssignments()
         at = event.getTrigger().getMath().getChild(1).getValue()
-        changes.append((at, change.getVariable(), change.getMath()))
+        changes.append((at, event.getTrigger().getInitialValue(), change.getVariable(), change.getMath()))
+
+    first, pieces = [names[name] for name in rates], []
+
+    def past(name, time):
+        begun = [solution for start, solution in pieces if start <= time + 1e-12]
+        return (begun[-1](time) if begun else first)[[*rates].index(name)]
+
+    def update(time, y):
+        names.update(zip(rates, y, strict=True), time=time, past=past)
+        names.update({name: value(math, names) for name, math in assigned.items()})
 
     def slope(time, y):
-        names.update(zip(rates, y, strict=True), time=time)
-        names.update({name: value(math, names) for name, math in assigned.items()})
+        update(time, y)
         return [value(math, names) for math in rates.values()]
 
-    y, rows = [names[name] for name in rates], []
+    def row(time, y):
+        update(time, y)
+        return [*y, *(names[name] for name in seen)]
+
+    y, rows, delays = first, [], delays_in(rates.values(), names)
     edges = sorted({t[0], t[-1], *(at for at, *_ in changes if t[0] < at < t[-1])})
+    bends = [at + m * d for at in edges for d in delays for m in (1, 2, 3)]
+    for at in [*(np.arange(t[0], t[-1], min(delays)) if delays else ()), *bends]:
+        if at < t[-1] and min(abs(at - edge) for edge in edges) > 1e-9:  # others are the same up to rounding
+            edges.append(at)
+    edges.sort()
     for low, high in itertools.pairwise(edges):
-        names.update({name: value(math, names) for at, name, math in changes if at == low})
-        inside = t[(t >= low) & (t < high)]
-        run = solve_ivp(slope, (low, high), y, "LSODA", t_eval=[*inside, high], rtol=1e-10, atol=1e-10)
-        rows += run.y.T[:-1].tolist()
-        y = run.y[:, -1]
-    return np.array([*rows, y])
+        before = y
+        update(low, y)
+        due = [c for c in changes if c[0] == low or (low == t[0] and c[0] < low and not c[1])]
+        names.update({name: value(math, names) for _, _, name, math in due})
+        y = [names[name] for name in rates]
+        rows += [
+            row(time, before) for time in t[t == low]
+        ]  # states as they were before, inputs as they are now
+        inside = t[(t > low) & (t < high)]
+        last = high - 1e-12
+        run = solve_ivp(
+            lambda time, y, last=last: slope(min(time, last), y),
+            (low, high),
+            y,
+            "LSODA",
+            t_eval=[*inside, high],
+            rtol=1e-10,
+            atol=1e-10,
+            dense_output=True,
+        )
+        rows += [row(time, state) for time, state in zip(inside, run.y.T[:-1], strict=True)]
+        pieces.append((low, run.sol))
+        y = run.y[:, -1].tolist()
+    return np.array([*rows, row(t[-1], y)])
 
 
-@pytest.mark.parametrize("name", ["growth", "pendulum", "duffing", "driven", "predation", "masses"])
+def delays_in(formulas, names):
+    """The delays that stand in some formulas."""
+    found = []
+    for node in formulas:
+        if node.getType() == libsbml.AST_FUNCTION_DELAY:
+            found.append(value(node.getChild(1), names))
+        found += delays_in([node.getChild(i) for i in range(node.getNumChildren())], names)
+    return found
+
+
+PLAIN = ("growth", "pendulum", "duffing", "driven", "predation", "masses")
+DRIVEN = ("late_growth", "dosed", "pushed")  # delayed states, doses, formulas of what is measured
+
+
+@pytest.mark.parametrize("name", [*PLAIN, *DRIVEN])
 def test_what_libsbml_reads_has_our_solution(name, request):
     found = request.getfixturevalue(name)
-    wanted = reference(found)
-    assert np.allclose(solved(found.export("sbml"), wanted[:, 0]), wanted[:, 1:], rtol=0, atol=1e-6)
+    wanted, seen = reference(found), make_program(found, None).observed
+    assert np.allclose(solved(found.export("sbml"), wanted[:, 0], seen), wanted[:, 1:], rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", [*PLAIN, "dosed"])
+def test_roadrunner_has_our_solution(name, request):
+    roadrunner = pytest.importorskip("roadrunner", reason="libroadrunner is not installed")
+    found = request.getfixturevalue(name)
+    wanted, program = reference(found), make_program(found, None)
+    model = roadrunner.RoadRunner(found.export("sbml"))
+    model.integrator.absolute_tolerance = model.integrator.relative_tolerance = 1e-11
+    names = [*program.names.values(), *program.observed]
+    model.timeCourseSelections = ["time", *names]
+    got = np.array(model.simulate(wanted[0, 0], wanted[-1, 0], len(wanted)))
+    times = np.array([dose.time for dose in program.given])
+    clear = ~np.isclose(wanted[:, :1], times).any(axis=1)  # at the time of a dose it tells the value after it
+    assert np.allclose(got[clear], wanted[clear], rtol=0, atol=1e-6)
 
 
 @pytest.mark.parametrize("function", OPERATORS.values(), ids=lambda function: function.name)

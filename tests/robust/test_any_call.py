@@ -11,8 +11,8 @@ def test_a_random_call_gives_a_sound_result_or_one_sentence(seed):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(1000, 1200, 10))
-def test_hundreds_of_random_calls_give_a_sound_result_or_one_sentence(seed):
+@pytest.mark.parametrize("seed", range(1000, 1100, 10))
+def test_a_hundred_random_calls_give_a_sound_result_or_one_sentence(seed):
     for number in range(seed, seed + 10):
         found = outcome(random_call(number, plain=number % 3 > 0))
         assert flaw(found) is None, f"call {number}"

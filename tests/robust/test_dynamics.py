@@ -105,18 +105,15 @@ def test_hard_dynamics_give_a_sound_result_or_one_sentence(make):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("make", "order"), [*((make, 2) for make in HARD), *((make, 1) for make in HARD[5:])]
-)
-def test_other_hard_dynamics_give_a_sound_result_or_one_sentence(make, order):
-    assert flaw(asked(make(), order, plain=True)) is None
+@pytest.mark.parametrize("make", HARD[5:], ids=lambda make: make.__name__)
+def test_other_hard_dynamics_give_a_sound_result_or_one_sentence(make):
+    assert flaw(asked(make(), 1, plain=True)) is None
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("order", [1, 2])
 @pytest.mark.parametrize("make", HARD, ids=lambda make: make.__name__)
-def test_hard_dynamics_in_the_whole_grammar(make, order):
-    assert flaw(asked(make(), order, plain=False)) is None
+def test_hard_dynamics_of_second_order_in_the_whole_grammar(make):
+    assert flaw(asked(make(), 2, plain=False)) is None
 
 
 def test_what_explodes_is_found_all_the_same():

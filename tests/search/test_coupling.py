@@ -7,9 +7,12 @@ from gode.data.from_arrays import make_dataset
 from gode.equation import Link, SystemSkeleton, parse_equation, parse_system
 from gode.equation.system import law_of, parse_system_values
 from gode.fitting.prepare import along, inputs_seen, prepare, view
-from gode.search.law import best_combinations
+from gode.search.archive import Stage
+from gode.search.explore import spaces_of
+from gode.search.interrupts import Interrupts
+from gode.search.law import LawSearch, best_combinations, take_away, variants
 from gode.search.settings import Settings
-from gode.search.simplify import shared
+from gode.search.simplify import with_shared_constants
 from gode.search.workers import Start, Workers
 from gode.selection import Candidate
 from gode.solve import solve
@@ -75,7 +78,7 @@ def test_the_solution_of_a_law_smooths_better_than_a_process_of_each_state(epide
 
 
 def test_what_leaves_one_state_enters_another_at_the_same_rate(epidemic, fitted):
-    tied = shared(fitted, epidemic.floor)
+    tied = with_shared_constants(fitted, epidemic.floor)
     assert tied is not None
     assert tied.skeleton.n_constants == fitted.equation.skeleton.n_constants - 2
     rates = tied.skeleton.numbers(tied.constants)
@@ -91,7 +94,7 @@ def test_rates_that_differ_are_not_tied(epidemic):
     prepared = prepare(make_dataset(t, (clean + noise).T, names=["s", "i", "r"]), 1, 1e-5)
     found = Workers(prepared, workers.settings).fit(Start(parse_system_values(other)))
     assert found is not None
-    assert shared(found, prepared.floor) is None
+    assert with_shared_constants(found, prepared.floor) is None
 
 
 def test_a_scalar_equation_shares_nothing():
@@ -100,11 +103,11 @@ def test_a_scalar_equation_shares_nothing():
     workers = Workers(prepared, Settings(order=1, grammar="first-order"))
     found = workers.fit(Start(parse_equation("u' = -u")))
     assert found is not None
-    assert shared(found, prepared.floor) is None
+    assert with_shared_constants(found, prepared.floor) is None
 
 
 def test_the_fit_of_a_tied_law_has_a_number_less_and_its_error(epidemic, fitted):
-    tied = shared(fitted, epidemic.floor)
+    tied = with_shared_constants(fitted, epidemic.floor)
     assert tied is not None
     again = Workers(epidemic, Settings(order=1, grammar="systems")).fit(Start(tied))
     assert again is not None
@@ -128,6 +131,41 @@ def test_rounding_does_not_speak_against_a_factor_of_one():
     prepared = prepare(make_dataset(t, clean.T, names=["x", "y"]), 1, 1e-5)
     found = Workers(prepared, Settings(order=1, grammar="systems")).fit(Start(law))
     assert found is not None
-    tied = shared(found, prepared.floor)
+    tied = with_shared_constants(found, prepared.floor)
     assert tied is not None
     assert tied.skeleton.n_constants == 1
+
+
+@pytest.fixture(scope="module")
+def swings():
+    """The search for the law of a damped oscillator with 1 % of noise, its views set up."""
+    t = np.linspace(0.0, 8.0, 80)
+    clean = solve(parse_system_values(["x' = y", "y' = -2*x - 0.3*y"]), t, [1.0, 0.0]).values[::3]
+    x = (clean + 0.01 * np.random.default_rng(5).standard_normal(clean.shape)).T
+    settings = Settings(order=1, grammar="systems")
+    prepared = prepare(make_dataset(t, x, names=["x", "y"]), 1, 1e-5)
+    spaces = spaces_of(settings, inputs_seen(prepared.dataset, 1))
+    with LawSearch(prepared, settings, spaces, Interrupts(), {}, None, 1) as search:
+        search.searches = []
+        for _ in prepared.dataset.states:
+            search._search_of(1)
+        yield search
+
+
+def test_terms_that_rounds_of_changes_left_behind_are_taken_away(swings):
+    archive = swings.archive
+    archive.solve([parse_system_values(["x' = y + 0.001", "y' = -2*x - 0.3*y + 0.001*x^2"])], Stage.COUPLING)
+    assert archive.settled()[0].equation.skeleton.n_constants == 4
+    take_away(swings.searches, archive)
+    assert str(archive.settled()[0].equation.skeleton) == "x' = y\ny' = C*y + C*x"
+    for search in swings.searches:  # a search that goes on finds the region of each law
+        assert {*search.archive.candidates} <= {*search.archive.homes}
+
+
+def test_an_equation_that_cannot_follow_its_state_alone_is_not_tried_in_a_law(swings):
+    law = parse_system_values(["x' = y", "y' = -2*x - 0.3*y + 0.001*x^2"])
+    swings.archive.solve([law], Stage.COUPLING)
+    leader = swings.archive.candidates[law.skeleton.key]
+    tried = {str(v.skeleton) for v in variants(leader, swings.searches, swings.archive, shorter=True)}
+    assert "x' = y\ny' = C*y + C*x" in tried
+    assert not any("y' = C*y + C*x^2" in text for text in tried), "nothing swings without x"

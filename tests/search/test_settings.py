@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from gode.errors import ConfigError
-from gode.options.checks import checked_words, plain
+from gode.options.checks import checked_words, without_numpy
 from gode.search.settings import EFFORTS, Settings, check_start
 
 
@@ -44,9 +44,9 @@ def test_of_a_listed_grammar_all_equations_are_tried_and_nothing_else():
 
 
 def test_whole_numbers_of_numpy_become_those_of_python():
-    assert type(plain(np.int64(3))) is int
-    assert plain(True) is True
-    assert plain("x") == "x"
+    assert type(without_numpy(np.int64(3))) is int
+    assert without_numpy(True) is True
+    assert without_numpy("x") == "x"
 
 
 def test_symbols_are_one_word_or_several():

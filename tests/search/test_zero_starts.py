@@ -51,13 +51,13 @@ def test_a_start_may_be_zero_within_two_and_a_half_deviations_of_the_smoothed_on
     values = smooth.values.copy()
     values[0, 0] = deviations * smooth.deviations[0, 0]
     moved = replace(prepared, smooths=(replace(smooth, values=values),))
-    assert may_be_zero(moved, (1,), 2.5).tolist() == [[expected]]
+    assert may_be_zero(moved, (1,)).tolist() == [[expected]]
 
 
 def test_a_start_that_is_known_is_not_held_at_zero():
     t, u = response(0.0)
     prepared = prepare(Dataset((make_run(t, u=u, initial=[0.0]),)), 1, 1e-5)
-    assert may_be_zero(prepared, (1,), 2.5).tolist() == [[False]]
+    assert may_be_zero(prepared, (1,)).tolist() == [[False]]
     assert prepared.dataset.runs[0].initial[0] == 0
 
 

@@ -288,6 +288,16 @@ def test_dry_friction_brings_a_body_to_rest():
     assert found.sensitivities[2, 0, -1] == pytest.approx(1.0, abs=1e-3)  # it moves with where it started
 
 
+def test_sensitivities_know_that_constants_move_the_reversals_under_dry_friction():
+    k, w = 7.0, np.sqrt(7.0)
+    t = np.linspace(0.0, 3.4, 120)
+    found = solve(parse_equation("u'' = -0.35*sign(u') - 7*u"), t, [0.97, 0.0], sensitivities=True)
+    swing = np.floor(w * t / np.pi)  # in each the middle is at +-f/k, and the amplitude 2 f/k less
+    by_friction = ((2 * swing + 1) * np.cos(w * t) - (-1.0) ** swing) / k
+    assert found.u == pytest.approx(0.97 * np.cos(w * t) - 0.35 * by_friction, abs=1e-5)
+    assert found.sensitivities[0, 0] == pytest.approx(-by_friction, abs=1e-5)
+
+
 def test_a_body_that_sticks_comes_loose_when_it_is_pushed_hard_enough():
     t = np.linspace(0.0, 8.0, 161)
     found = solve(parse_equation("u'' = -1.5*sign(u') - 7*u + 0.5*t"), t, [0.0, 0.0])

@@ -4,7 +4,7 @@ import pytest
 
 pytest.importorskip("starlette", reason="the extra `studio` is not installed")
 
-from gode.cli.asked import asked_options
+from gode.cli.discover import asked_options
 from gode.search.assumptions import MEANINGS
 from gode.studio.form import FIELDS, command_text, command_words, in_words, problem_of
 from gode.studio.pages import edit_of, known_fields, tool_columns

@@ -8,8 +8,8 @@ import pytest
 from click.testing import CliRunner
 
 from gode.cli.app import main
-from gode.cli.asked import asked_data
-from gode.studio.lines import python_text
+from gode.cli.discover import asked_data
+from gode.studio.takeaway import python_text
 from gode.tables.read import read_table
 
 T = np.linspace(0, 10, 25)

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from gode.studio import calculator
+from gode.studio import app
 from gode.studio.runs import Runs
 
 PROGRAM = """
@@ -50,10 +50,10 @@ def test_the_server_does_not_wait_for_the_engine():
 @pytest.mark.slow
 def test_a_slow_start_of_the_reading_process_is_no_slow_request(tmp_path, monkeypatch):
     job = Runs(tmp_path).add({"a.csv": b"t,u\n0,1\n1,2\n2,3\n"})
-    monkeypatch.setattr(calculator, "COMMAND", f"import time; time.sleep(12); {calculator.COMMAND}")
+    monkeypatch.setattr(app, "COMMAND", f"import time; time.sleep(12); {app.COMMAND}")
 
     async def read() -> bytes:
-        reader = calculator.Calculator(tmp_path, seconds=10.0)
+        reader = app.Calculator(tmp_path, seconds=10.0)
         try:
             return await reader.ask("look", run=job.id)
         finally:

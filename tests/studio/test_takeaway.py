@@ -11,7 +11,7 @@ import pytest
 
 from gode import load
 from gode.studio.answering import answer, file
-from gode.studio.runs import Runs, called
+from gode.studio.runs import Runs, download_name
 from gode.studio.takeaway import Files
 
 
@@ -43,7 +43,7 @@ def test_the_report_has_the_headline_and_the_name_of_the_file(files):
 
 def test_the_notebook_runs_beside_the_record(files, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    record = called(files.job, "record.json")  # as it is taken away alone
+    record = download_name(files.job, "record.json")  # as it is taken away alone
     assert record == "growth-record.json"
     (tmp_path / record).write_bytes(files.content("record.json"))
     cells = json.loads(files.content("notebook.ipynb"))["cells"]

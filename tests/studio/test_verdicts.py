@@ -9,9 +9,8 @@ pytest.importorskip("starlette", reason="the extra `studio` is not installed")
 from gode.data.example import load_example
 from gode.discovery import Finding, fit
 from gode.discovery.quality import Verdict
-from gode.studio.answering import moved, sliders
+from gode.studio.answering import advice, moved, remedies, sliders, unchanged
 from gode.studio.pages import home
-from gode.studio.remedies import advice, remedies, unchanged
 from gode.studio.runs import Job, State
 
 

@@ -15,8 +15,8 @@ from scipy.io import savemat
 
 from gode.errors import DataError
 from gode.tables import binary
+from gode.tables.guess_roles import Roles
 from gode.tables.read import parse_file, read_table
-from gode.tables.roles import Roles
 from gode.tables.runs import runs_of_tables
 
 T = np.arange(8) * 0.5
@@ -151,6 +151,11 @@ def test_links_out_of_an_hdf5_file_are_not_followed(tmp_path):
 def test_a_matlab_file_without_a_table_is_told_how_to_make_one():
     with pytest.raises(DataError, match=r"no two vectors .* \(variables: 'fs'\); save them with save"):
         columns(matlab(fs=2.0, name="x"))
+
+
+def test_a_text_that_begins_like_a_matlab_file_is_told_to_be_damaged():
+    with pytest.raises(DataError, match="a damaged file of MATLAB"):
+        parse_file(b"MATLAB 5.0 notes\n" + b"t,u\n1,2\n" * 30, "notes.mat")
 
 
 def test_parquet_columns_are_read_with_their_times():

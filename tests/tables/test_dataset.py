@@ -13,6 +13,9 @@ FILES = {
     "0:30:00;4;5;0,2\n0:40:00;5;6;0\n0:50:00;6;6;0\n",
     "long.csv": "run,t,x,y\n" + "".join(f"{r},{i},{i + r},{i * r}\n" for r in (1, 2) for i in range(6)),
     "shaker.csv": "time [s],acc [g],left,right\n" + "".join(f"{i},{i % 3},{i},{i * i}\n" for i in range(8)),
+    "limits.csv": "t,x,y\n0,>200,1\n1,90,2\n2,40,3\n3,20,4\n4,9,6\n5,4,7\n6,<2,8\n7,<2,9\n",
+    "decays.csv": "run,t,x\n" + "".join(f"a,{i},{9 - i}\n" for i in range(8)) + "b,0,9\nb,1,8\nb,2,7\n"
+    "b,3,6\nb,4,5\nb,5,4\nb,6,<3\n",
 }
 ASKED = [
     ("plain.csv", {}),
@@ -25,6 +28,9 @@ ASKED = [
     ("shaker.csv", {"u": "none", "acceleration": "acc", "force": "left"}),
     ("shaker.csv", {"u": "none", "acceleration": "acc", "force": "left,right"}),
     ("shaker.csv", {"states": "left,right", "force": "acc"}),
+    ("limits.csv", {"u": "x"}),
+    ("limits.csv", {"states": "x,y"}),
+    ("decays.csv", {"u": "x", "run": "run"}),
 ]
 
 
@@ -42,6 +48,9 @@ def test_the_arguments_are_the_data_of_the_command(tmp_path, name, asked):
         np.testing.assert_array_equal(one.observed, other.observed)
         for key, values in other.inputs.items():
             np.testing.assert_array_equal(one.inputs[key], values)
+        assert (one.limits is None) == (other.limits is None)
+        for field in () if other.limits is None else ("t", "channel", "low", "high"):
+            np.testing.assert_array_equal(getattr(one.limits, field), getattr(other.limits, field))
 
 
 def test_several_files_are_several_runs(tmp_path):

@@ -79,6 +79,18 @@ def test_events_that_make_no_sense_are_told_with_their_line(tmp_path, row, messa
         read(tmp_path, HEAD + row + readings(1, 2, 3, 4, 5, 6))
 
 
+def test_a_state_without_a_column_may_be_dosed_in_a_search(tmp_path):
+    text = HEAD + "1,0,320,.,1,1,.,.,.\n" + readings(1, 2, 3, 4, 5, 6)
+    dataset, told = read(
+        tmp_path, text, called=(), dose=("AMT:depot",), unmeasured=("depot",), initial=("depot=0",)
+    )
+    assert dataset.states == ("DV", "depot")
+    assert dataset.hidden == (1,)
+    assert [(d.channel, d.amount) for d in dataset.runs[0].doses] == [(3, 320.0)]
+    assert dataset.runs[0].initial[2] == 0.0
+    assert "1 dose in 1 run" in " ".join(told.told)
+
+
 def test_dose_into_a_state_that_is_not_there_is_refused(tmp_path):
     with pytest.raises(DataError, match="a dose goes into 'gut', which is no state"):
         read(tmp_path, HEAD + "1,0,1,.,1,1,.,.,.\n" + readings(1, 2, 3, 4, 5, 6), dose=("AMT:gut",))
@@ -101,4 +113,4 @@ def test_arguments_of_a_file_hold_its_doses(tmp_path):
 def test_doses_without_an_equation_are_left_out_which_is_told(tmp_path):
     dataset, readings = read(tmp_path, HEAD + "1,0,1,.,1,1,.,.,.\n" + readings_of_one(), called=())
     assert not dataset.is_dosed
-    assert any("--dose AMT:STATE" in sentence for sentence in readings.told)
+    assert any("--hidden depot --dose AMT:depot" in sentence for sentence in readings.told)

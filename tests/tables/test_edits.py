@@ -4,7 +4,7 @@ import pytest
 from gode.errors import DataError
 from gode.tables.dataset import DataOptions, read_dataset
 from gode.tables.edits import edit_runs, edit_table, without_test
-from gode.tables.roles import Roles
+from gode.tables.guess_roles import Roles
 from gode.tables.runs import runs_of_tables
 from gode.tables.text import parse_table
 

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gode.errors import GodeError
+from gode.tables.guess_roles import Roles, reasons_against
 from gode.tables.read import read_table
-from gode.tables.roles import Roles, reasons_against
 from gode.tables.runs import runs_of_tables
 from gode.tables.table import frame_table
 from gode.tables.text import parse_table
@@ -79,6 +79,29 @@ def test_units_in_headers_become_labels():
     assert table.find("time (s)") == "time"
     assert table.find("4") == "v"
     assert table.find("TIME") == "time"
+
+
+@pytest.mark.parametrize(
+    ("header", "names", "units"),
+    [
+        ("Days after application;Residue mg/kg", ("Days after application", "Residue"), ("d", "mg/kg")),
+        ("t_s;voltage_V;speed_rad_s", ("t_s", "voltage_V", "speed_rad_s"), ("s", "V", "rad/s")),
+        ("day;temp_C;flow_mL_per_min", ("day", "temp_C", "flow_mL_per_min"), ("d", "°C", "mL/min")),
+        ("t_s;A_V;rate_h;conc_A", ("t_s", "A_V", "rate_h", "conc_A"), ("s", "", "", "")),
+        (
+            "t_s;x_min;protein_deg;x_m_s;w/w",
+            ("t_s", "x_min", "protein_deg", "x_m_s", "w/w"),
+            ("s", *[""] * 4),
+        ),
+        ("t_s;gate m/h;signal A/V", ("t_s", "gate", "signal A/V"), ("s", "m/h", "")),
+        ("t_s;signal_1;rate_K;cells_N", ("t_s", "signal_1", "rate_K", "cells_N"), ("s", "", "", "")),
+    ],
+)
+def test_known_units_at_the_end_of_a_name_are_units(header, names, units):
+    rows = "\n".join(";".join(f"{i}.5" for _ in names) for i in range(6))
+    table = parse_table(f"{header}\n{rows}\n".encode(), "data.csv")
+    assert (table.names, table.units) == (names, units)
+    assert [table.find(head) for head in header.split(";")] == [*names]
 
 
 def test_units_may_stand_in_a_second_line():
@@ -378,3 +401,17 @@ def test_twelve_thousand_random_files_give_a_dataset_or_one_sentence(seed):
 @given(st.binary(max_size=200))
 def test_any_bytes_are_a_table_or_one_sentence(data):
     check_file(data, Roles())
+
+
+def test_messages_between_the_rows_of_a_serial_monitor_are_left_out():
+    rows = [f"14:07:{i:02}.000 -> pwm:{180 - i} temp:{20 + 0.5 * i}" for i in range(12)]
+    text = "\n".join(["Port open", "Setup done", *rows[:6], "Sensor error, retrying", *rows[6:]])
+    table = parse_table(text.encode(), "arduino.log")
+    assert table.names == ("time", "pwm", "temp")
+    np.testing.assert_array_equal(np.diff(table.times("time").seconds), np.ones(11))
+    np.testing.assert_array_equal(table.numbers("temp"), 20 + 0.5 * np.arange(12))
+    assert "without 3 lines that are no rows" in " ".join(table.notes)
+    bare = text.replace("pwm:", "").replace(" temp:", "\t")
+    np.testing.assert_array_equal(
+        parse_table(bare.encode(), "a.log").numbers("column 3"), table.numbers("temp")
+    )

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from gode.errors import DataError
-from gode.tables.roles import Roles
+from gode.tables.guess_roles import Roles
 from gode.tables.runs import runs_of_tables
 from gode.tables.text import parse_table
 from gode.tables.times import read_times

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 Decorator = Callable[[Callable[..., None]], Callable[..., None]]
 # Each command with its module in gode.cli, which is imported when the command is called.
 COMMANDS = {
-    "demo": "demo",
+    "demo": "discover",
     "discover": "discover",
     "discover-many": "fleet",
     "export": "records",
@@ -33,7 +33,7 @@ COMMANDS = {
     "grammar": "models",
     "grammars": "models",
     "model": "models",
-    "pack": "pack",
+    "pack": "records",
     "report": "records",
     "show": "records",
     "simulate": "records",
@@ -41,9 +41,7 @@ COMMANDS = {
     "train": "models",
     "watch": "fleet",
 }
-PLUGINS = (
-    "gode.commands"  # the group of entry points by which other packages add commands, loaded when called
-)
+PLUGINS = "gode.commands"  # Entry points of this group are commands of other packages, loaded when called.
 # What --out writes.
 RECORD, REPORT, PICTURE, FIT = "record.json", "report.html", "overview.png", "fit.csv"
 RUNS = "runs.csv"  # the constants of each run, where these have their own
@@ -228,7 +226,7 @@ def _stop_usage(error: click.UsageError) -> NoReturn:
     """Exit after a mistake in the options; plain `gode` is none and gets its help."""
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
         raise error
-    message = error.format_message().rstrip(".")
+    message = " ".join(error.format_message().split()).rstrip(".")
     command = error.ctx.command_path if error.ctx else "gode"
     stop(f"{message[:1].lower()}{message[1:]}; see {command} --help")
 

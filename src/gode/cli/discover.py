@@ -1,4 +1,4 @@
-"""gode discover, gode fit: from measurements to the equation."""
+"""gode discover, fit, demo: from measurements to the equation, or to what a page shows beforehand."""
 
 import sys
 import time
@@ -10,17 +10,19 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gode.cli.app import NOT_EXPLAINED, OutPath, add_options, exit_interrupted, main, say
-from gode.cli.options import DISCOVER, FIT, table_options
-from gode.cli.request import asked_search, named_by_equations, parted
+from gode.cli.request import DISCOVER, FIT, asked_search, named_by_equations, parted, table_options
+from gode.errors import ConfigError
 from gode.tables.column_options import is_equation, is_problem
-from gode.tables.dataset import check_initial, read_dataset
+from gode.tables.dataset import check_initial, dataset_of, read_dataset
 
 if TYPE_CHECKING:
     from gode.data import Dataset
     from gode.discovery import Discovery
     from gode.discovery.options import Options
     from gode.search.checkpoint import Checkpoint
+    from gode.tables.dataset import DataOptions
     from gode.tables.runs import Readings
+    from gode.tables.table import Table
 
 CHECKPOINT = "checkpoint.jsonl"
 NOT_DECISIVE = ("max_seconds",)  # options that may change without making the fits of a checkpoint wrong
@@ -108,9 +110,9 @@ def fit_command(
     dataset, readings = read_dataset(files, named_by_equations(data, texts))
     from gode.discovery.framing import individuals_asked, with_dose_named
     from gode.discovery.given import fit_in, law_known  # after the files were read: they are slow to import
-    from gode.search.known import make_known
+    from gode.search.assumptions import make_known
 
-    known = make_known(texts, choices["fixed"], choices["bounds"], data.column_units)
+    known = make_known(texts, choices["fixed"], choices["bounds"], data.column_units, guess=choices["guess"])
     dataset = with_dose_named(dataset, texts)
     law = law_known(dataset, known)
     _say_all([*readings.told, *check_initial(dataset, str(law.order))], silent=as_json or quiet)
@@ -212,3 +214,67 @@ def _exit(found: "Discovery") -> None:
         exit_interrupted()
     if found.assessment.is_failure:
         sys.exit(NOT_EXPLAINED)
+
+
+UNASKED = ("files", "n_jobs", "out", "as_json", "quiet", "progress")  # options that change no answer
+
+
+def asked_options(words: Sequence[str]) -> "tuple[DataOptions, dict[str, object]]":
+    """Return the options about the data among the words of `gode discover`, and the others.
+
+    Raises:
+        ConfigError: if the command would refuse the words.
+    """
+    try:
+        given = discover_command.make_context("discover", ["FILE", *words]).params
+    except click.UsageError as error:
+        raise ConfigError(error.format_message()) from None
+    return parted({name: value for name, value in given.items() if name not in UNASKED})
+
+
+def asked_data(
+    tables: "Sequence[Table]", words: Sequence[str]
+) -> "tuple[Dataset, Readings, Options, list[str]]":
+    """Return what `gode discover` would search in some tables, how they were read, and what it would say.
+
+    Raises:
+        GodeError: if the command would refuse the data, or the options of the search.
+    """
+    from gode.discovery.framing import check_names, frame_of
+    from gode.search.settings import check_start
+
+    data, choices = asked_options(words)
+    read = partial(dataset_of, tables)
+    dataset, readings, options, notes = asked_search(read, data, choices)
+    frame = frame_of(options.known, dataset) if options.known.frame else None
+    for settings in options.settings(dataset, frame):
+        check_start(settings, dataset.inputs)
+    check_names(options.individual, frame.parameters if frame else ())
+    return dataset, readings, options, notes
+
+
+@main.command("demo")
+@click.option("--out", type=OutPath(), default=Path("out"), show_default=True, help="Folder.")
+def demo_command(out: Path) -> None:
+    """Discover the equation behind an example measurement, and draw a picture.
+
+    \b
+    Example:
+      gode demo --out out
+    """
+    from gode.cli.results import print_discovery, save_results
+    from gode.cli.running import compiling_ahead, live_progress
+    from gode.data.example import load_example
+    from gode.discovery import discover
+    from gode.files import make_folder
+
+    make_folder(out)  # before the search, so that it is not in vain
+    example = load_example("growth")
+    say(f"The data: {len(example.t)} points. {example.truth}")
+    say("The first run compiles the numerical core, which takes about 15 seconds; later ones do not.")
+    begin = time.perf_counter()
+    with compiling_ahead(), live_progress(quiet=False) as on_step:
+        found = discover(example.t, example.u, order=1, on_step=on_step)
+    print_discovery(found, seconds=time.perf_counter() - begin)
+    for path in save_results(found, out):
+        say(f"written: {path}")

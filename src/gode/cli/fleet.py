@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gode.cli.app import NOT_EXPLAINED, OutPath, add_options, exit_interrupted, main, say
-from gode.cli.options import RECORDS, given_of, table_options
+from gode.cli.request import RECORDS, given_of, table_options
 from gode.errors import DataError
 
 if TYPE_CHECKING:

@@ -166,7 +166,7 @@ def learn_command(corpus: str, name: str, out: Path | None, strength: float | No
       gode grammar learn laws --grammar first-order
       gode grammar learn mine.txt --grammar my.grammar --out learned.grammar
     """
-    from gode.files import replacing
+    from gode.files import write_text
     from gode.grammar import load_grammar
     from gode.grammar.learning import (
         best_strength,
@@ -200,8 +200,7 @@ def learn_command(corpus: str, name: str, out: Path | None, strength: float | No
     if out is None:
         click.echo(text, nl=False)
         return
-    with replacing(out) as draft:
-        draft.write_text(text, encoding="utf-8")
+    write_text(out, text)
     say(f"{out}: {figures}")
 
 

@@ -1,9 +1,10 @@
-"""gode show, report, export, simulate: a saved record printed, as a page, as a program, or solved again."""
+"""gode show, report, export, simulate, pack: a record printed, a page, a program, solved again, packed."""
 
 import json
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,7 +20,20 @@ if TYPE_CHECKING:
     from gode.discovery import Discovery
     from gode.solve import Solution
 
+import platform
+import sys
+import zipfile
+from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError, requires, version
+
+from gode import __version__
+from gode.cli.app import FIT, PICTURE, RECORD, REPORT, RUNS
+from gode.errors import GodeError
+from gode.files import read_bytes, replacing
+
 LINEAR, PETAB = "linear", "petab"
+# Where a solution ends is sought by as many times as this up to its end, at most so often; set by hand.
+CLOSE, CLOSER = 1001, 8
 FORMATS = ("python", "c", "julia", "matlab", "modelica", "r", "rxode2", "sbml", PETAB, LINEAR)
 
 
@@ -111,7 +125,7 @@ def _save_petab(record: str, run: str | None, out: Path | None) -> None:
 def _exported(
     record: str, language: str, run: str | None, near: float | None, force: float | None, step: float | None
 ) -> str:
-    from gode.report.code import code
+    from gode.report.languages import code
 
     if language != LINEAR:
         given = [name for name, v in (("near", near), ("force", force), ("step", step)) if v is not None]
@@ -159,19 +173,15 @@ def simulate_command(
       gode simulate "u'' = -9.8*sin(u) - 0.1*u'" --to 10 --initial 1,0
       gode simulate "x' = x - x*y; y' = x*y - y" --to 10 --initial 2,1
     """
-    import numpy as np
-
     values = None if initial is None else parse_values(initial, "--initial")
     if is_equation(source):
-        solved = _solve_equation(source, start, stop, points, values, force)
+        equation = partial(_solve_equation, source, start, initial=values, force=force)
+        solved, solve_to = equation(stop, points), equation
     else:
-        solved = _solve_record(load_record(source), start, stop, points, values, force, run)
+        record = partial(_solve_record, load_record(source), start, initial=values, force=force, run=run)
+        solved, solve_to = record(stop, points), record
     if solved.failure is not None:
-        last = solved.t[np.isfinite(solved.values[::3]).all(axis=0)]
-        where = f" after t = {last[-1]:.6g}" if len(last) else ""
-        raise DataError(
-            f"there is no solution{where}: {solved.failure}; ask for a shorter time or other values"
-        )
+        raise DataError(f"{_ending(solved, solve_to)}; ask for a shorter time or other values")
     _write(_as_csv(solved), out)
 
 
@@ -202,14 +212,14 @@ def _solve_record(
     force: str | None,
     run: str,
 ) -> "Solution":
-    from gode.discovery.framing import shown
+    from gode.discovery.framing import display_name
 
     number = found.prepared.dataset.number_of(run)
     t: Float = found.prepared.dataset.runs[number].t
     if start is not None and start != t[0] and initial is None:
         raise ConfigError(f"the initial values are known at t = {t[0]:g}; give --initial for another start")
     times = _times(t[0] if start is None else start, t[-1] if stop is None else stop, points)
-    names = [shown(found.prepared.dataset, name) for name in found.prepared.dataset.inputs]
+    names = [display_name(found.prepared.dataset, name) for name in found.prepared.dataset.inputs]
     forces = None if force is None else _forces(force, names)
     return found.simulate(times, initial, forces, run=number)
 
@@ -234,6 +244,33 @@ def _solve_equation(
         raise ConfigError("an equation needs --to and --initial, such as --to 10 --initial 1,0")
     times = _times(0.0 if start is None else start, stop, points)
     return solve(law, times, initial, inputs=inputs)
+
+
+def _ending(solved: "Solution", solve_to: Callable[[float, int], "Solution"]) -> str:
+    """Return where a solution ends, in words, from times that lie closer and closer before its end.
+
+    Args:
+        solve_to: solves the same problem to some time, at so many times.
+    """
+    whole = solved.t[-1]
+    for _ in range(CLOSER):
+        known = _times_known(solved)
+        end = solved.t[min(len(known), len(solved.t) - 1)]
+        if len(known) and end - known[-1] <= 2 * (end - solved.t[0]) / CLOSE:
+            break
+        finer = solve_to(float(end), CLOSE)
+        if finer.failure is None:
+            return f"the solution is known to t = {end:.4g}, but cannot be followed to t = {whole:.4g}"
+        solved = finer
+    known = _times_known(solved)
+    where = f" after t = {known[-1]:.4g}" if len(known) else ""
+    return f"there is no solution{where}: {solved.failure}"
+
+
+def _times_known(solved: "Solution") -> "Float":
+    import numpy as np
+
+    return np.asarray(solved.t[np.isfinite(solved.values[::3]).all(axis=0)])
 
 
 def _forces(text: str, known: Sequence[str]) -> dict[str, str]:
@@ -271,11 +308,97 @@ def _as_csv(solved: "Solution") -> str:
 
 def _write(text: str, out: Path | None) -> None:
     """Write to a file, or to the terminal if none is given."""
-    from gode.files import replacing
+    from gode.files import write_text
 
     if out is None:
         click.echo(text, nl=False)
         return
-    with replacing(out) as draft:
-        draft.write_text(text, encoding="utf-8")
+    write_text(out, text)
     click.echo(f"written: {out}", err=True)
+
+
+SAVED = (RECORD, REPORT, PICTURE, FIT, RUNS)  # what gode discover --out writes into its folder
+MAX_FILE = 1_000_000_000  # bytes
+ABOUT = "about.txt"
+
+
+@main.command("pack")
+@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="PATH...")
+@click.option("--out", type=OutPath(), default=Path("gode-pack.zip"), show_default=True, help="The archive.")
+@click.option(
+    "--said", metavar="TEXT", default="", help="The command or the lines of Python, as you typed them."
+)
+def pack_command(paths: tuple[Path, ...], out: Path, said: str) -> None:
+    """Pack data, result, command and versions into one archive, to show others what happened.
+
+    PATHS are the folder that gode discover --out wrote, or a record, and the files of the measurements. A
+    record holds the measurements, too. Look into the archive before you send it: it holds your data.
+
+    \b
+    Examples:
+      gode pack result data.csv --out report.zip
+      gode pack data.csv --said "gode discover data.csv --order 2"
+    """
+    files = dict(_files(paths))
+    with replacing(out) as draft, zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(ABOUT, _about(files, said))
+        for name, path in files.items():
+            archive.writestr(name, read_bytes(path, MAX_FILE))
+    click.echo(f"written: {out} ({', '.join([ABOUT, *files])})")
+
+
+def _files(paths: Sequence[Path]) -> Iterator[tuple[str, Path]]:
+    """Yield each file with its name in the archive.
+
+    Raises:
+        FileError: if a path is no file, nor a folder with a record; or if two files have the same name.
+    """
+    seen: set[str] = set()
+    for path in paths:
+        found = [path / name for name in SAVED if (path / name).exists()] if path.is_dir() else [path]
+        if not found:
+            raise FileError(
+                f"{shortened(str(path), 200)} holds no {RECORD}; name a folder of gode discover --out"
+            )
+        for file in found:
+            if file.name in seen:
+                raise FileError(f"two files are called {file.name}; rename one, or pack them one by one")
+            seen.add(file.name)
+            yield file.name, file
+
+
+def _about(files: dict[str, Path], said: str) -> str:
+    """Return the command and the versions."""
+    lines = [f"command as typed: {said}"] if said else []
+    if RECORD in files:
+        lines += [f"command of the record: {_command(files[RECORD])}"]
+    lines += [
+        f"gode {__version__}",
+        f"Python {sys.version}",
+        f"system: {platform.platform()}, {platform.machine()}",
+        *(f"{name} {found}" for name, found in _versions()),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _command(record: Path) -> str:
+    """Return the command that repeats a record, or why it cannot be told."""
+    from gode.report import load
+    from gode.report.repeat import command
+
+    try:
+        return command(load(record))
+    except GodeError as problem:
+        return f"not known ({problem})"
+
+
+def _versions() -> Iterator[tuple[str, str]]:
+    """Yield what gode is built on, with the version that is installed."""
+    needed = [line.partition(";") for line in requires("gode-engine") or ()]
+    for name in sorted(
+        {text.split(">")[0].split("[")[0].strip() for text, _, condition in needed if not condition}
+    ):
+        try:
+            yield name, version(name)
+        except PackageNotFoundError:
+            yield name, "is not installed"

@@ -1,4 +1,4 @@
-"""What a command asks for: the data and the options of a search, as its words give them."""
+"""What a command asks for: the options of the table as words, and the data and the search that they give."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -6,8 +6,13 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from gode.cli.options import in_python
+import click
+
+from gode.cli.app import Decorator, add_options
 from gode.errors import EquationError
+from gode.options.entry import Option, Takes, flags_of
+from gode.options.files import FromFiles
+from gode.options.table import Measurements, Searching, Seed, Starting
 from gode.tables.column_options import parts_of
 from gode.tables.dataset import DataOptions, check_initial
 
@@ -15,6 +20,52 @@ if TYPE_CHECKING:
     from gode.data import Dataset
     from gode.discovery.options import Options
     from gode.tables.runs import Readings
+
+FIT = flags_of(FromFiles, Measurements, Starting)
+DISCOVER = flags_of(FromFiles, Measurements, Searching, Seed)
+# Commands for many records have the options that mean the same for each of them.
+RECORDS = flags_of(FromFiles) | {name: each for name, each in DISCOVER.items() if each.of_each_record}
+
+
+def table_options(table: Mapping[str, Option]) -> Decorator:
+    """Return a decorator that gives a command some entries of the table, in their order."""
+    return add_options(*(_option(name, each) for name, each in table.items()))
+
+
+def in_python(given: Mapping[str, object]) -> dict[str, Any]:
+    """Return the values that the options of a command have in Python, by their names.
+
+    Raises:
+        ConfigError: if a word cannot be read.
+    """
+    read = {name: (DISCOVER | FIT)[name].read for name in given}
+    return {name: value if (f := read[name]) is None else f(value) for name, value in given.items()}
+
+
+def given_of(given: Mapping[str, object]) -> dict[str, Any]:
+    """Return the values in Python of the options that were given."""
+    return in_python({name: value for name, value in given.items() if value is not None and value != ()})
+
+
+def _option(name: str, option: Option) -> Decorator:
+    switch = "/--no-" in option.flag
+    kinds: dict[Takes, Any] = {
+        Takes.WHOLE: click.IntRange(None if option.least is None else int(option.least)),
+        Takes.NUMBER: click.FloatRange(option.least, min_open=True),
+        Takes.WORD: click.Choice(option.words),
+        Takes.FILE: click.Path(),
+    }
+    return click.option(
+        *([option.flag] if switch else option.flag.split("/")),
+        name,
+        type=kinds.get(option.takes),
+        default=option.usual,
+        multiple=option.takes is Takes.TEXTS,
+        is_flag=True if option.takes is Takes.NOTHING and not switch else None,
+        show_default=option.shows_default,
+        metavar=option.metavar or None,
+        help=option.said,
+    )
 
 
 def asked_search(
@@ -33,6 +84,8 @@ def asked_search(
         texts += [f"{name} = {formula}" for name, formula in choices["observe"].items()]
         choices = {**choices, "frame": "; ".join(texts), "observe": {}}
         data = named_by_equations(data, texts)
+    elif isinstance(choices["hidden"], list):  # initial values and doses may name them
+        data, choices = replace(data, unmeasured=tuple(choices["hidden"])), {**choices, "hidden": 0}
     dataset, readings = read(data)
     from gode.discovery.framing import (
         frame_of,  # after the files were read: they are slow to import

@@ -17,14 +17,14 @@ from rich.text import Text
 
 from gode.cli.app import FIT, PICTURE, RECORD, REPORT, RUNS, console, say
 from gode.data.columns import channel_names
+from gode.data.noise import noise_words
 from gode.discovery import Constant, Discovery, Finding
-from gode.discovery.constants import UNDETERMINED
-from gode.discovery.framing import called
+from gode.discovery.framing import display_names
 from gode.discovery.inputs import input_words
 from gode.discovery.invariants import conserved, conserved_words
 from gode.discovery.quality import Verdict
-from gode.files import make_folder, replacing
-from gode.fitting.noise import noise_words
+from gode.discovery.reported_constants import UNDETERMINED
+from gode.files import make_folder, replacing, write_text
 from gode.fitting.population import NORMAL_95
 
 
@@ -263,7 +263,7 @@ def _one_line(finding: Finding) -> str:
 def _data_words(found: Discovery) -> list[str]:
     """Return sentences on how the input was joined and what the noise depends on."""
     prepared = found.prepared
-    noise = noise_words(prepared.whole.dataset, prepared.smooths, called(prepared.dataset))
+    noise = noise_words(prepared.whole.dataset, prepared.smooths, display_names(prepared.dataset))
     return [*input_words(prepared.dataset, found.settings), *noise, *prepared.outliers]
 
 
@@ -308,8 +308,8 @@ def _print_front(found: Discovery) -> None:
     table.add_column("misfit / noise", justify="right")
     table.add_column("equation", overflow="fold")
     best = next(i for i, row in enumerate(front) if row["why"].startswith("best"))
-    low = max(0, min(best - SHOWN_FRONT // 2, len(front) - SHOWN_FRONT))
-    for row in front[low : low + SHOWN_FRONT]:
+    end = best + 2  # with the next larger law, which tells what more terms would gain
+    for row in front[max(0, end - SHOWN_FRONT) : end]:
         table.add_row(
             str(row["complexity"]),
             f"{row['rms']:.3g}",
@@ -348,8 +348,7 @@ def save_results(found: Discovery, out: Path) -> list[Path]:
         with replacing(out / PICTURE) as draft:
             overview(found).savefig(draft, dpi=120)
         write_page(found, out / REPORT)
-        with replacing(out / FIT) as draft:
-            draft.write_text(fit_table(found), encoding="utf-8")
+        write_text(out / FIT, fit_table(found))
     except KeyboardInterrupt:
         raise KeyboardInterrupt(when) from None
     written = [out / RECORD, out / PICTURE, out / REPORT, out / FIT]

@@ -1,6 +1,6 @@
-"""While a discovery runs: its progress on the terminal, and a second process that compiles ahead."""
+"""While a discovery runs: its progress on the terminal and in a file, and a process that compiles ahead."""
 
-import os
+import json
 import subprocess
 import sys
 import time
@@ -9,16 +9,23 @@ from contextlib import contextmanager
 from math import isfinite, nan
 from pathlib import Path
 
+import numpy as np
 from rich.live import Live
 from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
+from gode.arrays import Float
 from gode.cli.app import console
-from gode.compiling import must_compile
 from gode.data import Dataset
+from gode.data.columns import channel_names
 from gode.discovery import Step
+from gode.errors import FileError, GodeError
+from gode.numba_cache import must_compile
 from gode.search.archive import Stage
+from gode.search.workers import cores
+from gode.selection import Candidate, front
+from gode.solve import solve
 from gode.solve.explicit import solve_explicit
 
 STAGES = {
@@ -36,6 +43,9 @@ STAGES = {
 }
 COMPILING = "compiling the engine, which is done once for each installation and takes a minute"
 COMPILE = "from gode.solve.solution import compile_solvers; compile_solvers()"
+OFTEN = 0.5  # seconds between two writings
+POINTS = 400  # of a curve
+MAX_RUNS = 12  # whose curves are written
 
 
 @contextmanager
@@ -45,7 +55,7 @@ def compiling_ahead() -> Iterator[None]:
     This process meanwhile compiles the fits. It finds what is finished in the cache of compiled code, and
     compiles the rest itself.
     """
-    if not must_compile(solve_explicit) or not solve_explicit.stats.cache_path or _cores() < 2:
+    if not must_compile(solve_explicit) or not solve_explicit.stats.cache_path or cores() < 2:
         yield
         return
     command = [sys.executable, "-P", "-c", COMPILE]  # -P: nothing is imported from the current folder
@@ -67,8 +77,6 @@ def told_by(
     """
     if path is None:
         return show
-    from gode.cli.progress import ProgressFile
-
     first = COMPILING if must_compile(solve_explicit) else STAGES[Stage.SMOOTHING]
     kept = ProgressFile(path, dataset, lambda step: STAGES[step.stage], known=known, first=first)
 
@@ -78,10 +86,6 @@ def told_by(
             show(step)
 
     return tell
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @contextmanager
@@ -129,3 +133,84 @@ class _ProgressLines:
             return ""
         left = self.end - time.perf_counter()
         return f"about {left:.0f} s left" if left >= 0.5 else "longer than planned"
+
+
+class ProgressFile:
+    """Writes the latest step to a file: its stage, the front so far, and the curve of the best equation."""
+
+    def __init__(
+        self, path: Path, dataset: Dataset, words: Callable[[Step], str], *, known: int = 0, first: str = ""
+    ) -> None:
+        """Write what is done before the first step.
+
+        Args:
+            known: the number of fits to the trajectory that are known from before.
+            first: words on what is done until then.
+        """
+        self.path, self.dataset, self.words, self.known = path, dataset, words, known
+        if first:
+            self._write(json.dumps({"words": first, "known": known}))
+        self.begin = time.monotonic()
+        self.last = -OFTEN
+        self.best: Candidate | None = None
+        self.curves: list[dict[str, object]] = []
+
+    def update(self, step: Step) -> None:
+        """Write a step, unless one was written a moment ago.
+
+        Raises:
+            FileError: if the file cannot be written.
+        """
+        now = time.monotonic() - self.begin
+        if now - self.last < OFTEN:
+            return
+        whole = [c for c in step.leaders if c.equation.states == self.dataset.states]
+        if whole and whole[0] is not self.best:
+            self.best, self.curves = whole[0], self._curves(whole[0])
+        values = {
+            "stage": step.stage.value,
+            "words": self.words(step),
+            "n_fitted": step.n_fitted,
+            "n_solved": step.n_solved,
+            "known": max(self.known - step.n_solved, 0),
+            "best": "" if self.best is None else str(self.best.equation),  # of all states, in their own names
+            "seconds": round(now, 1),
+            "left": step.left if isfinite(step.left) else None,
+            "front": [_point(c) for c in front(whole)] if whole else [],
+            "curves": self.curves,
+        }
+        self._write(json.dumps(values))
+        self.last = time.monotonic() - self.begin
+
+    def _write(self, text: str) -> None:
+        draft = self.path.with_name(f".{self.path.name}.draft")
+        try:
+            draft.write_text(text, encoding="utf-8")
+            draft.replace(self.path)  # a reader never sees half of it
+        except OSError as error:
+            raise FileError(f"{self.path} cannot be written ({error.strerror}); name another file") from None
+
+    def _curves(self, candidate: Candidate) -> list[dict[str, object]]:
+        out = []
+        names = channel_names(self.dataset.states)
+        for i, run in enumerate(self.dataset.runs[:MAX_RUNS]):
+            t = np.linspace(run.t[0], run.t[-1], min(max(run.n_points, 100), POINTS))
+            try:
+                solved = solve(
+                    candidate.equation, t, candidate.initial[i], inputs=run.signals, doses=run.doses
+                )
+            except GodeError:  # the next best may do
+                continue
+            seen = [k for k in range(len(names)) if np.isfinite(run.observed[k]).any()]
+            rows = {names[k]: _plain(solved.values[k]) for k in seen}
+            out.append({"run": i, "t": _plain(t), "values": rows})
+        return out
+
+
+def _point(candidate: Candidate) -> list[object]:
+    text = "; ".join(candidate.equation.lines(4))
+    return [candidate.complexity, float(f"{candidate.rms:.4g}"), text]
+
+
+def _plain(values: Float) -> list[float | None]:
+    return [float(f"{x:.6g}") if isfinite(x) else None for x in values.tolist()]

@@ -27,6 +27,7 @@ ISOLATED_CHANGES = 0.5
 # The frequencies below which 99 % of the signal's power lies are its own, those above are ringing and noise;
 # set by hand.
 POWER_KEPT = 0.99
+NEGLIGIBLE = 1e-3  # What is a smaller fraction of another thing counts as nothing beside it; set by hand.
 CHANNELS = channel_names(STATES)
 
 
@@ -296,9 +297,6 @@ class Dataset:
         return tuple(name for name, here in zip(channel_names(self.states), seen, strict=True) if here)
 
 
-N_TUNED = 4  # The hyperparameters of the smoothing of one state are so many numbers.
-
-
 @dataclass(frozen=True)
 class Smooth:
     """A smoothed run: u, u', u'' of d states (3 d, n) at its times, their standard deviations, and the noise.
@@ -318,10 +316,10 @@ class Smooth:
     evidence: float = np.nan  # log probability of the data and hyperparameters, of one state
 
     @classmethod
-    def unknown(cls, t: Float) -> "Smooth":
+    def unknown(cls, t: Float, n_hyperparameters: int) -> "Smooth":
         """Return the place of a state that was never measured: zeros, until a fitted law fills it."""
         nothing = np.zeros((3, len(t)))
-        return cls(t, nothing, nothing.copy(), np.full(3, np.nan), np.zeros(N_TUNED))
+        return cls(t, nothing, nothing.copy(), np.full(3, np.nan), np.zeros(n_hyperparameters))
 
     @property
     def sigma(self) -> Float:
@@ -480,7 +478,7 @@ def with_units(dataset: Dataset, units: Mapping[str, str]) -> Dataset:
     labels = dict(dataset.labels)
     for name, text in units.items():
         if name not in columns:
-            reason = f"units has {name!r}, which is no column; the columns are {', '.join(columns)}"
+            reason = f"units= has {name!r}, which is no column; the columns are {', '.join(columns)}"
             raise DataError(pointed(reason, f"{name} = {text}", 0))
         parse_unit(text)
         column = columns[name]

@@ -138,7 +138,8 @@ def _dose(row: Sequence[object], states: Sequence[str], where: str) -> Dose:
     slope = len(name) - len(state)
     if state not in states or slope > 1:
         raise DataError(
-            f"{where}a dose goes into {name!r}, which is no state; the states are {', '.join(states)}"
+            f"{where}a dose goes into {name!r}, which is no state; the states are {', '.join(states)}; "
+            "one that was not measured is named by hidden= or by its own equation"
         )
     numbers = as_numbers(list(row[1:4]), f"{where}a dose into {name}")
     if not np.isfinite(numbers).all():

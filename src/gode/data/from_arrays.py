@@ -15,6 +15,7 @@ from gode.data.dataset import (
     Dataset,
     Input,
     Interpolation,
+    Limits,
     Run,
     chosen_interpolation,
     plain_label,
@@ -27,7 +28,9 @@ from gode.data.states import (
     by_name,
     check_names,
     column_alone,
+    filled,
     initial_of,
+    limits_of,
     state_names,
     table_of,
     values_at,
@@ -61,7 +64,9 @@ def make_dataset(
     labels: Mapping[str, str] | None = None,
     units: Mapping[str, str] | None = None,
     run_names: tuple[str, ...] = (),
-    sd: Signals | None = None,
+    sd: float | Signals | None = None,
+    below: float | Signals | None = None,
+    above: float | Signals | None = None,
 ) -> Dataset:
     """Return the checked runs of what a user passed: arrays for one run, lists of arrays for several.
 
@@ -76,7 +81,8 @@ def make_dataset(
         labels: names and units of the columns, by t and the names of states and inputs.
         units: of t, states and inputs, by their names.
         run_names: if there are several runs.
-        sd: standard errors of the readings, of the same form as u.
+        sd: standard errors of the readings, of the same form as u, or one number for all of them.
+        below, above: limits of readings of u of which only these are known.
     """
     several = _holds_runs(t)
     times = list(t) if several else [t]  # type: ignore[arg-type]
@@ -86,12 +92,13 @@ def make_dataset(
         "acceleration": acceleration,
         "force": force,
         "initial": initial,
-        "sd": sd,
     }
     parts = {
         name: _per_run(values, name, len(times)) if several else [values] for name, values in given.items()
     }
+    parts["sd"] = _for_all_runs(sd, "sd", t)
     dosed = doses_of_runs(doses, len(times))
+    limits = [_for_all_runs(given, name, t) for name, given in (("below", below), ("above", above))]
     states = state_names([parts[name][0] for name in CHANNELS], names)
     inputs = [_inputs(part) for part in parts["force"]]
     check_alike([tuple(of_run) for of_run in inputs], "inputs")
@@ -104,9 +111,10 @@ def make_dataset(
     for i, (time, label) in enumerate(zip(times, called, strict=True)):
         where = f"{label}: " if label else ""
         n = len(_times(time, where))
+        errors = filled(parts["sd"][i], states, np.ones((n, len(states))), f"{where}sd")
         u_i, velocity_i, acceleration_i, sd_i = (
-            table_of(parts[name][i], states, f"{where}{word}", n, renamed=names is not None)
-            for name, word in zip((*CHANNELS, "sd"), ("u", *CHANNELS[1:], "sd"), strict=True)
+            table_of(values, states, f"{where}{word}", n, renamed=names is not None)
+            for word, values in (*((name, parts[name][i]) for name in CHANNELS), ("sd", errors))
         )
         run = make_run(
             time,  # type: ignore[arg-type]
@@ -120,6 +128,10 @@ def make_dataset(
             label=label,
             states=states,
             sd=sd_i,
+            limits=(
+                limits_of(limits[0][i], u_i, states, f"{where}below"),
+                limits_of(limits[1][i], u_i, states, f"{where}above"),
+            ),
         )
         runs.append(_sampled(run))
     _check_distinct(runs, states)
@@ -134,7 +146,7 @@ def dataset_of_call(
     t: Series, u: Signals | None, options: Mapping[str, Any], names: Sequence[str] | None
 ) -> Dataset:
     """Return the data of a call of `gode.discover` or `gode.fit`, by its options."""
-    arguments = ("velocity", "acceleration", "force", "initial", "doses", "units", "sd")
+    arguments = ("velocity", "acceleration", "force", "initial", "doses", "units", "sd", "below", "above")
     dataset = make_dataset(
         t,
         u,
@@ -158,6 +170,7 @@ def make_run(
     label: str = "",
     states: tuple[str, ...] = STATES,
     sd: ArrayLike | None = None,
+    limits: tuple[Float | None, Float | None] = (None, None),
 ) -> Run:
     """Return a checked run; rows without a time or without any observation are dropped.
 
@@ -168,6 +181,8 @@ def make_run(
         u, velocity, acceleration: (n,) of one state, (n, d) of several.
         initial: of each state its value (d,) or its value and slope (d, 2), also as (2 d,).
         sd: standard errors of the lowest derivative that was measured of each state, (n,) or (n, d).
+        limits: below and above which readings of the states lie (n, d), NaN where that is not known; of these
+            readings only the limits are kept.
 
     Raises:
         DataError: with a sentence that says what to do.
@@ -179,6 +194,7 @@ def make_run(
         if measured is not None:
             observed[k::3] = _channels(measured, channel_names(states)[k::3], where, len(time))
     errors = None if sd is None else _errors(sd, observed, states, where)
+    known = _without_limited(time, observed, limits)
     signals = {name: _input(value, name, where, len(time)) for name, value in (inputs or {}).items()}
     keep = np.isfinite(time) & np.isfinite(observed).any(axis=0)
     for signal in signals.values():
@@ -205,6 +221,7 @@ def make_run(
         interpolation=interpolation,
         doses=tuple(doses),
         sd=None if errors is None else errors[:, keep],
+        limits=known,
     )
     check_times(run.doses, float(run.t[-1]), where)
     _check_times(run.t, where)
@@ -248,6 +265,34 @@ def _per_run(values: object, name: str, n: int) -> list[object]:
     if not isinstance(values, list | tuple) or len(values) != n:
         raise DataError(f"t holds {n} runs, so {name} must be a list of {n} arrays, one for each run")
     return list(values)
+
+
+def _for_all_runs(values: object, name: str, t: Series) -> list[object]:
+    """Return what is known of the readings of each run; a number holds for all of them."""
+    several = _holds_runs(t)
+    n = len(t) if several else 1  # type: ignore[arg-type]
+    if isinstance(values, Mapping):
+        parts = {key: _for_all_runs(part, f"{name} of {key}", t) for key, part in values.items()}
+        return [{key: part[i] for key, part in parts.items()} for i in range(n)]
+    is_one = not several or (not isinstance(values, list | tuple) and np.ndim(values) == 0)  # type: ignore[arg-type]
+    return [values] * n if is_one else _per_run(values, name, n)
+
+
+def _without_limited(t: Float, observed: Float, limits: tuple[Float | None, Float | None]) -> Limits | None:
+    """Take readings out of `observed` of which only limits are known, and return these."""
+    found, taken = [], np.zeros(observed[::3].shape, np.bool_)
+    for side, given in zip((1.0, -1.0), limits, strict=True):
+        if given is None:
+            continue
+        limited = np.isfinite(given.T) & ~(side * observed[::3] > side * given.T) & np.isfinite(t)
+        states, rows = np.nonzero(limited)
+        values, none = given[rows, states], np.full(len(rows), -side * np.inf)
+        low, high = (none, values) if side > 0 else (values, none)
+        found.append(Limits(t[rows], 3 * states, low, high))
+        taken |= limited
+    observed[::3][taken] = np.nan
+    joined = Limits.joined(found)
+    return joined.at(np.argsort(joined.t, kind="stable")) if joined and len(joined.t) else None
 
 
 def _inputs(force: object) -> dict[str, object]:
@@ -373,7 +418,10 @@ def _initial(values: ArrayLike | None, states: tuple[str, ...], where: str) -> F
 
 def _check_times(t: Float, where: str) -> None:
     if len(t) < MIN_POINTS:
-        raise DataError(f"{where}{len(t)} usable points are too few; at least {MIN_POINTS} are needed")
+        points = "1 usable point is" if len(t) == 1 else f"{len(t)} usable points are"
+        raise DataError(
+            f"{where}{points} too few; at least {MIN_POINTS} are needed, with a time and a reading each"
+        )
     check_increasing(_not_tiny(t, "t", where), f"{where}row")
     step = np.diff(t)
     if np.min(step) < LEAST_STEP * (t[-1] - t[0]):

@@ -27,12 +27,27 @@ TREND = 10.0
 TUNING_POINTS = 160
 # The posterior is computed at this many times at once, which bounds the memory.
 CHUNK = 2000
-# Centres, standard deviations and bounds of the normal priors of log length, log size, log noise, and warp.
-CENTRES = (-1.2, 0.0, -3.0, 0.0)
-WIDTHS = (1.5, 2.0, 1.5, 2.0)
-BOUNDS = ((-7.0, 1.5), (-4.0, 4.0), (-8.0, 1.0), (-6.0, 6.0))
 # Tuning begins with the best of these: three lengths, each with time as it is and warped to either side.
 STARTS = tuple((length, 0.0, -3.0, bend) for length in (-3.2, -2.0, -0.8) for bend in (0.0, 2.0, -2.0))
+
+
+class Prior(NamedTuple):
+    """The normal prior of a hyperparameter, and its bounds."""
+
+    centre: float
+    width: float  # standard deviation
+    low: float
+    high: float
+
+
+# Of log length, log size, log noise, and warp.
+PRIORS = (
+    Prior(-1.2, 1.5, -7.0, 1.5),
+    Prior(0.0, 2.0, -4.0, 4.0),
+    Prior(-3.0, 1.5, -8.0, 1.0),
+    Prior(0.0, 2.0, -6.0, 6.0),
+)
+BOUNDS = tuple((prior.low, prior.high) for prior in PRIORS)
 
 
 class Tuning(NamedTuple):
@@ -186,10 +201,24 @@ def _best(
     bounds: Sequence[tuple[float, float]],
     tuning: Tuning,
 ) -> tuple[Float, float]:
-    """Return the most probable hyperparameters, tuned from the best starts, and the log posterior."""
+    """Return the most probable hyperparameters, tuned from the best starts, and the log posterior.
+
+    A process that has changed by the next sample is noise by another name, of which a curve would go through
+    all of it. Where tuning ends there, it is begun again with longer processes alone.
+    """
     trials = sorted(starts, key=lambda p: _total(np.array(p), few))[: tuning.starts]
     best, objective = min((_tuned(np.array(p), few, bounds, tuning) for p in trials), key=lambda r: r[1])
+    shortest = float(np.log(_usual_spacing(few)))
+    if best[0] < shortest and bounds[0][0] < shortest < bounds[0][1]:
+        longer = [(max(length, shortest), *others) for length, *others in starts]
+        return _best(longer, few, ((shortest, bounds[0][1]), *bounds[1:]), tuning)
     return best, -objective
+
+
+def _usual_spacing(few: list[_Task]) -> float:
+    """Return the median distance between times of measurements, the least of several tasks."""
+    steps = [np.diff(np.unique(task.x[task.noisy > 0])) for task in few]
+    return min(float(np.median(step)) if len(step) else 0.0 for step in steps) or 1e-300
 
 
 def _task(run: Run, scale: Scale, known: Float, profile: Float | None) -> _Task:
@@ -270,7 +299,7 @@ def _objective(p: Float, task: _Task) -> float:
     except np.linalg.LinAlgError:
         return 1e10
     white = solve_triangular(low, task.y, lower=True, check_finite=False)
-    prior = sum(0.5 * ((v - c) / w) ** 2 for v, c, w in zip(p, CENTRES, WIDTHS, strict=True))
+    prior = sum(0.5 * ((v - one.centre) / one.width) ** 2 for v, one in zip(p, PRIORS, strict=True))
     return float(np.log(np.diag(low)).sum() + 0.5 * white @ white + prior)
 
 

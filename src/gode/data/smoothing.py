@@ -16,8 +16,18 @@ from gode.arrays import Float, Int
 from gode.choices import NoiseChoice
 from gode.data.dataset import Run, Smooth, cycles, lowest_channel, most_cycles
 from gode.data.doses import added
-from gode.data.gp import BRIEF, CAREFUL, LENT, TUNING_POINTS, Tuning, smooth_blocks, smooth_gp
-from gode.data.noise import FLOOR, MIXED, SURE, curve_sizes, is_noisy, is_refuted, noise_profile, with_noise
+from gode.data.gp import BRIEF, CAREFUL, LENT, PRIORS, TUNING_POINTS, Tuning, smooth_blocks, smooth_gp
+from gode.data.noise import (
+    FLOOR,
+    MIXED,
+    SURE,
+    curve_sizes,
+    cuts_corners,
+    is_noisy,
+    is_refuted,
+    noise_profile,
+    with_noise,
+)
 
 # Smoothed states of all runs, by the number of the state and what was observed in each run.
 Memo = dict[tuple[int, tuple[bytes, ...]], list[Smooth]]
@@ -33,10 +43,8 @@ PER_CYCLE = 64
 BLOCK = 200
 # The kind of noise is decided on this many runs, which costs as many more smoothings. Set by hand.
 DECIDING = 4
-# Of more runs than this only some are tuned by themselves, and the others borrow their hyperparameters. Set
-# by hand.
-MANY = 40
-# This many runs lend their hyperparameters to the others. Set by hand.
+# Of more than twice as many runs only these are tuned by themselves, and lend their hyperparameters to the
+# others. Set by hand.
 LENDERS = 20
 # A bin of samples that is wider than this many median widths lies beside a gap, so that its samples are not
 # averaged. Set by hand.
@@ -67,7 +75,7 @@ def smooth_runs(
     for s in range(runs[0].n_states):
         parts = [(run.state(s), exact[2 * s : 2 * s + 2]) for run, exact in zip(runs, known, strict=True)]
         if not any(run.is_measured(0) for run, _ in parts):
-            states.append([Smooth.unknown(run.t) for run, _ in parts])
+            states.append([Smooth.unknown(run.t, len(PRIORS)) for run, _ in parts])
             continue
         key = s, tuple(run.observed.tobytes() for run, _ in parts)
         if key not in memo:
@@ -89,7 +97,7 @@ def _smooth_by_noise(
     even = _smooth_all(parts, [None] * len(parts), CAREFUL, hurried)
     sizes = curve_sizes(even)
     seen = np.any([np.isfinite(f.noise) for f in even], axis=0)
-    undecided = noise == NoiseChoice.AUTO and (hurried() or not is_noisy(even[:DECIDING]))
+    undecided = noise == NoiseChoice.AUTO and (hurried() or not _shows_noise(parts[:DECIDING], even))
     if noise == NoiseChoice.CONSTANT or undecided or not np.all(sizes[seen] > 0):
         return even
     sizes = np.where(sizes > 0, sizes, 1.0)
@@ -107,6 +115,18 @@ def _smooth_by_noise(
     found = with_noise(weighted(ratio, len(parts), CAREFUL), sizes, ratio)
     logarithms = _smooth_logarithms(parts) if noise == NoiseChoice.PROPORTIONAL else None
     return logarithms if logarithms and _gain(logarithms, even) > _gain(found, even) else found
+
+
+def _shows_noise(parts: Sequence[tuple[Run, Float]], even: Sequence[Smooth]) -> bool:
+    """Tell whether a few runs show noise: about the curves with constant noise, or in their logarithms.
+
+    A signal that falls by decades has little noise where it is small, and a curve that knows of constant
+    noise alone then goes through all that is large.
+    """
+    if is_noisy(even[: len(parts)]):
+        return True
+    logarithms = _smooth_logarithms(parts)
+    return logarithms is not None and is_noisy(logarithms)
 
 
 def _gain(others: Sequence[Smooth], even: Sequence[Smooth]) -> float:
@@ -128,11 +148,18 @@ def _smooth_as_shown(
     """
     runs = [run for run, _ in parts]
     count = sum(int(np.isfinite(run.observed).sum()) for run in runs[:DECIDING])
-    gains = []
+    gains, refuted = [], []
     # A mixture has a second number, whose price is Schwarz's.
     for ratio, price in ((FLOOR, 0.0), (MIXED, np.log(count))):
         brief = weighted(ratio, DECIDING, BRIEF)
-        gains.append((0.0 if is_refuted(runs, even, brief) else _gain(brief, even) - price, ratio))
+        refuted.append(is_refuted(runs, even, brief))
+        gains.append((_gain(brief, even) - price, ratio))
+    # A signal that falls by decades refutes the floor of noise that is a fraction, not the fraction.
+    if refuted[0] and gains[0][0] > SURE:
+        logarithms = _smooth_logarithms(parts)
+        if logarithms and _gain(logarithms, even) > gains[0][0] and not is_refuted(runs, even, logarithms):
+            return logarithms
+    gains = [(0.0 if no else gain, ratio) for no, (gain, ratio) in zip(refuted, gains, strict=True)]
     for gain, ratio in sorted(gains, reverse=True):
         if gain <= SURE:
             break
@@ -175,7 +202,7 @@ def _smooth_all(
 ) -> list[Smooth]:
     """Return runs smoothed: of many, some by themselves and the others with what these have in common."""
     n = len(parts)
-    few = {*range(DECIDING), *evenly(n, LENDERS)} if n > MANY else {*range(n)}
+    few = {*range(DECIDING), *evenly(n, LENDERS)} if n > 2 * LENDERS else {*range(n)}
     found: dict[int, Smooth] = {}
     for i in sorted(few):
         found[i] = _smooth_state(parts[i][0], parts[i][1], profiles[i], BRIEF if hurried() else tuning)
@@ -205,6 +232,8 @@ def _smooth_state(run: Run, exact: Float, profile: Float | None = None, tuning: 
     coarse = averaged(run, MAX_POINTS, PER_CYCLE)
     if cycles(run) <= MAX_CYCLES and coarse.n_points <= 2 * MAX_POINTS:
         found = smooth_gp(coarse, known=exact, at=run.t, profile=_at(profile, run.t, coarse.t), tuning=tuning)
+        if lowest == 0 and cuts_corners(run, found):
+            return smooth_blocks(run, exact, BLOCK, profile, tuning)
     elif lowest == 0:
         found = smooth_blocks(coarse, exact, BLOCK, _at(profile, run.t, coarse.t), tuning)
     else:
@@ -228,7 +257,8 @@ def _smooth_between_doses(run: Run, exact: Float, profile: Float | None, tuning:
 def _smooth_logarithms(parts: Sequence[tuple[Run, Float]]) -> list[Smooth] | None:
     """Return one state of all runs smoothed in its logarithm, with noise that is one fraction of the value.
 
-    None if it has not one sign, if a derivative was measured, or if a run is longer than a block.
+    None if it has not one sign or a run does not vary, if a derivative was measured, or if a run is longer
+    than a block.
 
     Args:
         parts: each run and its exact initial values (2,), NaN where unknown.
@@ -239,6 +269,8 @@ def _smooth_logarithms(parts: Sequence[tuple[Run, Float]]) -> list[Smooth] | Non
         for run, _ in parts
     )
     if len(signs) != 1 or 0.0 in signs or not values_alone:
+        return None
+    if any(np.nanmin(run.observed[0]) == np.nanmax(run.observed[0]) for run, _ in parts):
         return None
     (sign,) = signs
     found = [_smooth_logarithm(run, exact, float(sign)) for run, exact in parts]
@@ -265,7 +297,10 @@ def _smooth_logarithm(run: Run, exact: Float, sign: float) -> Smooth:
     slope, bend = found.values[1:]
     values = np.vstack([value, value * slope, value * (bend + slope**2)])
     seen = np.isfinite(logarithm[0])
-    units = np.std(run.observed[0, seen]) / max(float(np.std(logarithm[0, seen])), 1e-300)
+    spreads = [
+        max(float(np.std(row[0, seen])), 1e-300) for row in (run.observed, logarithm)
+    ]  # a level has none
+    units = spreads[0] / spreads[1]
     n = min(int(seen.sum()), TUNING_POINTS)
     evidence = found.evidence + n * float(np.log(units) - np.mean(logarithm[0, seen]))
     return replace(found, values=values, deviations=np.abs(value) * found.deviations, evidence=evidence)
@@ -339,11 +374,13 @@ def averaged(run: Run, points: int, per_cycle: int) -> Run:
     return stride_averaged(run, int(run.n_points // max(points, per_cycle * most_cycles(run))))
 
 
-def stride_averaged(run: Run, stride: int) -> Run:
+def stride_averaged(run: Run, stride: int, curve: Smooth | None = None) -> Run:
     """Return the run with every `stride` neighbouring samples averaged; the initial time is kept, unobserved.
 
-    The mean over a short interval differs from the value at its centre by half the second derivative times
-    the variance of the times; this bias is subtracted. Sparse samples and those of inputs are not averaged.
+    The mean over an interval differs from the value at its centre where the signal bends. With the smoothed
+    `curve` of the run, what the samples differ from it is averaged. Without one, half the second derivative
+    times the variance of the times is subtracted, which is exact to the third order in the width alone.
+    Sparse samples and those of inputs are not averaged.
     """
     if stride < 2:
         return run
@@ -351,9 +388,14 @@ def stride_averaged(run: Run, stride: int) -> Run:
     count = np.diff(np.append(edges, run.n_points))
     t = np.add.reduceat(run.t, edges) / count
     variance = np.add.reduceat((run.t - np.repeat(t, count)) ** 2, edges) / count
-    observed = np.vstack([_means(row, run.t, edges, t, variance) for row in run.observed])
+    if curve is None:
+        observed = np.vstack([_means(row, run.t, edges, t, variance) for row in run.observed])
+    else:
+        rest = np.vstack([_mean(row, edges) for row in run.observed - curve.values])
+        observed = rest + resampled(curve, t).values
     total = np.add.reduceat(run.roots**2, edges)
-    sd = None if run.sd is None else np.vstack([_error_of_one(row, edges) for row in run.sd])
+    # The root mean square of the standard errors in a bin is that of one of its samples.
+    sd = None if run.sd is None else np.sqrt(np.vstack([_mean(row, edges) for row in run.sd**2]))
     first = 1 if count[0] > 1 else 0  # the initial time, at which initial values hold
     return replace(
         run,
@@ -375,25 +417,21 @@ def _edges(t: Float, stride: int) -> Int:
     return np.unique(np.concatenate([edges, *alone]))
 
 
-def _error_of_one(row: Float, edges: Int) -> Float:
-    """Return the root mean square of the standard errors in each bin: that of one of its samples."""
+def _mean(row: Float, edges: Int) -> Float:
+    """Return the mean of what was observed in each bin, NaN where nothing was."""
     seen = np.isfinite(row)
     there = np.add.reduceat(seen.astype(float), edges)
-    total = np.add.reduceat(np.where(seen, row, 0.0) ** 2, edges)
-    return np.where(there > 0, np.sqrt(total / np.maximum(there, 1)), np.nan)
+    total = np.add.reduceat(np.where(seen, row, 0.0), edges)
+    return np.where(there > 0, total / np.maximum(there, 1), np.nan)
 
 
 def _means(row: Float, times: Float, edges: Int, t: Float, variance: Float) -> Float:
     """Return the averages of one channel at the times `t`, NaN where nothing was observed."""
-    seen = np.isfinite(row)
-    there = np.add.reduceat(seen.astype(float), edges)
-    some = there > 0
+    mean = _mean(row, edges)
+    some = np.isfinite(mean)
     if some.sum() < 3:
         return np.full(len(edges), np.nan)
-    total = np.add.reduceat(np.where(seen, row, 0.0), edges)
-    mean = np.full(len(edges), np.nan)
-    mean[some] = total[some] / there[some]
-    at = np.add.reduceat(np.where(seen, times, 0.0), edges)[some] / there[some]
+    at = _mean(np.where(np.isfinite(row), times, np.nan), edges)[some]
     slope = np.gradient(mean[some], at)
     mean[some] -= slope * (at - t[some]) + 0.5 * np.gradient(slope, at) * variance[some]
     return mean

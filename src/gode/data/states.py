@@ -218,6 +218,38 @@ def table_of(values: object, states: Sequence[str], what: str, n: int, *, rename
     return out
 
 
+def limits_of(values: object, u: Float | None, states: Sequence[str], what: str) -> Float | None:
+    """Return limits of readings `u` (n, d) in the same form, NaN where there is none.
+
+    Args:
+        values: numbers, which hold for all readings, but not for missing ones; or arrays.
+
+    Raises:
+        DataError: if there are no readings, or limits of another form.
+    """
+    if values is None:
+        return None
+    if u is None:
+        raise DataError(f"{what} is given, but u is not; limits are those of readings of u")
+    return table_of(filled(values, states, u, what), states, what, len(u), renamed=False)
+
+
+def filled(values: object, states: Sequence[str], u: Float, what: str) -> object:
+    """Return what is known of readings `u` (n, d), with a number for each reading in place of one for all."""
+    if values is None:
+        return None
+    if not isinstance(values, Mapping) and np.ndim(values) == 0:  # type: ignore[arg-type]
+        values = dict.fromkeys(states, values)
+    if not isinstance(values, Mapping):
+        return values
+    whole = dict(values)
+    for s, name in enumerate(states):
+        if whole.get(name) is not None and np.ndim(whole[name]) == 0:
+            number = float(as_numbers(whole[name], what))
+            whole[name] = np.where(np.isfinite(u[:, s]), number, np.nan)
+    return whole
+
+
 def known_only(given: Iterable[str], states: Sequence[str], what: str) -> None:
     """Raise DataError if `given` names anything but a state."""
     unknown = [name for name in given if name not in states]

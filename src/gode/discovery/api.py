@@ -30,17 +30,20 @@ from gode.discovery.framing import (
     frame_of,
     individuals_asked,
     named_steps,
+    names_with_hidden,
     with_dose_named,
     with_formulas,
 )
 from gode.discovery.given import fit_known
-from gode.discovery.held_back import best_foretold_first, remark_on_ranking
 from gode.discovery.hidden import better_number, filled_in, with_hidden
+from gode.discovery.identifiability import remark_on_hidden
 from gode.discovery.inputs import with_held_input
+from gode.discovery.noise_kind import remark_on_noise
 from gode.discovery.notebook import shown_in_notebook
 from gode.discovery.options import Options, chosen_options
 from gode.discovery.populations import expecting, preferred
 from gode.discovery.prediction import remark_on_forecast
+from gode.discovery.quality import best_foretold_first, remark_on_ranking
 from gode.discovery.result import Discovery
 from gode.discovery.shortlist import (
     make_pool,
@@ -53,7 +56,7 @@ from gode.equation.frame import Frame, split_equations
 from gode.equation.system import written_states
 from gode.errors import ConfigError, DataError, GodeError
 from gode.fitting.prepare import inputs_seen, prepare
-from gode.fitting.shooting import shoot
+from gode.fitting.trajectory_fit import shoot
 from gode.model import LatentSpace, Listing, load_model
 from gode.options.calls import completed, takes_options
 from gode.options.checks import AUTO, LATE_STATE, MOST_HIDDEN
@@ -192,6 +195,8 @@ def discover(
     names, frame = given["names"], given["frame"]
     if frame is not None and names is None and isinstance(u, np.ndarray | list) and np.ndim(u) > 1:
         names = written_states(split_equations(frame))
+    elif frame is not None and names is None and isinstance(u, Mapping):
+        names = names_with_hidden(frame, u)
     if isinstance(chosen.hidden, tuple) and names is None and isinstance(u, Mapping):
         names, chosen = (*u, *chosen.hidden), replace(chosen, hidden=0)  # initial= and doses= may name them
     dataset = dataset_of_call(t, u, given, names)
@@ -232,12 +237,6 @@ def discover_in(
     check_names(options.individual, given.parameters if given else ())
     if given is not None and not given.functions:
         return fit_known(dataset, options.known, individual=options.individual)
-    if given is not None and dataset.hidden:
-        name = dataset.states[dataset.hidden[0]]
-        raise DataError(
-            f"{name} is never observed, and unknown functions of a frame are sought where all states are "
-            "measured; leave frame= out and give hidden=, or write whole equations for gode.fit"
-        )
     for settings in tasks:
         check_start(settings, dataset.inputs)
     with one_thread(), Interrupts(options.max_seconds) as interrupts:
@@ -334,8 +333,10 @@ def _search(
         return _by_paper(dataset, spaces[0], settings, interrupts, on_step)
     rng = np.random.default_rng(settings.seed)
     settings = expecting(replace(settings, listed=len(spaces[0].skeletons)), dataset)
-    floor, own = settings.selection.floor, bool(settings.individual)
-    prepared = prepare(dataset, settings.order, floor, individual=own, hurried=lambda: interrupts.hurried)
+    floor, individual = settings.selection.floor, bool(settings.individual)
+    prepared = prepare(
+        dataset, settings.order, floor, individual=individual, hurried=lambda: interrupts.hurried
+    )
     delays = delays_of(prepared, settings) if settings.delay else {}
     if not interrupts.hurried:
         prepared = with_held_input(prepared, settings, late=partial(with_late_inputs, delays=delays))
@@ -373,7 +374,9 @@ def _search(
         *remark_on_ranking(candidates[0], by_criterion),
         *remark_on_part(candidates[0], prepared),
         *remark_on_errors(candidates[0], prepared),
+        *remark_on_hidden(candidates[0], prepared, settings.shooting),
         *remark_on_forecast(candidates[0], prepared, settings.shooting),
+        *remark_on_noise(candidates[0], prepared, settings),
         *([] if interrupted else search.assumed(_as_searched(candidates[0], searched))),
         *preferred(candidates, settings),
     ]

@@ -14,7 +14,8 @@ from gode.choices import Preset
 from gode.data import Interpolation, Samples
 from gode.data.dataset import unit_of
 from gode.discovery.delays import FLAGS
-from gode.discovery.framing import shown
+from gode.discovery.differing_runs import told_of_each_run
+from gode.discovery.framing import display_name
 from gode.discovery.quality import SLIGHT_MISFIT, Quality, Verdict
 from gode.discovery.remedies import Remedy, make_refits, rms_of, tried_remedies
 from gode.discovery.result import Discovery
@@ -53,17 +54,30 @@ def with_causes(
         hidden_state: finds a law with a state that was not measured, if that can be tried.
         may_go_on: whether there is time left to try remedies.
     """
-    if _is_cut_short(found) or not _asks_for_causes(found.quality):
+    if _is_cut_short(found):
         return found
+    differing = told_of_each_run(found) if may_go_on() else []
+    if not _asks_for_causes(found.quality):
+        return replace(found, causes=tuple(differing)) if differing else found
     best, misfit = found.candidates[0], found.quality.misfit
     remedies = tried_remedies(best, found.prepared, found.settings, misfit, may_go_on)
-    causes = helpful(remedies, _left_by_rivals(found.candidates))
+    causes = helpful(remedies, _left_by_rivals(found.candidates)) or differing
     if not causes:
         other = second_order(found.settings) if second_order and may_go_on() else None
+        causes += _nearly_as_helpful(remedies, found, other)
         causes += _by_wider_search(found, other, hidden_state, may_go_on) or _delayed_state(found)
     if not causes and found.quality.verdict.is_failure and may_go_on():
         causes.append(nothing_helps(remedies) + _search_for_hidden(found))
     return replace(found, causes=tuple(causes))
+
+
+def _nearly_as_helpful(remedies: Sequence[Remedy], found: Discovery, other: Discovery | None) -> list[str]:
+    """Return the best remedy in words if an equation of second order explains little more than it does."""
+    best = min(remedies, key=lambda r: r.left, default=None)
+    if best is None or other is None or not _is_better(other.quality, found.quality):
+        return []
+    near = BETTER_THAN_RIVALS * best.left < other.quality.misfit / found.quality.misfit
+    return [_told(best)] if near else []
 
 
 def _by_wider_search(
@@ -116,7 +130,11 @@ def helpful(remedies: Sequence[Remedy], left_by_rivals: float = 1.0) -> list[str
     """
     limit = min(CLEARLY_LESS, BETTER_THAN_RIVALS * left_by_rivals)
     found = sorted((r for r in remedies if r.left < limit), key=lambda r: r.left)
-    return [f"{r.words}; that {r.left_words}" for r in found if found[0].left > CLEARLY_LESS * r.left]
+    return [_told(r) for r in found if found[0].left > CLEARLY_LESS * r.left]
+
+
+def _told(remedy: Remedy) -> str:
+    return f"{remedy.words}; that {remedy.left_words}"
 
 
 def _left_by_rivals(candidates: Sequence[Candidate]) -> float:
@@ -192,7 +210,7 @@ def _delayed_state(found: Discovery) -> Iterator[str]:
         left[int(lag)] = delayed / max(now, 1e-300)
     lag = min(left, key=lambda k: left[k])
     if left[lag] < LEFT_WITH_DELAY:
-        name = shown(prepared.dataset, "u")
+        name = display_name(prepared.dataset, "u")
         size = f"{t[lag] - t[0]:.3g} {unit_of(prepared.dataset, 't')}".rstrip()
         yield (
             f"{name}' follows from {name} and from what {name} was about {size} earlier: a delay, or another "
@@ -204,7 +222,7 @@ def _search_for_late(found: Discovery) -> str:
     """Return the option that looks for a late state; how a fit writes it where the equation was given."""
     if found.settings.grammar and not found.settings.known.frame:
         return f": {FLAGS[LATE_STATE]}"
-    name = shown(found.prepared.dataset, "u")
+    name = display_name(found.prepared.dataset, "u")
     return f"; write {name}(t - tau) for it"
 
 

@@ -10,10 +10,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from gode.arrays import Float, Int
+from gode.arrays import Float, Int, Rows, rows_of
 from gode.data import Dataset, Interpolation, Run, Samples
 from gode.data.columns import INPUT
-from gode.discovery.framing import shown
+from gode.discovery.framing import display_name
 from gode.discovery.inputs import simple_models
 from gode.discovery.result import Discovery
 from gode.equation import Law, LawSkeleton, Skeleton
@@ -35,29 +35,29 @@ from gode.equation.tree import (
 )
 from gode.errors import ConfigError, pointed
 from gode.fitting import fit_constants
-from gode.fitting.constants import Fit
-from gode.fitting.prepare import Prepared, assemble, input_values, view
-from gode.fitting.shooting import shoot
+from gode.fitting.prepare import Prepared, assemble, input_values, inputs_seen, view
+from gode.fitting.smoothed_fit import Fit
 from gode.fitting.target import condensed
+from gode.fitting.trajectory_fit import shoot
 from gode.identifiers import identifiers
 from gode.options.checks import LATE_INPUT, LATE_STATE
 from gode.search.settings import Settings
-from gode.search.workers import Rows, Start, Workers
-from gode.selection import Candidate, Pool, front, rank
+from gode.search.simplify import leading
+from gode.search.workers import Start, Workers
+from gode.selection import Candidate, Pool, rank
 
 Delays = Mapping[str, float]  # by the columns of the inputs, or that of the state
 FLAGS = {what: f"--delay {what}" for what in (LATE_INPUT, LATE_STATE)}  # in the words of a remedy
 # Numbers set by hand on first- and second-order plants with dead time.
 LONGEST = 0.25  # The longest delay tried, as a share of the shortest run: what is later is hardly seen.
-TRIED = 100  # So many delays are tried first, at most one a sample,
-STARTS = 4  # and from so many of the deepest minima of the cheap fits models are fitted to the trajectory.
+TRIED = 100  # So many delays are tried first, at most one a sample.
+STARTS = 4  # Models are fitted to the trajectory from so many of the deepest minima of the cheap fits.
 SWEEPS = 2  # Of several inputs, the delay of each is sought so often with those of the others.
-FITTED = 8  # So many of the best laws are fitted with their delays as constants, and without any.
 
 
 def check_delay(delay: str | None, dataset: Dataset) -> None:
     """Raise ConfigError if an input is to be late and there is none, or a state among others."""
-    if delay == LATE_STATE and (len(dataset.states) > 1 or dataset.inputs):
+    if delay == LATE_STATE and inputs_seen(dataset, 1):
         reason = "a late state is sought where there is one state and no input; write u(t - tau) for gode.fit"
         raise ConfigError(pointed(reason, f"delay={delay!r}", 0))
     if delay == LATE_INPUT and not dataset.inputs:
@@ -113,9 +113,11 @@ def with_data(prepared: Prepared, dataset: Dataset, settings: Settings) -> Prepa
     """Return the same curves with other inputs."""
     if dataset is prepared.dataset:
         return prepared
-    own, floor, curves = bool(settings.individual), settings.selection.floor, prepared.smooths
+    individual, floor, curves = bool(settings.individual), settings.selection.floor, prepared.smooths
     fitted = condensed(dataset)
-    return assemble(dataset, fitted, curves, settings.order, floor, individual=own, solved=prepared.solved)
+    return assemble(
+        dataset, fitted, curves, settings.order, floor, individual=individual, solved=prepared.solved
+    )
 
 
 def delays_of(prepared: Prepared, settings: Settings) -> dict[str, float]:
@@ -188,19 +190,14 @@ def with_delays(
     """Return laws found along late inputs as they fit recorded ones: with constant delays, and without."""
     dataset = workers.prepared.dataset
     starts = []
-    chosen = {id(leader): leader for leader in [*leaders[:FITTED], *front(leaders)]}
-    for leader in chosen.values():
+    for leader in leading(leaders):
         for late in (delays,) if STATE in delays else (delays, {}):
             laws = [late_law(leader.law_of(run), late, dataset) for run in range(len(leader.initial))]
             each: Rows = tuple(law.constants for law in laws) if leader.own is not None else ()
             law = late_law(leader.equation, late, dataset)
-            starts.append(Start(law, whole, patient=True, initial=_rows(leader.initial), each=each))
+            starts.append(Start(law, whole, patient=True, initial=rows_of(leader.initial), each=each))
     found = (workers.fit(start) for start in dict.fromkeys(starts))
     return [candidate for candidate in found if candidate is not None]
-
-
-def _rows(table: Float) -> Rows:
-    return tuple(map(tuple, table.tolist()))
 
 
 def late_law(law: Law, delays: Delays, dataset: Dataset) -> Law:
@@ -209,34 +206,36 @@ def late_law(law: Law, delays: Delays, dataset: Dataset) -> Law:
     Where the state is late, it is what the law calls its input.
     """
     skeleton = law.skeleton
-    used = {name for own in range(len(skeleton.parts)) for name in _acting(skeleton, own, delays).values()}
+    used = {
+        name for state in range(len(skeleton.parts)) for name in _acting(skeleton, state, delays).values()
+    }
     delays = {name: delay for name, delay in delays.items() if delay and name in used}
     if not delays:
         return law
     taus = _names_of(delays, dataset)
     signs = _signs(skeleton)
-    values = dict(zip(_named(skeleton), (signs * law.constants).tolist(), strict=True))
+    values = dict(zip(_constant_names(skeleton), (signs * law.constants).tolist(), strict=True))
     values |= {taus[name].name: delay for name, delay in delays.items()}
-    parts = [_late_part(skeleton, own, taus, signs) for own in range(len(dataset.states))]
+    parts = [_late_part(skeleton, state, taus, signs) for state in range(len(dataset.states))]
     skeleton = joined(skeleton.states, dataset.inputs, parts)
     return make_law(skeleton, [values[p.name] for p in skeleton.parameters])
 
 
-def _acting(skeleton: LawSkeleton, own: int, delays: Collection[str]) -> dict[str, str]:
+def _acting(skeleton: LawSkeleton, state: int, delays: Collection[str]) -> dict[str, str]:
     """Return what stands behind each input of one equation: an input of the data, or the late state."""
-    columns = {column: skeleton.columns(own).get(column, column) for column in skeleton.parts[own].inputs}
+    columns = {column: skeleton.columns(state).get(column, column) for column in skeleton.parts[state].inputs}
     return dict.fromkeys(columns, STATE) if STATE in delays else columns
 
 
 def _names_of(columns: Iterable[str], dataset: Dataset) -> dict[str, Parameter]:
     """Return the delay of each input as a constant: tau, or of several inputs tau_ and the name of each."""
     alone = len(dataset.inputs) < 2
-    words = {name: "tau" if alone else f"tau_{shown(dataset, name)}" for name in columns}
-    taken = {shown(dataset, name) for name in (*dataset.states, *dataset.inputs)}
+    words = {name: "tau" if alone else f"tau_{display_name(dataset, name)}" for name in columns}
+    taken = {display_name(dataset, name) for name in (*dataset.states, *dataset.inputs)}
     return {name: Parameter(identifiers([word], taken)[0], 0.0) for name, word in words.items()}
 
 
-def _named(skeleton: LawSkeleton) -> list[str]:
+def _constant_names(skeleton: LawSkeleton) -> list[str]:
     """Return the names of the free constants: their own, or C1, C2, ..."""
     return [p.name for p in skeleton.parameters] or [f"C{i + 1}" for i in range(skeleton.n_constants)]
 
@@ -250,13 +249,13 @@ def _signs(skeleton: LawSkeleton) -> Float:
     return signs if not skeleton.parameters else np.ones(skeleton.n_constants)
 
 
-def _late_part(skeleton: LawSkeleton, own: int, taus: Mapping[str, Parameter], signs: Float) -> Skeleton:
+def _late_part(skeleton: LawSkeleton, state: int, taus: Mapping[str, Parameter], signs: Float) -> Skeleton:
     """Return the equation of one state with named constants and late inputs."""
-    part, first = skeleton.parts[own], skeleton.offsets[own]
-    free = skeleton.parameters or tuple(Parameter(name) for name in _named(skeleton))
+    part, first = skeleton.parts[state], skeleton.offsets[state]
+    free = skeleton.parameters or tuple(Parameter(name) for name in _constant_names(skeleton))
     here = range(first, first + part.n_constants)
     parameters = list(dict.fromkeys(free[p] for p in skeleton.places[here].tolist() if p >= 0))
-    acting = {column: name for column, name in _acting(skeleton, own, taus).items() if name in taus}
+    acting = {column: name for column, name in _acting(skeleton, state, taus).items() if name in taus}
     parameters += [taus[name] for name in acting.values()]
 
     def constant(i: int) -> Node:

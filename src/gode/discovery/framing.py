@@ -12,17 +12,18 @@ from dataclasses import replace
 
 import numpy as np
 
+from gode.arrays import Series
 from gode.data import Dataset
 from gode.data.columns import INPUT
 from gode.data.dataset import column_units, plain_label
 from gode.data.doses import DOSE
 from gode.data.states import NAME, TAKEN
-from gode.discovery.constants import is_unnamed
+from gode.discovery.reported_constants import is_unnamed
 from gode.equation import LawSkeleton, Node
 from gode.equation.dimensions import Inference, UnitConflict, columns_of_view
 from gode.equation.frame import Frame, parse_frame, split_equations
-from gode.equation.skeleton import Parameter, shown_name
-from gode.equation.system import names_in_law, seen_to_display, with_names
+from gode.equation.skeleton import Parameter, name_of_equation, shown_name
+from gode.equation.system import names_in_law, seen_to_display, with_names, written_states
 from gode.equation.tree import STATE, delays, number, renamed, walk
 from gode.errors import ConfigError, DataError, EquationError, pointed
 from gode.fitting.population import ALL, CHOSEN, own_places
@@ -30,13 +31,12 @@ from gode.fitting.prepare import is_its_view
 from gode.identifiers import identifiers
 from gode.options.table import Bounds, Texts
 from gode.search.archive import Step
-from gode.search.assumptions import KEEPS_ZERO, REST, rest_place
-from gode.search.known import Known
+from gode.search.assumptions import KEEPS_ZERO, REST, Known, rest_place
 from gode.selection import Candidate
 from gode.units import Unit
 
 
-def called(dataset: Dataset) -> dict[str, str]:
+def display_names(dataset: Dataset) -> dict[str, str]:
     """Return what a single state and its inputs are called, by u, F, v1, ..., where they have other names."""
     if len(dataset.states) > 1:
         return {}
@@ -48,14 +48,14 @@ def called(dataset: Dataset) -> dict[str, str]:
     return {column: name for column, name in out.items() if name != column}
 
 
-def shown(dataset: Dataset, column: str) -> str:
+def display_name(dataset: Dataset, column: str) -> str:
     """Return what a column, or a derivative of one, is called when it is shown."""
-    return shown_name(column, called(dataset))
+    return shown_name(column, display_names(dataset))
 
 
 def column_of(dataset: Dataset, name: str) -> str:
     """Return the column, or the derivative of one, that a user calls by its name, or as gode does."""
-    back = {other: column for column, other in called(dataset).items()}
+    back = {other: column for column, other in display_names(dataset).items()}
     return shown_name(name, back)
 
 
@@ -66,7 +66,7 @@ def by_columns(dataset: Dataset, given: Mapping[str, object]) -> dict[str, objec
 
 def with_called(candidates: Sequence[Candidate], dataset: Dataset) -> Sequence[Candidate]:
     """Return fitted laws that are shown in the names of the data."""
-    names = called(dataset)
+    names = display_names(dataset)
     made = [with_names(c.equation, names) for c in candidates]
     if all(law is c.equation for law, c in zip(made, candidates, strict=True)):
         return candidates
@@ -75,7 +75,7 @@ def with_called(candidates: Sequence[Candidate], dataset: Dataset) -> Sequence[C
 
 def named_steps(on_step: Callable[[Step], None], dataset: Dataset) -> Callable[[Step], None]:
     """Return a callback that is told the laws of each step in the names of the data."""
-    if not called(dataset):
+    if not display_names(dataset):
         return on_step
     known: dict[int, tuple[Candidate, Candidate]] = {}  # so that a law stays the same object
 
@@ -196,8 +196,8 @@ def _check_delays(frame: Frame, dataset: Dataset, called_here: Mapping[str, str]
         DataError: with a caret under the place.
     """
     longest = max(float(np.ptp(run.t)) for run in dataset.runs)
-    for own, (tree, text) in enumerate(zip(frame.trees, frame.texts, strict=True)):
-        names = seen_to_display(own, frame.states, frame.inputs)
+    for index, (tree, text) in enumerate(zip(frame.trees, frame.texts, strict=True)):
+        names = seen_to_display(index, frame.states, frame.inputs)
         for column, by in (node.args for node in delays(tree)):
             data_name = names[str(column.value)]
             name = called_here.get(data_name, data_name)
@@ -228,9 +228,27 @@ def with_formulas(texts: Texts | None, observe: Mapping[str, str] | None) -> Tex
     return [*split_equations(texts), *(f"{name} = {formula}" for name, formula in observe.items())]
 
 
+def names_with_hidden(equation: Texts, measured: Mapping[str, Series]) -> tuple[str, ...] | None:
+    """Return the states of the equations where some of them were not measured; None where all were."""
+    texts = split_equations(equation)
+    if len(texts) <= len(measured):
+        return None
+    try:
+        written = written_states(texts)
+    except EquationError:  # it is read again where its place can be told
+        return None
+    other = [str(name) for name in measured if name not in written]
+    if other:
+        raise DataError(
+            f"the data hold {other[0]!r}, but the equations are those of {', '.join(written)}; call what was "
+            "measured as in the equations, and leave out what was not"
+        )
+    return written
+
+
 def with_dose_named(dataset: Dataset, texts: Texts) -> Dataset:
     """Return data with doses with a known input `dose`, zero between them, if equations have this name."""
-    own = called(dataset)
+    own = display_names(dataset)
     taken = {*dataset.states, *dataset.inputs, *own.values()}
     if not dataset.is_dosed or DOSE in taken or DOSE not in NAME.findall(" ".join(split_equations(texts))):
         return dataset
@@ -276,7 +294,9 @@ def at_rest(known: Known, dataset: Dataset, order: int | str) -> Known:
         forms = f"{REST}2.5 of one state or {REST}{wanted} by name"
         reason = f"expected a value for each state, as {forms}; once, with order=1 or order=2"
         raise ConfigError(pointed(reason, name, len(REST)))
-    made = tuple(_resting(own, dataset, place, int(order), "autonomous" in known.assume) for own in states)
+    made = tuple(
+        _resting(i, dataset, place, int(order), "autonomous" in known.assume) for i in range(len(states))
+    )
     if (known.frame and known.frame != made) or "rest-at-zero" in known.assume:
         raise ConfigError(
             f"{name} stands for the frame {'; '.join(made)}; write your own frame with it instead"
@@ -284,14 +304,14 @@ def at_rest(known: Known, dataset: Dataset, order: int | str) -> Known:
     return replace(known, frame=made)
 
 
-def _resting(own: str, dataset: Dataset, place: Mapping[str, float], order: int, autonomous: bool) -> str:
+def _resting(index: int, dataset: Dataset, place: Mapping[str, float], order: int, autonomous: bool) -> str:
     """Return the equation of one state: an unknown function of everything, less its value at rest."""
     columns = {state: f"{place[state]:.15g}" for state in dataset.states}
     if order == 2:
         columns |= {f"{state}'": "0" for state in dataset.states}
     columns |= dict.fromkeys(dataset.inputs, "0") | ({} if autonomous else {"t": "t"})
-    name = "f" if len(dataset.states) == 1 else f"f_{own}"
-    left = own + "'" * order
+    name = name_of_equation("f", dataset.states, index)
+    left = dataset.states[index] + "'" * order
     return f"{left} = {name}({', '.join(columns)}) - {name}({', '.join(columns.values())})"
 
 
@@ -302,8 +322,8 @@ def check_units(frame: Frame, columns: Mapping[str, Unit]) -> None:
         EquationError: with both units and a caret under the place.
     """
     inference = Inference({}, len(frame.parameters))
-    for own, (tree, text) in enumerate(zip(frame.trees, frame.texts, strict=True)):
-        names = seen_to_display(own, frame.states, frame.inputs)
+    for index, (tree, text) in enumerate(zip(frame.trees, frame.texts, strict=True)):
+        names = seen_to_display(index, frame.states, frame.inputs)
         inference.columns = columns_of_view(columns, names)
         try:
             inference.unit(tree)
@@ -325,7 +345,7 @@ def _place(node: Node, text: str) -> int:
 
 def called_in(dataset: Dataset, words: str) -> dict[str, str]:
     """Return what a text calls a single state and its inputs: by the user's names, or as u, F, v1, ..."""
-    names, used = called(dataset), {*NAME.findall(words)}
+    names, used = display_names(dataset), {*NAME.findall(words)}
     state = names.get(STATE, STATE)
     if not re.search(rf"\b{state}\s*(?:\(\s*t\s*\))?\s*['′,]", words):
         state = STATE

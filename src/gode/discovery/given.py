@@ -1,4 +1,9 @@
-"""fit(): the constants of a given equation."""
+"""fit(): the constants of a given equation, and which of the minima is told where others fit as well.
+
+Where two constants may change places, as absorption and elimination of a drug, the data choose neither. Then
+the minimum is told whose hidden states forget their start sooner: what is fast is seldom measured. The other
+is told in a remark.
+"""
 
 from __future__ import annotations  # help() then shows types by their names
 
@@ -11,29 +16,32 @@ from typing import Unpack
 
 import numpy as np
 
-from gode.arrays import Float, Series, Signals
+from gode.arrays import Series, Signals, rows_of
 from gode.choices import EffortName
 from gode.data import Dataset
 from gode.data.from_arrays import dataset_of_call
 from gode.data.smoothing import evenly
 from gode.data.states import shape_of
 from gode.discovery.causes import with_causes
-from gode.discovery.compartments import told_of_doses
 from gode.discovery.delays import late_starts
 from gode.discovery.framing import (
-    called,
     check_enough,
+    display_name,
+    display_names,
     frame_of,
     individuals_asked,
+    names_with_hidden,
     read_frame,
     with_dose_named,
     with_formulas,
 )
 from gode.discovery.hidden import filled_in
-from gode.discovery.identifiability import undetermined
+from gode.discovery.identifiability import Undetermined, undetermined
 from gode.discovery.inputs import with_held_input
-from gode.discovery.minima import in_order_of_fit, others_as_good, reached_minima
+from gode.discovery.natural_forms import told_of_doses
+from gode.discovery.noise_kind import remark_on_noise
 from gode.discovery.prediction import remark_on_forecast
+from gode.discovery.reported_constants import is_unnamed
 from gode.discovery.result import Discovery
 from gode.discovery.shortlist import remark_on_errors, remark_on_part, with_error_bars
 from gode.equation import (
@@ -44,18 +52,25 @@ from gode.equation import (
 )
 from gode.equation.frame import split_equations
 from gode.equation.system import law_of, make_law, shown_as, written_states
-from gode.equation.tree import delays
-from gode.errors import DataError, EquationError
-from gode.fitting import ConstantsConfig, fit_constants
-from gode.fitting.multistart import Minimum
+from gode.equation.tree import delays, variables
+from gode.errors import ConfigError, DataError, EquationError, pointed
+from gode.fitting.multistart import (
+    Minimum,
+    MultistartConfig,
+    as_good,
+    memory_of_starts,
+    minima,
+    with_images,
+)
 from gode.fitting.population import CHOSEN
 from gode.fitting.prepare import Prepared, prepare, view
 from gode.fitting.problem import is_resolved
-from gode.fitting.shooting import start_error
+from gode.fitting.smoothed_fit import FITS, fit_constants
 from gode.fitting.target import Target, shorter
+from gode.fitting.trajectory_fit import start_error
 from gode.options.calls import completed, takes_options
 from gode.options.table import Bounds, FitOptions, Texts
-from gode.search.known import Known, make_known
+from gode.search.assumptions import Known, make_known
 from gode.search.law import best_combinations
 from gode.search.settings import Settings
 from gode.search.simplify import with_common
@@ -63,14 +78,10 @@ from gode.search.workers import Start, Workers, one_thread
 from gode.selection import Candidate, Pool, rank
 from gode.tables.petab import read_problem
 
-FITS = (  # starts of fit(): each of a dozen, and the best of many more
-    *(ConstantsConfig(max_constants=60, n_skipped=i, n_refined=1) for i in range(12)),
-    ConstantsConfig(max_constants=60, n_starts=144, n_frequencies=400, n_refined=16),
-)
-GUESSES = 60  # random starts where no cheap fit is good, as for u^0.5 if smoothed values are negative
+GUESSES = 60  # So many random starts are tried where no cheap fit is good, as for u^0.5 of values below 0.
 POOR = 10.0  # A start is poor if its rms error exceeds this multiple of the noise.
-FAR = 3.0  # Fits of one equation worse than this multiple of the noise come after starts that diverge.
 CLOSE = 1.5  # Within this multiple of the least rms, a fit that the samples resolve is preferred.
+ADVICE = "check its signs and the units of the data, or limit its constants by bounds="
 MINIMA = 6  # So many starts are fitted to the trajectory.
 
 
@@ -94,10 +105,10 @@ def fit(equation: Texts, t: Series, u: Signals | None = None, **options: Unpack[
     equation = with_formulas(equation, given["observe"]) or equation
     names, velocity, acceleration = given["names"], given["velocity"], given["acceleration"]
     if names is None and isinstance(u, Mapping) and velocity is None and acceleration is None:
-        names = _with_hidden(equation, u)
+        names = names_with_hidden(equation, u)
     elif names is None and all(isinstance(x, np.ndarray | list | None) for x in (u, velocity, acceleration)):
         names = _written(equation, u if u is not None else velocity if velocity is not None else acceleration)
-    known = make_known(equation, given["fixed"], given["bounds"], given["units"])
+    known = make_known(equation, given["fixed"], given["bounds"], given["units"], guess=given["guess"])
     dataset = dataset_of_call(t, u, given, names)
     return fit_known(dataset, known, individual=individuals_asked(given["individual"], dataset))
 
@@ -126,24 +137,6 @@ def _written(equation: Texts, values: object) -> tuple[str, ...] | None:
     with suppress(EquationError):  # it is read again where its place can be told
         return written_states(texts)
     return None
-
-
-def _with_hidden(equation: Texts, measured: Mapping[str, Series]) -> tuple[str, ...] | None:
-    """Return the states of the equations where some of them were not measured; None where all were."""
-    texts = split_equations(equation)
-    if len(texts) <= len(measured):
-        return None
-    try:
-        written = written_states(texts)
-    except EquationError:  # it is read again where its place can be told
-        return None
-    other = [str(name) for name in measured if name not in written]
-    if other:
-        raise DataError(
-            f"the data hold {other[0]!r}, but the equations are those of {', '.join(written)}; call what was "
-            "measured as in the equations, and leave out what was not"
-        )
-    return written
 
 
 def fit_known(dataset: Dataset, known: Known, *, individual: tuple[str, ...] = ()) -> Discovery:
@@ -184,7 +177,7 @@ def fit_in(
     Args:
         known: what the skeleton was made of, for the record.
     """
-    skeleton = shown_as(skeleton, called(dataset))
+    skeleton = shown_as(skeleton, display_names(dataset))
     settings = Settings(
         order=skeleton.order,
         grammar="",
@@ -206,8 +199,9 @@ def _best_fit(dataset: Dataset, skeleton: LawSkeleton, settings: Settings) -> Di
     """Return the best trajectory fit from many minima of the cheap problems."""
     dataset = _empty_before_doses(dataset)
     check_enough(dataset, skeleton, settings.individual)
-    own = bool(settings.individual)
-    prepared = prepare(dataset, settings.order, settings.selection.floor, individual=own)
+    guess = _places_guessed(skeleton, settings.known.guess)
+    individual = bool(settings.individual)
+    prepared = prepare(dataset, settings.order, settings.selection.floor, individual=individual)
     begins: list[Start] = []
     reached: list[Minimum] = []
     delayed = any(delays(part.normal) for part in skeleton.parts)
@@ -215,13 +209,16 @@ def _best_fit(dataset: Dataset, skeleton: LawSkeleton, settings: Settings) -> Di
         starts: Sequence[Law] = []
         reached = reached_minima(skeleton, prepared, settings)
         begins = [
-            Start(make_law(skeleton, each.constants), patient=True, initial=_rows(each.initial))
+            Start(make_law(skeleton, each.constants), patient=True, initial=rows_of(each.initial))
             for each in reached[:MINIMA]
         ]
+        guessed = [begin._replace(equation=_with_guess(begin.equation, guess)) for begin in begins[:1]]
+        begins = [*guessed, *begins] if guess else begins
         begins += [Start(law, patient=True) for law in late_starts(skeleton, prepared, settings)]
     else:
         prepared = with_held_input(prepared, settings, skeleton) if skeleton.inputs else prepared
         starts = _starts_of_law(skeleton, prepared, settings)
+        starts = [*(_with_guess(law, guess) for law in starts[:1]), *starts] if guess else starts
     workers = Workers(prepared, settings)
     begins = begins or [Start(equation, patient=True) for equation in starts]
     if prepared.each:
@@ -232,7 +229,8 @@ def _best_fit(dataset: Dataset, skeleton: LawSkeleton, settings: Settings) -> Di
         workers = Workers(prepared, settings)
         best = _fitted(workers, begins)
     if prepared.target is not prepared.whole:
-        initial = [_rows(c.initial) if dataset.hidden else () for c in best]
+        reached = []  # their errors are those of other samples than the fit's
+        initial = [rows_of(c.initial) if dataset.hidden else () for c in best]
         longer = zip(best, initial, strict=True)
         all_along = _fitted(
             workers, [Start(c.equation, whole=True, patient=True, initial=x) for c, x in longer]
@@ -242,15 +240,48 @@ def _best_fit(dataset: Dataset, skeleton: LawSkeleton, settings: Settings) -> Di
         fit = partial(workers.fit, strict=False)
         best = [with_common(best[0], fit, prepared.floor, settings.selection)]
     if not best:
-        raise DataError(f"{skeleton} cannot be fitted to these data: its solution diverges")
+        raise DataError(f"{skeleton} cannot be fitted to these data: its solution diverges; {ADVICE}")
     prepared = filled_in(best[0], prepared, settings)
     told = [*remark_on_part(best[0], prepared), *remark_on_errors(best[0], prepared)]
     open_ones = undetermined(best[0], prepared, settings.shooting)
-    told += [str(each) for each in open_ones] or others_as_good(best[0], reached)
+    told += [f"{each}{_columns_told(each, skeleton, dataset)}" for each in open_ones] or others_as_good(
+        best[0], reached
+    )
     bars = with_error_bars(best, prepared, settings)
     told += told_of_doses(bars[0], dataset)
     told += remark_on_forecast(bars[0], prepared, settings.shooting)
+    told += remark_on_noise(bars[0], prepared, settings)
     return with_causes(Discovery(bars, prepared, settings, 1, remarks=tuple(told)))
+
+
+def _columns_told(found: Undetermined, skeleton: LawSkeleton, dataset: Dataset) -> str:
+    """Return the names of columns, where an equation has none of them, which may be a slip."""
+    own = {parameter.name for parameter in skeleton.parameters}
+    bodies = [term.body for part in skeleton.parts for term in part.terms if term.body.value != part.highest]
+    if not {*found.names} <= own or any(variables(body) for body in bodies):
+        return ""
+    columns = ["t", *(display_name(dataset, name) for name in (*dataset.states, *dataset.inputs))]
+    return f"; if one of them was meant to be measured: the columns are {', '.join(columns)}"
+
+
+def _places_guessed(skeleton: LawSkeleton, guess: Sequence[tuple[str, float]]) -> dict[int, float]:
+    """Return the values from which constants are fitted first, by their places.
+
+    Raises:
+        ConfigError: if a name is that of no free constant.
+    """
+    names = [p.name for p in skeleton.parameters]
+    for name, value in guess:
+        if name not in names:
+            shown = ", ".join(n for n in names if not is_unnamed(n)) or "unnamed"
+            reason = f"guess= has {name}, which is no constant to fit; these are {shown}"
+            raise ConfigError(pointed(reason, f"{name} = {value:g}", 0))
+    return {names.index(name): value for name, value in guess}
+
+
+def _with_guess(law: Law, guess: Mapping[int, float]) -> Law:
+    """Return the law with guessed values of some constants."""
+    return make_law(law.skeleton, [guess.get(i, value) for i, value in enumerate(law.constants)])
 
 
 def _empty_before_doses(dataset: Dataset) -> Dataset:
@@ -286,10 +317,6 @@ def _starts(skeleton: Skeleton, prepared: Prepared, settings: Settings) -> list[
     return [equation for _, equation in tried]
 
 
-def _rows(table: Float) -> tuple[tuple[float, ...], ...]:
-    return tuple(map(tuple, table.tolist()))
-
-
 def _start_of_each(skeleton: Skeleton, prepared: Prepared, settings: Settings) -> Start:
     """Return the start from the best cheap fit of each run, from the median of all where a run has none."""
     table = []
@@ -312,8 +339,8 @@ def _starts_of_law(skeleton: LawSkeleton, prepared: Prepared, settings: Settings
     if prepared.problems:  # those of the only equation
         return _starts(skeleton.parts[0], prepared, settings)
     tops = []
-    for own, (part, order) in enumerate(zip(skeleton.parts, skeleton.orders, strict=True)):
-        seen = view(prepared, own, order, settings.selection.floor)
+    for index, (part, order) in enumerate(zip(skeleton.parts, skeleton.orders, strict=True)):
+        seen = view(prepared, index, order, settings.selection.floor)
         tops.append(_alone(_starts(part, seen, settings), seen, settings))
     gaps = [list(range(len(top))) for top in tops]
     return [
@@ -330,9 +357,10 @@ def _alone(starts: Sequence[Equation], seen: Prepared, settings: Settings) -> li
     """
     fits = [Workers(seen, settings).fit(Start(equation), strict=False) for equation in starts]
     known = sorted((c for c in fits if c is not None), key=lambda c: c.criterion)
-    near = [c.single for c in known if c.rms <= FAR]
+    far = settings.shooting.far
+    near = [c.single for c in known if c.rms <= far]
     diverged = [start for start, c in zip(starts, fits, strict=True) if c is None]
-    return [*near, *diverged, *(c.single for c in known if c.rms > FAR)]
+    return [*near, *diverged, *(c.single for c in known if c.rms > far)]
 
 
 def _nearest(starts: Iterable[Equation], target: Target, settings: Settings) -> list[tuple[float, Equation]]:
@@ -357,3 +385,55 @@ def _fitted(workers: Workers, starts: Sequence[Start]) -> list[Candidate]:
     near = (c for c in found if c.rms <= CLOSE * found[0].rms and is_resolved(c.equation, columns))
     pool = Pool([next(near, found[0])] if found else [], workers.prepared.floor)
     return rank(pool, workers.settings.selection).candidates
+
+
+APART = 0.05  # Constants that differ by a smaller fraction are the same minimum.
+
+
+def reached_minima(skeleton: LawSkeleton, prepared: Prepared, settings: Settings) -> list[Minimum]:
+    """Return the minima from random starts; of those as good as the least, the one to be told comes first.
+
+    Raises:
+        DataError: if there is no solution from any start.
+    """
+    rng = np.random.default_rng(settings.seed)
+    given = skeleton, prepared.target
+    hidden, config = prepared.dataset.hidden, settings.shooting
+    how = MultistartConfig(guess=tuple(_places_guessed(skeleton, settings.known.guess).items()))
+    found = minima(*given, prepared.columns, hidden, rng=rng, config=config, how=how)
+    if not found:
+        raise DataError(
+            f"{skeleton} cannot be fitted to these data: its solution diverges from every start; {ADVICE}"
+        )
+    found = with_images(*given, found, config=config)
+    enough = as_good(found[0].sse, prepared.target.dataset.n_observed)
+    good = [each for each in found if each.sse <= enough]
+    if hidden and len(good) > 1:
+        good.sort(
+            key=lambda each: memory_of_starts(
+                make_law(skeleton, each.constants), prepared.target, each.initial
+            )
+        )
+    return [*good, *found[len(good) :]]
+
+
+def in_order_of_fit(found: Sequence[Candidate], hidden: bool) -> list[Candidate]:
+    """Return fits, the best first; with hidden states, those as good as the best keep their order."""
+    if not found:
+        return []
+    least = min(found, key=lambda c: c.rms)
+    enough = as_good(least.rms**2, least.n_values) if hidden else 0.0
+    return sorted(found, key=lambda c: max(c.rms**2, enough))
+
+
+def others_as_good(best: Candidate, reached: Sequence[Minimum]) -> list[str]:
+    """Return a sentence on other constants that fit as well, if such a minimum was reached."""
+    named = best.equation.skeleton.parameters
+    values = np.array(best.equation.constants)
+    enough = as_good(best.rms**2 * best.n_values, best.n_values)
+    for other in reached if named else ():
+        near = np.allclose(other.constants, values, rtol=APART)
+        if not near and other.sse <= enough:
+            told = ", ".join(f"{p.name} = {x:.4g}" for p, x in zip(named, other.constants, strict=True))
+            return [f"these data are explained as well by {told}; bounds choose between the two"]
+    return []

@@ -10,7 +10,7 @@ import numpy as np
 from gode.data import Dataset, Run
 from gode.data.columns import INPUT
 from gode.data.states import check_names
-from gode.discovery.framing import called
+from gode.discovery.framing import display_names
 from gode.discovery.result import Discovery
 from gode.errors import DataError
 from gode.fitting.prepare import Prepared, along, assemble
@@ -27,7 +27,7 @@ def with_hidden(dataset: Dataset, hidden: int | str | tuple[str, ...]) -> Datase
     Raises:
         DataError: if a name is taken.
     """
-    own = called(dataset)
+    own = display_names(dataset)
     before = tuple(own.get(name, name) for name in dataset.states)
     inputs = {name: own.get(name, name) for name in dataset.inputs}
     assert hidden != AUTO, "each number is tried by itself"
@@ -147,7 +147,12 @@ def filled_in(found: Candidate, prepared: Prepared, settings: Settings) -> Prepa
     hidden = [3 * s + k for s in prepared.dataset.hidden for k in range(3)]
     for smooth, solved in zip(prepared.smooths, smooths, strict=True):
         smooth.values[hidden] = solved.values[hidden]
-    own, floor = bool(settings.individual), settings.selection.floor
+    individual, floor = bool(settings.individual), settings.selection.floor
     return assemble(
-        prepared.dataset, prepared.whole.dataset, prepared.smooths, settings.order, floor, individual=own
+        prepared.dataset,
+        prepared.whole.dataset,
+        prepared.smooths,
+        settings.order,
+        floor,
+        individual=individual,
     )

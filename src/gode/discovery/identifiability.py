@@ -20,15 +20,18 @@ import numpy as np
 from scipy.special import chdtri
 
 from gode.arrays import Float
-from gode.discovery.constants import Constant, is_unnamed
+from gode.discovery.invariants import right_side
 from gode.discovery.quality import start_names
+from gode.discovery.reported_constants import VAGUE, Constant, is_unnamed
 from gode.equation import Law, LawSkeleton, Parameter, Skeleton
 from gode.equation.dimensions import relabelled
+from gode.equation.skeleton import shown_name
 from gode.equation.system import joined, make_law
+from gode.equation.tree import ONE, var
 from gode.errors import DataError
 from gode.fitting.prepare import Prepared
-from gode.fitting.shooting import shoot
 from gode.fitting.trajectory import ShootConfig, Trajectories
+from gode.fitting.trajectory_fit import shoot
 from gode.search.settings import Settings
 from gode.search.zero_starts import fitted_target
 from gode.selection import Candidate
@@ -36,7 +39,7 @@ from gode.selection import Candidate
 OPEN = 30.0  # A direction along which a logarithm is uncertain by more is not determined by the data.
 PART = 0.02  # Numbers with a smaller share of a direction are taken for not being in it.
 EXACT = 0.01  # So far may exponents be from simple fractions.
-STEP = 0.3  # A combination is tried by a step of this size along which it stays as it is.
+STEP = 0.3  # The first relative step along what data say nothing of: a combination, or a constant.
 UNSEEN = 1.0  # The squared residuals over the noise may grow by so much on the way.
 LARGEST = 4  # The largest numerator and denominator of a simple fraction.
 
@@ -81,7 +84,40 @@ def undetermined(candidate: Candidate, prepared: Prepared, config: ShootConfig) 
     def stays(moved: Float) -> bool:
         return problem.error(moved) < path.sse + UNSEEN
 
-    return tuple(_told(group, unseen[group], p, names, stays) for group in _groups(unseen))
+    return tuple(_what_is_determined(group, unseen[group], p, names, stays) for group in _groups(unseen))
+
+
+def remark_on_hidden(candidate: Candidate, prepared: Prepared, config: ShootConfig) -> list[str]:
+    """Return what the data leave open of a law with hidden states: constants, and their coordinates."""
+    if not prepared.dataset.hidden:
+        return []
+    told = [str(each) for each in undetermined(candidate, prepared, config)]
+    mixed = mixed_states(candidate.equation, prepared.dataset.hidden)
+    if mixed is None:
+        return told
+    x, w = mixed
+    return [
+        *told,
+        f"this law is linear, and the measured {x} does not tell {w} from {w} + a*{x}: for every a that is a "
+        f"hidden state with other constants that gives the same {x}; the one with the fewest terms is shown",
+    ]
+
+
+def mixed_states(law: Law, hidden: Sequence[int]) -> tuple[str, str] | None:
+    """Return a measured and a hidden state whose sums are as good hidden states: those of a linear law.
+
+    With w + a*x in the place of w the equations x' = w + ... and w' = ... have terms of the same kind.
+    """
+    skeleton, names = law.skeleton, law.skeleton.shown_states
+    if len(names) != 2 or len(hidden) != 1 or set(skeleton.orders) != {1} or not skeleton.explicit:
+        return None
+    if skeleton.parameters:  # a form that a user wrote says itself what its states are
+        return None
+    linear = {ONE, *map(var, names), *(var(shown_name(x, skeleton.called)) for x in skeleton.inputs)}
+    x, w = names[1 - hidden[0]], names[hidden[0]]
+    entering = right_side(law, 1 - hidden[0]).get(var(w)) == 1.0  # a factor that was fitted is never just one
+    is_linear = all({*right_side(law, i)} <= linear for i in range(2))
+    return (x, w) if entering and is_linear else None
 
 
 def _sizes(p: Float, slopes: Float, problem: Trajectories) -> Float:
@@ -133,7 +169,7 @@ def _groups(unseen: Float) -> list[list[int]]:
     return sorted(groups)
 
 
-def _told(
+def _what_is_determined(
     group: list[int], unseen: Float, p: Float, names: list[str], stays: Callable[[Float], bool]
 ) -> Undetermined:
     """Return what is determined of a group: a product or a sum, if a step that keeps it is not seen.
@@ -199,10 +235,7 @@ def _sum(names: tuple[str, ...], slopes: Float) -> str:
 
 LEVEL = 0.95  # Intervals are told at 95 % confidence everywhere.
 DOUBTFUL = 0.2  # Above this relative standard error a likelihood of usual shape is visibly lopsided.
-FIRST_STEP = 0.3  # The first step outward, relative to a constant whose standard error says nothing.
-STEPS = 12  # Steps outward on each side, each twice as long as the one before.
 HALVINGS = 7  # Bisections of the last step, which leave less than a hundredth of it.
-FARTHEST = 1e3  # An interval that goes on at so many times the value, or the first step, is called open.
 
 
 def with_intervals(
@@ -250,7 +283,7 @@ def profile(
         constants, initial = starts[nearest]
         moved = np.array(constants)
         moved[index] = x
-        skeleton = _held(law.skeleton, index, x)
+        skeleton = _with_constant_held(law.skeleton, index, x)
         shot = shoot(skeleton, moved.tolist(), target, config=settings.shooting, start=initial)
         if shot.equation is None:
             return math.inf
@@ -262,7 +295,7 @@ def profile(
     best = excess(law.constants[index]) + limit
     value, error = law.constants[index], float(candidate.errors[index])
     parameter = law.skeleton.parameters[index]
-    step = error if 0 < error < abs(value) else FIRST_STEP * abs(value) or 1.0
+    step = error if 0 < error < abs(value) else STEP * abs(value) or 1.0
     low = _end(excess, value, -step, parameter.low)
     high = _end(excess, value, step, parameter.high)
     return low, high
@@ -282,8 +315,8 @@ def _index_of(law: Law, name: str) -> int:
 
 def _end(excess: Callable[[float], float], value: float, step: float, bound: float) -> float:
     """Return where the interval ends on one side: where the fit is too bad, at the bound, or nowhere."""
-    inside, far = value, FARTHEST * max(abs(value), abs(step))
-    for _ in range(STEPS):
+    inside, far = value, VAGUE * max(abs(value), abs(step))
+    while True:
         x = value + step
         if (x - bound) * step >= 0:  # at the bound or beyond
             x = bound
@@ -295,8 +328,6 @@ def _end(excess: Callable[[float], float], value: float, step: float, bound: flo
         if abs(x - value) > far:
             return math.copysign(math.inf, step)
         step *= 2
-    else:
-        return math.copysign(math.inf, step)
     outside = x
     for _ in range(HALVINGS):
         x = 0.5 * (inside + outside)
@@ -304,7 +335,7 @@ def _end(excess: Callable[[float], float], value: float, step: float, bound: flo
     return inside
 
 
-def _held(skeleton: LawSkeleton, index: int, value: float) -> LawSkeleton:
+def _with_constant_held(skeleton: LawSkeleton, index: int, value: float) -> LawSkeleton:
     """Return a law with named constants in which one is held at a value."""
     fixed = Parameter(skeleton.parameters[index].name, value, value)
 

@@ -18,8 +18,8 @@ from gode.fitting import fit_constants
 from gode.fitting.covariance import CERTAIN
 from gode.fitting.population import own_places
 from gode.fitting.prepare import Prepared, assemble, inputs_seen, view
-from gode.fitting.shooting import Shot, shoot
 from gode.fitting.target import condensed
+from gode.fitting.trajectory_fit import Shot, shoot
 from gode.search.settings import Settings
 
 LAGS = "u'' = C + C*u' + C*u + {C*F}"
@@ -27,7 +27,7 @@ PLAIN = {  # by order: models that follow most plants closely enough to see half
     1: ("u' = C + C*u + {C*F}", "u' = C + C*u + C*u^2 + C*u^3 + {C*F} + {C*u*F}", LAGS),
     2: (LAGS, "u'' = C + C*u' + C*u + C*u^2 + C*u^3 + {C*F}"),
 }
-ROUGH = 0.3  # error of a spline through every second sample, as a share of the change between samples
+ROUGH = 0.3  # An input is rough if a spline through every second sample errs by this share of its changes.
 WORDS = {
     Interpolation.HOLD: "is held between its samples",
     Interpolation.LINEAR: "is joined by lines between its samples",
@@ -55,10 +55,12 @@ def with_held_input(
     tried = (_closest(late(each), prepared, settings, given) for each in (prepared.dataset, dataset))
     spline, steps = tried
     gains = [_gain(*pair) for pair in zip(spline, steps, strict=True)]
-    if None in gains or sum(gain for gain in gains if gain) < CERTAIN:  # that an input is held
+    if None in gains or sum(gain for gain in gains if gain) < CERTAIN**2:  # that an input is held
         return prepared
-    floor, own = settings.selection.floor, bool(settings.individual)
-    return assemble(dataset, condensed(dataset), prepared.smooths, settings.order, floor, individual=own)
+    floor, individual = settings.selection.floor, bool(settings.individual)
+    return assemble(
+        dataset, condensed(dataset), prepared.smooths, settings.order, floor, individual=individual
+    )
 
 
 def input_words(dataset: Dataset, settings: Settings) -> list[str]:
@@ -126,9 +128,9 @@ def _closest(
     for order in sorted({skeleton.order for each in tried for skeleton in each}):
         floor = settings.selection.floor
         whole = assemble(dataset, condensed(dataset), prepared.smooths, order, floor)
-        for own, found in enumerate(shots):
-            here = view(whole, own, order, floor)
-            for skeleton in (each for each in tried[own] if each.order == order):
+        for index, found in enumerate(shots):
+            here = view(whole, index, order, floor)
+            for skeleton in (each for each in tried[index] if each.order == order):
                 start = fit_constants(skeleton, here.problems[0], config=settings.constants).equation
                 if start is not None:
                     places, how = own_places(skeleton, settings.individual), settings.shooting

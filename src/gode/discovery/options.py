@@ -14,12 +14,11 @@ from gode.equation import parse_skeleton
 from gode.equation.frame import Frame, order_of
 from gode.errors import ConfigError
 from gode.fitting.prepare import inputs_seen
-from gode.options.checks import AUTO, whole
-from gode.search.assumptions import checked_assumptions
-from gode.search.known import make_known
+from gode.options.checks import AUTO, whole_number
+from gode.search.assumptions import checked_assumptions, make_known
 from gode.search.settings import GRAMMARS, SYSTEMS, Choices, Settings
 
-LATE = 1.1  # times the limit, above which the remark says that more time was needed
+LATE = 1.1  # From this multiple of the limit on, the remark says that more time was needed.
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,10 +91,10 @@ class Options(Choices):
 
     def _of_order(self, order: int, dataset: Dataset, start: str | None, share: float) -> Settings:
         by_paper = self.preset == Preset.PAPER
-        alone = {*inputs_seen(dataset, whole(order))} <= {INPUT}  # what grammars of one state know
+        alone = {*inputs_seen(dataset, whole_number(order))} <= {INPUT}  # what grammars of one state know
         if by_paper and not alone:
             raise ConfigError("the paper's method knows one state and one input; use preset='default'")
-        usual = GRAMMARS.get(whole(order), "") if alone else SYSTEMS
+        usual = GRAMMARS.get(whole_number(order), "") if alone else SYSTEMS
         if by_paper:
             from gode.paper import paper_grammar  # another method, which few ask for
 

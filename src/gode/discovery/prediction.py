@@ -15,12 +15,13 @@ from scipy.special import ndtr
 
 from gode.arrays import Bool, Float
 from gode.data import Run
-from gode.data.dataset import Input, unit_of
+from gode.data.dataset import NEGLIGIBLE, Input, unit_of
 from gode.data.states import as_numbers, table_of
+from gode.discovery.reported_constants import VAGUE
 from gode.discovery.simulate import Forces, Scenario, Start, make_start, simulate
 from gode.equation.system import make_law
 from gode.errors import ConfigError, DataError, Failure
-from gode.fitting.covariance import covariances, inverse
+from gode.fitting.covariance import CHANCE, covariances, inverse
 from gode.fitting.population import population_of
 from gode.fitting.prepare import Prepared
 from gode.fitting.target import Target, state_places
@@ -31,7 +32,6 @@ from gode.solve import Signal, Solution, solve
 from gode.solve.solution import state_number
 
 HALVINGS = 40  # An interval that holds a quantile is halved so many times.
-CHANCE = 2.0  # A correlation of neighbouring residuals below this z-score counts as zero.
 
 
 @dataclass(frozen=True, repr=False)
@@ -250,8 +250,7 @@ def mixture_quantile(weights: Float, centres: Float, error: Float, p: float) -> 
     return np.asarray(0.5 * (low + high))
 
 
-MOST = 30  # rivals that are followed
-NEGLIGIBLE = 1e-3  # weights below this are left out
+MOST = 30  # At most so many rivals are followed.
 
 
 def with_weights(
@@ -266,9 +265,6 @@ def with_weights(
 
 
 DRAWS = 400  # A band consists of quantiles of so many solutions.
-STEPS = 30  # The fit to a few points takes at most so many steps.
-SETTLED = 1e-7  # It ends when a step gains a smaller fraction of the cost.
-VAGUE = 1e6  # The standard deviation of an unknown initial value is so many sizes of its state.
 
 
 @dataclass(frozen=True)
@@ -394,7 +390,7 @@ def _updated(
         candidate.rms**2 * candidate.n_values / max(candidate.n_values - candidate.n_free, 1), 1e-300
     )
     # The residuals are in units of the assumed noise, of which the noise that the runs have is a multiple.
-    patient = replace(config, max_iterations=STEPS, tolerance=SETTLED, rough=SETTLED)
+    patient = replace(config, rough=config.tolerance)
     problem = Trajectories(skeleton, target, patient, prior=Prior(mean, variance * precision))
     path = problem.minimise(mean)
     if path is None:

@@ -13,7 +13,7 @@ import numpy as np
 
 from gode.arrays import Float
 from gode.data.columns import STATES, channel_names
-from gode.discovery.held_back import POOR_FRACTION, POOR_MISFIT, Forecast, forecast_of
+from gode.data.noise import NoiseKind, noise_models
 from gode.discovery.residuals import Channel, channels, sample_weights
 from gode.discovery.shortlist import same_function
 from gode.discovery.simulate import Scenario, simulate
@@ -25,6 +25,10 @@ from gode.selection import Candidate, SelectionConfig, probabilities, ties
 SLIGHT_MISFIT = 1.2  # A smaller misfit is within the uncertainty of the noise: neither told nor explained.
 MAX_RUNS = 5  # More runs of which something is assumed are counted instead of named, to keep the line short.
 MOST_LIKELY = 0.5  # From this posterior probability on a law is the most likely one, whatever the others are.
+# A law is off if its rms residual exceeds both this multiple of the noise and this fraction of the standard
+# deviation, in a fit as in a test; set by hand so that fits that look right by eye pass.
+POOR_MISFIT = 2.0
+POOR_FRACTION = 0.05
 UNSUPPORTED = (
     "no equation is supported by these data: "
     "a constant, a straight line or a random walk explains them as well"
@@ -46,6 +50,29 @@ class Verdict(StrEnum):
 
 
 @dataclass(frozen=True)
+class Forecast:
+    """How far a law is off on what was held back."""
+
+    misfit: float  # root mean square over the noise; infinite where the law has no solution
+    fraction: float  # root mean square over the spread of the data
+    n: int
+
+    @property
+    def is_failed(self) -> bool:
+        """Whether the law does not foretell what was held back."""
+        return self.misfit > POOR_MISFIT and self.fraction > POOR_FRACTION
+
+    @property
+    def words(self) -> str:
+        """The result in a sentence."""
+        seen = f"{self.n} values at the end that were held back from the fit"
+        if not np.isfinite(self.misfit):
+            return f"It has no solution along the {seen}: it fails this test."
+        verdict = "fails" if self.is_failed else "passes"
+        return f"On the {seen}, it is off by {self.misfit:.2g} times the noise: it {verdict} this test."
+
+
+@dataclass(frozen=True, repr=False)
 class Quality:
     """The residuals of a law, channel by channel, and what to think of them."""
 
@@ -56,6 +83,10 @@ class Quality:
     assumed: tuple[str, ...] = ()  # Initial values that were taken for granted, such as u(0) = 0.
     states: tuple[str, ...] = STATES
     forecast: Forecast | None = None  # On what was held back, if anything was.
+    surpassed: bool = False  # Whether something else explains the data clearly better.
+
+    def __repr__(self) -> str:
+        return f"<Quality: {self.words}>"
 
     @cached_property
     def misfit(self) -> float:
@@ -83,9 +114,9 @@ class Quality:
             return Verdict.UNSUPPORTED  # a constant record supports nothing
         if not self.complete or any(_is_poor(c) for c in self.channels):
             return Verdict.POOR
-        fine = all(c.negligible or (c.white and c.misfit <= POOR_MISFIT) for c in self.channels)
+        fine = self.leaves_noise
         foretold = self.forecast is None or not self.forecast.is_failed
-        return Verdict.GOOD if fine and foretold else Verdict.PATTERN
+        return Verdict.GOOD if fine and foretold and not self.surpassed else Verdict.PATTERN
 
     @cached_property
     def follows(self) -> bool:
@@ -126,7 +157,7 @@ class Quality:
             return "The fit is poor: the equation has no solution along all of the data."
         if self.verdict is Verdict.POOR:
             return f"The fit is poor: {self._left_words()}."
-        if all(c.negligible or (c.white and c.misfit <= POOR_MISFIT) for c in self.channels):
+        if self.leaves_noise:
             return "The equation follows the data that it was fitted to as closely as the noise allows."
         if self.may_be_noise:
             return (
@@ -134,6 +165,11 @@ class Quality:
                 f"so few samples: {self._left_words()} about a smooth curve."
             )
         return f"The equation follows the data, but not all of them: {self._left_words()}."
+
+    @cached_property
+    def leaves_noise(self) -> bool:
+        """Whether nothing but noise is left in any channel."""
+        return all(c.negligible or (c.white and c.misfit <= POOR_MISFIT) for c in self.channels)
 
     @cached_property
     def may_be_noise(self) -> bool:
@@ -189,6 +225,8 @@ class Assessment:
             return "No finding"
         if self.verdict is Verdict.POOR:
             return "Do not rely on this equation"
+        if self._is_only_surpassed:
+            return "An equation that has a better explanation beside it"
         if self.verdict is Verdict.PATTERN:
             may = "may leave" if self.quality.may_be_noise else "leaves"
             return f"An equation that {may} something unexplained"
@@ -196,6 +234,11 @@ class Assessment:
             return "The equation explains the data"
         words = self.certainty.partition(" (")[0]
         return f"A {words} law" if not self.rivals else f"{words[0].upper()}{words[1:]}"
+
+    @property
+    def _is_only_surpassed(self) -> bool:
+        """Whether the law leaves nothing, and is not called good because something else explains more."""
+        return self.verdict is Verdict.PATTERN and self.quality.surpassed and self.quality.leaves_noise
 
     @property
     def percent(self) -> str:
@@ -230,7 +273,9 @@ class Assessment:
             )
         if self.verdict is Verdict.PATTERN:
             left = "something is left in the residuals"
-            if self.quality.may_be_noise:
+            if self._is_only_surpassed:
+                left = "something else explains the data better"
+            elif self.quality.may_be_noise:
                 left = "the residuals may be more than noise"
             return f"If one of the {tried} is right, this one is {size}; but {left}, so that none may be."
         return f"Among the {tried} this one is {size}."
@@ -315,3 +360,85 @@ def _is_poor(channel: Channel) -> bool:
     """Tell whether the residuals of a channel are large beside its noise and beside its spread."""
     large = channel.misfit > POOR_MISFIT and channel.rms > POOR_FRACTION * channel.spread
     return large and not channel.may_be_noise
+
+
+def forecast_of(candidate: Candidate, prepared: Prepared, noise: Float) -> Forecast | None:
+    """Return how far a law is off on what was held back; None where nothing was.
+
+    Args:
+        noise: (3 d,) standard deviation of each channel.
+    """
+    if not prepared.dataset.held:
+        return None
+    squares = _squares(candidate, prepared, noise)
+    parts = np.hstack([run.observed for run in prepared.dataset.runs])
+    spread = [float(np.std(row[np.isfinite(row)])) if np.isfinite(row).any() else 1.0 for row in parts]
+    rest = _squares(candidate, prepared, np.array([each or 1.0 for each in spread]))
+    return Forecast(float(np.sqrt(np.mean(squares))), float(np.sqrt(np.mean(rest))), len(squares))
+
+
+def best_foretold_first(order: Sequence[Candidate], prepared: Prepared) -> list[Candidate]:
+    """Return laws by how well they foretell what was held back.
+
+    Those that do as well as the best within one standard error of the difference come first, in the order
+    that they have, which is that of the criterion; the others follow by their errors. The standard error is
+    that of the paired differences of squared residuals (Breiman and others, 1984, for trees).
+    """
+    squares = [_squares(c, prepared, prepared.noise) for c in order]
+    errors = [float(np.mean(each)) for each in squares]
+    best = squares[int(np.argmin(errors))]
+    if not np.isfinite(best).all():
+        return list(order)
+    near = [bool(_as_good(each, best)) for each in squares]
+    others = sorted((i for i, as_good in enumerate(near) if not as_good), key=lambda i: errors[i])
+    return [c for c, as_good in zip(order, near, strict=True) if as_good] + [order[i] for i in others]
+
+
+def remark_on_ranking(first: Candidate, by_criterion: Candidate) -> list[str]:
+    """Return a sentence where another law than that of the criterion foretells better what was held back."""
+    if first.equation.skeleton.structure == by_criterion.equation.skeleton.structure:
+        return []
+    other = "; ".join(by_criterion.equation.lines(4))
+    return [
+        f"laws are ranked by what was held back, which this one foretells better than {other}, the law with "
+        "the least criterion on the rest"
+    ]
+
+
+def _as_good(squares: Float, best: Float) -> bool:
+    if not np.isfinite(squares).all():
+        return False
+    more = squares - best
+    return bool(np.mean(more) <= np.std(more) / np.sqrt(len(more)))
+
+
+def _squares(candidate: Candidate, prepared: Prepared, noise: Float) -> Float:
+    """Return the squared residuals over the noise of all that was held back; infinite without a solution."""
+    dataset = prepared.dataset
+    whole = replace(prepared, dataset=dataset.with_held())
+    parts = []
+    for i, rest in enumerate(dataset.held):
+        values = simulate(candidate, whole, Scenario(rest.t, run=i)).values
+        sigma = noise[:, None] * _relative_noise(prepared, i, values)
+        with np.errstate(over="ignore", invalid="ignore"):
+            found = ((rest.observed - values) / sigma) ** 2
+        found = np.where(np.isfinite(values), found, np.inf)
+        parts.append(found[np.isfinite(rest.observed)])
+    return np.concatenate(parts)
+
+
+def _relative_noise(prepared: Prepared, number: int, values: Float) -> Float:
+    """Return the noise (channels, n) where a run was held back, over that of its channel.
+
+    It follows from standard errors that were given, or from how the noise grows with the value.
+    """
+    whole, rest = prepared.whole, prepared.dataset.held[number]
+    out = np.ones(values.shape)
+    models = noise_models(whole.dataset, prepared.smooths)
+    for i, name in enumerate(channel_names(prepared.dataset.states)):
+        if rest.sd is not None and np.isfinite(rest.sd[i]).any() and whole.profiles:
+            ratios = whole.profiles[number][i] / whole.dataset.runs[number].sd[i]  # type: ignore[index]
+            out[i] = np.nanmedian(ratios) * rest.sd[i]
+        elif name in models and models[name].kind is not NoiseKind.ADDITIVE:
+            out[i] = models[name].sigma(values[i]) / prepared.noise[i]
+    return out

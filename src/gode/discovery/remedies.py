@@ -15,28 +15,26 @@ import numpy as np
 from gode.arrays import Float
 from gode.data import Interpolation, Run, Samples
 from gode.data.dataset import unit_of
+from gode.data.noise import LEAST
 from gode.data.smoothing import evenly
 from gode.discovery.delays import FLAGS, interpolation_of, later
-from gode.discovery.framing import shown
+from gode.discovery.framing import display_name
 from gode.equation import Equation, Law, Skeleton, System, SystemSkeleton, parse_equation, parse_skeleton
 from gode.equation.system import input_seen, with_names
 from gode.equation.tree import TIME, delays, variables
 from gode.errors import EquationError
-from gode.fitting import ConstantsConfig, fit_constants
-from gode.fitting.prepare import Prepared, input_values, view
-from gode.fitting.shooting import Shot, shoot
+from gode.fitting.prepare import MOST_RUNS, Prepared, input_values, view
+from gode.fitting.smoothed_fit import FITS, fit_constants
 from gode.fitting.target import Target, state_places
+from gode.fitting.trajectory_fit import Shot, shoot
 from gode.options.checks import LATE_INPUT
 from gode.search.settings import Settings
 from gode.selection import Candidate
 from gode.solve import solve
 
 # All numbers here were set by hand on records with one known fault each (tests/discovery/test_remedies.py).
-MAX_RUNS = 20  # Of more runs, as many as this are fitted, spread evenly.
 SHOWN = 0.5  # The part for screening stands for all data if it shows this fraction of their misfit.
-FITS = tuple(
-    ConstantsConfig(max_constants=60, n_skipped=i, n_refined=1) for i in range(4)
-)  # Four cheap starts.
+CHEAP = FITS[:4]  # Four cheap starts.
 ROUGH_ITERATIONS = 8  # Iterations of a fit that only says which change is worth a full one.
 LINEAR = {1: "u' = C*u + C", 2: "u'' = C*u' + C*u + C"}  # By order: a law that is linear but for the change.
 LAGS = (-8, -5, -3, -2, -1, 1, 2, 3, 5, 8, 13, 21, 34, 55)  # Delays of an input tried first, in samples.
@@ -51,7 +49,6 @@ SMALL = 1e-6  # A new term starts with this fraction of the largest coefficient;
 FULLY_FITTED = 2  # Of the laws with a new term, as many as this are fitted fully.
 KINK = r"abs\(u ([+-]) ([0-9.e+-]+)\)"  # The term of a kink as it is written.
 PIECES = (10, 40)  # Numbers of pieces into which a record is cut to see whether it is sensitive to its start.
-SHORTEST = 12  # Points of the shortest piece.
 SENSITIVE = 30.0  # Small changes of the start grow at least so many times along a record called sensitive.
 
 
@@ -186,7 +183,7 @@ class Refits:
         """Return an input in words."""
         if len(self.prepared.dataset.inputs) == 1:
             return "the input"
-        return f"the input {shown(self.prepared.dataset, signal)}"
+        return f"the input {display_name(self.prepared.dataset, signal)}"
 
 
 def make_refits(best: Candidate, prepared: Prepared, settings: Settings, misfit: float = 0.0) -> Refits:
@@ -200,7 +197,7 @@ def make_refits(best: Candidate, prepared: Prepared, settings: Settings, misfit:
 def _refits_of(
     best: Candidate, prepared: Prepared, settings: Settings, target: Target, *, whole: bool
 ) -> Refits:
-    chosen = evenly(len(target.dataset.runs), MAX_RUNS)
+    chosen = evenly(len(target.dataset.runs), MOST_RUNS)
     numbers = tuple(prepared.number_of(i, whole=whole) for i in chosen)
     return Refits(best, prepared, settings, target.of_runs(chosen), numbers)
 
@@ -213,7 +210,7 @@ def rms_of(shot: Shot) -> float:
 
 def _cheap_fits(skeleton: Skeleton, prepared: Prepared) -> list[Equation]:
     """Return the minima of the cheap problems of an equation."""
-    pairs = [(problem, config) for problem in prepared.problems for config in FITS]
+    pairs = [(problem, config) for problem in prepared.problems for config in CHEAP]
     found = [fit_constants(skeleton, problem, config=config).equation for problem, config in pairs]
     distinct = {tuple(f"{c:.3g}" for c in each.constants): each for each in found if each is not None}
     return list(distinct.values())
@@ -259,7 +256,7 @@ def _delayed_input(refits: Refits) -> Iterator[Remedy]:
         return
     left = refits.left([_all_later(run, lag * step) for run in refits.runs])
     size, error = refits.duration(abs(lag) * step), f"{FINEST * step:.2g}"
-    called = [shown(dataset, each) for each in dataset.inputs]
+    called = [display_name(dataset, each) for each in dataset.inputs]
     words = (
         f"the input acts about {size} (± {error}) {'later' if lag > 0 else 'earlier'} than it was recorded: "
     )
@@ -504,9 +501,9 @@ def _pieces(refits: Refits) -> Iterator[Remedy]:
     name = "a record in pieces, as where small changes of the start grow"
     best = Remedy(name)
     for n in PIECES:
-        if longest < 3 * SHORTEST:
+        if longest < 3 * LEAST:
             break
-        target, owners = in_pieces(refits.target, min(n, longest // SHORTEST))
+        target, owners = in_pieces(refits.target, min(n, longest // LEAST))
         shot = refits.fit(law, target)
         if shot.equation is None:
             continue
@@ -536,7 +533,7 @@ def in_pieces(target: Target, n: int) -> tuple[Target, list[int]]:
     """Return the target with each run cut into `n` pieces, each with a start of its own, and their runs."""
     edges, owners = [], []
     for i, run in enumerate(target.dataset.runs):
-        pieces = max(min(n, run.n_points // SHORTEST), 1)
+        pieces = max(min(n, run.n_points // LEAST), 1)
         edges.append(np.array([part[0] for part in np.array_split(np.arange(run.n_points), pieces)]))
         owners += [i] * pieces
     return target.in_segments(edges), owners

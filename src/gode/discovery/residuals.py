@@ -12,13 +12,12 @@ from gode.data.columns import channel_names
 from gode.data.gp import loss_with_noise
 from gode.data.noise import NoiseKind, NoiseModel, noise_model
 from gode.data.smoothing import BLOCK
-from gode.discovery.framing import shown
+from gode.discovery.framing import display_name
 from gode.discovery.simulate import Scenario, simulate
-from gode.fitting.covariance import effective_sample_size
+from gode.fitting.covariance import DOUBT, effective_sample_size
 from gode.fitting.prepare import Prepared
 from gode.selection import Candidate
 
-DOUBT = 0.01  # A test with a smaller probability is reported as failed.
 # Residuals are no noise, however white, if their rms exceeds this multiple of what smoothing leaves over and
 # this fraction of the standard deviation of the readings.
 MISSED = 3.0
@@ -27,7 +26,7 @@ SHARE = 0.1
 # three quarters of the variance. Without this limit, simulated epidemics with a wrong law passed at 0.7.
 LEFT = 0.5
 EPS = float(np.finfo(np.float64).eps)
-MAX_SHAPIRO = 5000  # values beyond which the probability of the Shapiro-Wilk test is not accurate
+MAX_SHAPIRO = 5000  # For more values the probability of the Shapiro-Wilk test is not accurate.
 # With more fitted numbers per value than this, or where what they correlate exceeds a standard error of a
 # correlation, as of many short runs with constants of their own, the fit itself correlates the residuals.
 SHORT = 0.1
@@ -300,7 +299,7 @@ def channels(candidate: Candidate, prepared: Prepared, dataset: Dataset) -> tupl
             share = candidate.n_free * sum(len(s.t) for s in series) / n_values
             model = noise_model(prepared.smooths, c)
             noise = _smoothed_noise(prepared, c)
-            out.append(Channel(name, noise, share, tuple(series), model, shown(dataset, name)))
+            out.append(Channel(name, noise, share, tuple(series), model, display_name(dataset, name)))
     return tuple(out)
 
 

@@ -17,8 +17,15 @@ from numpy.typing import ArrayLike
 from gode.arrays import Float
 from gode.data.dataset import column_units
 from gode.data.doses import make_doses
-from gode.discovery.candidates import Candidates, table_of
-from gode.discovery.constants import (
+from gode.data.noise import noise_models
+from gode.discovery.framing import by_columns, with_called
+from gode.discovery.identifiability import profile, with_intervals
+from gode.discovery.invariants import potential_text
+from gode.discovery.natural_forms import natural_constants
+from gode.discovery.notebook import Candidates, table_of
+from gode.discovery.prediction import Prediction, forecast_horizon, predict, predict_new, with_weights
+from gode.discovery.quality import Assessment, Quality, assess, forecast_of, misfit_of, quality_of
+from gode.discovery.reported_constants import (
     Constant,
     constants_of,
     constants_per_run,
@@ -30,18 +37,10 @@ from gode.discovery.constants import (
     shared_constants,
     shared_words,
 )
-from gode.discovery.framing import by_columns, with_called
-from gode.discovery.held_back import forecast_of
-from gode.discovery.identifiability import profile, with_intervals
-from gode.discovery.invariants import potential_text
-from gode.discovery.natural_forms import natural_constants
-from gode.discovery.prediction import Prediction, forecast_horizon, predict, predict_new, with_weights
-from gode.discovery.quality import Assessment, Quality, assess, misfit_of, quality_of
 from gode.discovery.simulate import Forces, Scenario, Start, make_scenario, simulate
 from gode.equation import Law
 from gode.equation.skeleton import shown_name
 from gode.errors import DataError
-from gode.fitting.noise import noise_models
 from gode.fitting.prepare import Prepared
 from gode.search.settings import Settings
 from gode.selection import Candidate, front, probabilities
@@ -283,7 +282,8 @@ class Discovery:
     @cached_property
     def quality(self) -> Quality:
         """Misfit, noise and residuals of the equation that is named, and a verdict."""
-        return quality_of(self.candidates[0], self.prepared, supported=self.supported)
+        found = quality_of(self.candidates[0], self.prepared, supported=self.supported)
+        return replace(found, surpassed=bool(self.causes))
 
     @property
     def noise(self) -> Float:
@@ -298,13 +298,18 @@ class Discovery:
 
     @cached_property
     def shown(self) -> list[tuple[Candidate, float]]:
-        """The front of accuracy against complexity and the near ties, each with its misfit."""
-        close = {id(c) for c in [*self.assessment.near, *front(self.candidates)]}
-        return [
+        """The front of accuracy against complexity and the near ties, each with its misfit.
+
+        A law of the front whose solution ends within the data is left out.
+        """
+        near = {id(c) for c in [self.candidates[0], *self.assessment.near]}
+        close = near | {id(c) for c in front(self.candidates)}
+        rows = [
             (c, misfit_of(c, self.prepared, self.noise) if i else self.quality.misfit)
             for i, c in enumerate(self.candidates)
-            if id(c) in close or not i
+            if id(c) in close
         ]
+        return [(c, misfit) for c, misfit in rows if id(c) in near or np.isfinite(misfit)]
 
     @cached_property
     def equations(self) -> pd.DataFrame:
@@ -328,13 +333,13 @@ class Discovery:
             rows.append(
                 {
                     "equation": "; ".join(finding.lines()),
-                    "complexity": c.complexity,
-                    "constants": [constant.value for constant in finding.constants],
-                    "errors": [constant.error for constant in finding.constants],
-                    "rms": misfit,
-                    "criterion": c.criterion - least,
                     "probability": chances[id(c)],
                     "why": why + (", front" if id(c) in on_front and why != "front" else ""),
+                    "rms": misfit,
+                    "complexity": c.complexity,
+                    "criterion": c.criterion - least,
+                    "constants": [constant.value for constant in finding.constants],
+                    "errors": [constant.error for constant in finding.constants],
                 }
             )
         return rows
@@ -545,7 +550,7 @@ class Discovery:
             run: number or name of the run to simulate; where runs have constants of their own, the mean of
                 the population is taken without it.
         """
-        from gode.report.code import code
+        from gode.report.languages import code
 
         return code(self, language, run=run)
 

@@ -17,7 +17,7 @@ from gode.fitting.trajectory import STEPS
 from gode.selection import Candidate
 from gode.solve import Signal, Solution, SolveConfig, solve
 
-ACCURATE = 1e-9  # relative tolerance, by which curves through sensitive motion stay where they were fitted
+ACCURATE = 1e-9  # With this relative tolerance curves through sensitive motion stay where they were fitted.
 DEFAULT_STEPS = SolveConfig().max_steps
 
 
@@ -57,7 +57,8 @@ def make_scenario(
     if initial is None and times[0] < data.t[0]:
         raise DataError(
             f"t starts at {times[0]:g}, before the data, which start at {data.t[0]:g}; "
-            "pass initial= with the values at the first of your times"
+            "give initial= with the values at the first of your times, or split records by time, as "
+            "TimeSeriesSplit of scikit-learn does"
         )
     if isinstance(force, Mapping) and not force:
         raise DataError("force is an empty mapping; name the known inputs, or leave it out")
@@ -157,6 +158,5 @@ def _joined(force: ArrayLike | tuple[ArrayLike, ArrayLike], t: ArrayLike, how: I
 def _check_span(run: Run, name: str, times: Float) -> None:
     if isinstance(run.inputs[name], np.ndarray) and (times[0] < run.t[0] or times[-1] > run.t[-1]):
         raise DataError(
-            f"the input {name} is known from {run.t[0]:g} to {run.t[-1]:g} only; "
-            "give a force for other times (force=, on the command line --force)"
+            f"the input {name} is known from {run.t[0]:g} to {run.t[-1]:g} only; give force= for other times"
         )

@@ -177,9 +177,9 @@ def _shown(node: Node) -> str:
     return to_text(renumber(node))
 
 
-def relabelled(skeleton: LawSkeleton, own: int, tree: Node) -> Node:
+def relabelled(skeleton: LawSkeleton, state: int, tree: Node) -> Node:
     """Return a part of one equation with its constants numbered as the free constants of the law."""
-    first = sum(part.n_constants for part in skeleton.parts[:own])
+    first = sum(part.n_constants for part in skeleton.parts[:state])
     links = skeleton.links
     return replace_constants(tree, lambda i: _linked(links[first + i]) if links else const(first + i))
 
@@ -195,9 +195,9 @@ def infer_units(skeleton: LawSkeleton, columns: Mapping[str, Unit]) -> Inference
         UnitConflict: if the law mixes them up.
     """
     found = Inference({}, skeleton.n_constants, strict=False)
-    for own, part in enumerate(skeleton.parts):
-        found.columns = columns_of_view(columns, skeleton.columns(own))
-        found.unit(relabelled(skeleton, own, part.normal))
+    for state, part in enumerate(skeleton.parts):
+        found.columns = columns_of_view(columns, skeleton.columns(state))
+        found.unit(relabelled(skeleton, state, part.normal))
     return found
 
 

@@ -1,14 +1,14 @@
 """Equation: a skeleton with the values of its constants, as text, LaTeX or SymPy."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from gode.equation.parse import numbers_to_constants, parse_tree
 from gode.equation.printer import exact, rounded, to_latex, to_text
-from gode.equation.skeleton import Skeleton, checked, shortened, shown_name
+from gode.equation.skeleton import Skeleton, checked, shown_name
 from gode.equation.sums import from_sum, normal_sum, pivot_body, to_sum
 from gode.equation.terms import Term, explicit_terms, has_pivot_one, linear_terms, term_node
 from gode.equation.tree import (
@@ -22,7 +22,7 @@ from gode.equation.tree import (
     replace_constants,
     var,
 )
-from gode.errors import EquationError
+from gode.errors import EquationError, shortened
 
 if TYPE_CHECKING:
     import sympy
@@ -83,17 +83,18 @@ class Equation:
         Args:
             names: what the columns are called in a system, where the highest derivative stands on the left.
         """
-        style = exact if digits is None else rounded(digits)
-        left, right = self.sides() if names is None else self.explicit_sides()
-        names = self.skeleton.names(0) if names is None else names
-        return f"{to_text(left, style, names)} = {to_text(right, style, names)}"
+        return self._written(to_text, exact if digits is None else rounded(digits), names)
 
     def latex(self, digits: int = 4, names: Mapping[str, str] | None = None) -> str:
         """Return the equation in LaTeX; see `text`."""
-        style = rounded(digits)
+        return self._written(to_latex, rounded(digits), names)
+
+    def _written(
+        self, write: Callable[..., str], style: Callable[[float], str], names: Mapping[str, str] | None
+    ) -> str:
         left, right = self.sides() if names is None else self.explicit_sides()
         names = self.skeleton.names(0) if names is None else names
-        return f"{to_latex(left, style, names)} = {to_latex(right, style, names)}"
+        return f"{write(left, style, names)} = {write(right, style, names)}"
 
     def sympy(self) -> "sympy.Eq":
         """Return the equation as a SymPy `Eq` in u(t) and its derivatives."""
@@ -155,7 +156,7 @@ def parse_equation(text: str, *, inputs: tuple[str, ...] = ("F",)) -> Equation:
     tree = parse_tree(text, inputs=inputs)
     if has_constant(tree):
         raise EquationError(
-            f"{shortened(text)!r} has free constants C; give them values or call parse_skeleton"
+            f"{shortened(text, 80)!r} has free constants C; give them values or call parse_skeleton"
         )
     checked(Skeleton(tree), text)
     return equation_of(tree)

@@ -12,6 +12,7 @@ from functools import cached_property
 from itertools import product
 from typing import NamedTuple
 
+from gode.equation.notation import in_primes
 from gode.equation.parse import HOLE, UNNAMED, Names, parse_tree
 from gode.equation.skeleton import Found, Parameter, Skeleton, checked
 from gode.equation.system import (
@@ -21,6 +22,7 @@ from gode.equation.system import (
     joined,
     read_trees,
     seen_to_display,
+    state_seen,
 )
 from gode.equation.tree import (
     ONE,
@@ -338,10 +340,10 @@ def parse_frame(
 
 
 def split_equations(texts: str | Sequence[str] | Mapping[str, str]) -> list[str]:
-    """Return the equations in a text, where ; or a new line parts them, or of several texts."""
+    """Return the equations in a text, where ; or a new line parts them, or of several texts, in primes."""
     if isinstance(texts, str):
-        return [part for part in re.split(r"[;\n]", texts) if part.strip()]
-    return [str(text) for text in (texts.values() if isinstance(texts, Mapping) else texts)]
+        return in_primes([part for part in re.split(r"[;\n]", texts) if part.strip()])
+    return in_primes([str(text) for text in (texts.values() if isinstance(texts, Mapping) else texts)])
 
 
 def _opened(tree: Node, state: int, n_states: int, n_inputs: int, n_equations: int) -> Node:
@@ -381,8 +383,9 @@ def _check(frame: Frame, names: Names) -> None:
         }
         made = Skeleton(fill(tree, holes), tuple(frame.parameters))
         checked(made, text, formula=len(frame.states) > 1)
-    for tree in frame.trees:
-        _check_arguments(tree, names)
+    orders = [order_of(_without_holes(tree)) for tree in frame.trees]
+    for state in range(len(frame.trees)):
+        _check_arguments(frame, state, orders, names)
     for function in frame.functions:
         constants = {function.constant(i) for i in range(100)}
         for name in constants & set(names.constants):
@@ -408,19 +411,17 @@ def _check(frame: Frame, names: Names) -> None:
             )
 
 
-def _check_arguments(tree: Node, names: Names) -> None:
-    """See to it that no unknown function depends on the highest derivative."""
-    holes = [node for node in walk(tree) if node.op == HOLE]
-    order = order_of(_without_holes(tree))
-    for hole in holes:
-        high = [n.value for arg in hole.args for n in walk(arg) if n.op == "var"]
-        worst = [str(name) for name in high if derivative_order(str(name)) >= order]
-        if worst and order:
-            text, start = names.places[str(hole.value)]
-            own = f"{hole.value} depends on a derivative of order {derivative_order(worst[0])}"
-            raise EquationError(
-                pointed(f"{own}, but the equation is of order {order}; leave it out", text, start)
-            )
+def _check_arguments(frame: Frame, state: int, orders: Sequence[int], names: Names) -> None:
+    """See to it that no unknown function depends on the highest derivative of a state."""
+    of_state = {state_seen(state, s): order for s, order in enumerate(orders)}
+    for hole in (node for node in walk(frame.trees[state]) if node.op == HOLE):
+        for column in (str(n.value) for arg in hole.args for n in walk(arg) if n.op == "var"):
+            order, taken = of_state.get(column.rstrip("'"), 0), derivative_order(column)
+            if order and taken >= order:
+                text, start = names.places[str(hole.value)]
+                own = f"{hole.value} depends on a derivative of order {taken}"
+                reason = f"{own}, but the equation is of order {order}; leave it out"
+                raise EquationError(pointed(reason, text, start))
 
 
 def _without_holes(node: Node) -> Node:

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gode.arrays import Float, Int
-from gode.compiling import cached_njit, inner_njit
 from gode.equation.operators import ADD, CODES, CONST, FUNCTIONS, LIT, MUL, POW, POWI, SQRT, VAR
+from gode.numba_cache import cached_njit, inner_njit
 
 
 @inner_njit
@@ -60,18 +60,15 @@ class Work(NamedTuple):
     span: Int  # (2,) the first program to run, and the one at which to stop
 
 
-@cached_njit
-def workspace(n_terms, depth, n_dir, n):
+def workspace(n_terms: int, depth: int, n_dir: int, n: int) -> Work:
     """Return scratch for `n` points and `n_dir` directions."""
-    span = np.zeros(2, np.int64)
-    span[1] = n_terms
     return Work(
-        np.empty((n_terms, n)),
-        np.empty((n_dir, n)),
-        np.empty((depth + 1, n)),
-        np.empty((depth + 1, n_dir, n)),
+        np.zeros((n_terms, n)),
+        np.zeros((n_dir, n)),
+        np.zeros((depth + 1, n)),
+        np.zeros((depth + 1, n_dir, n)),
         np.zeros(depth + 1, np.int64),
-        span,
+        np.array([0, n_terms]),
     )
 
 
@@ -273,49 +270,22 @@ def integer_power(a, p):
 
 
 @inner_njit
-def operands(tape, varied):
-    """Return, for each instruction, its left operand and whether it depends on a constant or a state.
-
-    `varied` (columns,) tells which columns are states.
-    """
-    code, arg = tape.code, tape.arg
-    left, active = np.zeros(len(code), np.int64), np.zeros(len(code), np.bool_)
-    stack = np.zeros(tape.depth + 1, np.int64)
-    for j in range(len(tape.starts) - 1):
-        sp = -1
-        for i in range(tape.starts[j], tape.starts[j + 1]):
-            op = code[i]
-            if op < ADD:  # a variable, a constant or a number
-                sp += 1
-                active[i] = op == CONST or (op == VAR and varied[arg[i]])
-            elif op == POW or op <= MUL:
-                sp -= 1
-                left[i] = stack[sp]
-                active[i] = active[i - 1] or active[left[i]]
-            else:
-                active[i] = active[i - 1]
-            stack[sp] = i
-    return left, active
-
-
-@inner_njit
-def weights_of(tape, c):
-    """Return the number in front of each program: multiplier and linear constant."""
-    weight = tape.multiplier.copy()
+def write_weights(tape, c, weight):
+    """Write the number in front of each program: multiplier and linear constant."""
     for j in range(len(weight)):
+        weight[j] = tape.multiplier[j]
         if tape.linear[j] >= 0:
             weight[j] *= c[tape.linear[j]]
-    return weight
 
 
 @inner_njit(forceinline=True)
-def value_at_point(code, arg, literal, starts, left, c, weight, equation, x, values, total):
+def value_at_point(tape, operands, c, weight, x, values, total):
     """Write the weighted sum of the programs of each equation at the point `x` into `total`.
 
-    `equation` tells to which one each program belongs. A sum is not finite where a term is not.
-
-    The value of each instruction is kept in `values`.
+    A sum is not finite where a term is not. The value of each instruction is kept in `values`.
     """
+    code, arg, literal, starts = tape.code, tape.arg, tape.literal, tape.starts
+    left, equation = operands.left, operands.equation
     for e in range(len(total)):
         total[e] = 0.0
     for j in range(len(weight)):
@@ -345,13 +315,14 @@ def value_at_point(code, arg, literal, starts, left, c, weight, equation, x, val
 
 
 @inner_njit(forceinline=True)
-def gradient_at_point(
-    code, arg, starts, multiplier, linear, left, active, weight, equation, values, n, adjoint, gradient
-):
+def gradient_at_point(tape, operands, weight, values, n, adjoint, gradient):
     """Write the derivatives of each sum in the `n` constants, then in the columns, into a row of `gradient`.
 
     `values` are those that `value_at_point` left behind.
     """
+    code, arg, starts = tape.code, tape.arg, tape.starts
+    multiplier, linear = tape.multiplier, tape.linear
+    left, active, equation = operands.left, operands.active, operands.equation
     for e in range(gradient.shape[0]):
         for i in range(gradient.shape[1]):
             gradient[e, i] = 0.0

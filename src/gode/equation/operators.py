@@ -26,6 +26,9 @@ class Function:
     compiled: Callable[[float], tuple[float, float]]
     parity: int = 0  # 1: even, -1: odd, so that the sign of a factor inside can be pulled out
     kinked: bool = False  # made of straight pieces, as |x| is: it scales with its argument
+    resolved: float = (
+        math.inf
+    )  # the largest change of the argument between two samples that tells its constants
     sympy: str = ""  # SymPy's name, if another
     latex: str = ""
     mathml: str = ""
@@ -88,12 +91,12 @@ def _sign(x: float) -> tuple[float, float]:
 FUNCTIONS: dict[str, Function] = {
     function.name: function
     for function in (
-        Function(name="sin", value=math.sin, compiled=_sin, parity=-1),
-        Function(name="cos", value=math.cos, compiled=_cos, parity=1),
-        Function(name="tan", value=math.tan, compiled=_tan, parity=-1),
-        Function(name="exp", value=math.exp, compiled=_exp),
+        Function(name="sin", value=math.sin, compiled=_sin, parity=-1, resolved=1.2),
+        Function(name="cos", value=math.cos, compiled=_cos, parity=1, resolved=1.2),
+        Function(name="tan", value=math.tan, compiled=_tan, parity=-1, resolved=1.2),
+        Function(name="exp", value=math.exp, compiled=_exp, resolved=5.0),
         Function(name="log", value=math.log, compiled=_log),
-        Function(name="tanh", value=math.tanh, compiled=_tanh, parity=-1),
+        Function(name="tanh", value=math.tanh, compiled=_tanh, parity=-1, resolved=5.0),
         Function(
             name="abs",
             value=abs,

@@ -3,7 +3,7 @@
 The notation: + - * / ^ (or **), parentheses, numbers, the functions of `operators.FUNCTIONS` and sqrt,
 max(a, b), min(a, b), clip(x, low, high) and deadzone(x, width), the constants pi and C (each C is a free
 constant of its own), t, u or u(t), u' and u'' or diff(u, t) and diff(diff(u, t), t), and the known inputs by
-name, as F or F(t). One `=` makes an equation.
+name, as F or F(t). One `=` makes an equation. Other derivatives: `gode.equation.notation`.
 """
 
 import math
@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, NoReturn
 
+from gode.equation.notation import in_primes
 from gode.equation.operators import FUNCTIONS
 from gode.equation.tree import (
     MINUS_ONE,
@@ -83,7 +84,7 @@ class Names:
         if not self.functions_allowed:
             raise NameRefused(
                 f"{name}{'(...)' * (name != HOLE)} is an unknown function, which discover finds: "
-                "pass the equation as frame="
+                "give the equation as frame="
             )
         if name in self.constants:
             raise NameRefused(f"{name} is a constant; write '*' for a product")
@@ -154,6 +155,8 @@ def parse_tree(
         raise EquationError(f"an equation must be text, got {type(text).__name__}")
     if len(text) > MAX_LENGTH:
         raise EquationError(f"an equation of {len(text)} characters is too long; the limit is {MAX_LENGTH}")
+    others = inputs if names is None else (*inputs, *names.constants)
+    (text,) = in_primes([text], states, others)
     tree = _Parser(text, inputs, states, names).equation()
     return renumber(tree) if names is None else tree
 

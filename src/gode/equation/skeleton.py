@@ -35,7 +35,7 @@ from gode.equation.tree import (
     variables,
     walk,
 )
-from gode.errors import EquationError, pointed
+from gode.errors import EquationError, pointed, shortened
 
 
 class Parameter(NamedTuple):
@@ -99,7 +99,7 @@ class AnySkeleton:
 
     def name_in(self, name: str, index: int) -> str:
         """Return the name of what belongs to one equation: with its state where there are several."""
-        return name if len(self.parts) == 1 else f"{name}_{self.shown_states[index]}"
+        return name_of_equation(name, self.shown_states, index)
 
     @property
     def described(self) -> str:
@@ -307,6 +307,11 @@ class Skeleton(AnySkeleton):
         return self.text()
 
 
+def name_of_equation(name: str, states: Sequence[str], index: int) -> str:
+    """Return the name of what belongs to one equation: with its state where there are several."""
+    return name if len(states) == 1 else f"{name}_{states[index]}"
+
+
 def shown_name(column: str, called: Mapping[str, str]) -> str:
     """Return what a column, or a derivative of one, is called when it is shown."""
     name = column.rstrip("'")
@@ -336,7 +341,7 @@ def checked(skeleton: Skeleton, text: str, *, formula: bool = False) -> Skeleton
     Args:
         formula: whether it may be of order zero, a formula of what is measured.
     """
-    text = shortened(text)
+    text = shortened(text, 80)
     if skeleton.key == num(0):
         raise EquationError(f"{text!r} reduces to 0 = 0: every signal satisfies it; write another equation")
     if not all(math.isfinite(number(n)) for n in walk(skeleton.key) if n.op == "num"):
@@ -344,8 +349,3 @@ def checked(skeleton: Skeleton, text: str, *, formula: bool = False) -> Skeleton
     if not skeleton.order and not (formula and skeleton.explicit):
         raise EquationError(pointed("it holds no derivative of u; write u' or u'' somewhere", text, 0))
     return skeleton
-
-
-def shortened(text: str) -> str:
-    """Return `text` short enough for a message."""
-    return text if len(text) <= 80 else f"{text[:77]}..."

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from gode.arrays import Float
 from gode.equation.equation import Equation, equation_of
+from gode.equation.notation import in_primes
 from gode.equation.parse import TOKEN, Names, parse_tree
 from gode.equation.skeleton import AnySkeleton, Found, Link, Parameter, Skeleton, checked, shown_name
 from gode.equation.sums import to_sum
@@ -332,17 +333,17 @@ def written_states(texts: Sequence[str]) -> tuple[str, ...]:
 
     So does what is measured, of which a formula tells what it is: it stands on the left by itself.
     """
-    return tuple(dict.fromkeys(_owner(text, ()) for text in sorted(texts, key=is_formula)))
+    return tuple(dict.fromkeys(_owner(text, ()) for text in sorted(in_primes(texts), key=is_formula)))
 
 
-def _texts(texts: Sequence[str] | Mapping[str, str]) -> list[str]:
+def _texts(texts: Sequence[str] | Mapping[str, str], states: Sequence[str] = ()) -> list[str]:
     found = (
         [texts] if isinstance(texts, str) else list(texts.values() if isinstance(texts, Mapping) else texts)
     )
     for text in found:
         if not isinstance(text, str):
             raise EquationError(f"an equation must be text, got {type(text).__name__}")
-    return found
+    return in_primes(found, states)
 
 
 def _used(texts: Sequence[str] | Mapping[str, str], inputs: Sequence[str]) -> tuple[str, ...]:
@@ -366,7 +367,7 @@ def read_trees(
     Args:
         names: where names of constants and unknown functions are entered; see `parse_tree`.
     """
-    given = _texts(texts)
+    given = _texts(texts, states)
     owners = list(texts) if isinstance(texts, Mapping) else [_owner(text, states) for text in given]
     known = tuple(states) or tuple(dict.fromkeys(owners))
     for name in known:

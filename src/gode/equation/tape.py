@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
-from gode.arrays import Float, Int
+from gode.arrays import Bool, Float, Int
 from gode.equation.interpreter import run_tape, workspace
 from gode.equation.operators import ADD, CODES, CONST, KINKED, LIT, MUL, POW, POWI, SQRT, VAR
 from gode.equation.terms import Term
@@ -84,6 +85,27 @@ def compile_poles(terms: Sequence[Term], columns: Sequence[str], n_constants: in
     return compile_tape([Term(1.0, None, base) for base in bases], columns, n_constants)
 
 
+def operands(tape: Tape, varied: Sequence[bool]) -> tuple[Int, Bool]:
+    """Return, for each instruction, its left operand and whether a constant or a varied column enters it."""
+    left, active, stack = [0] * len(tape.code), [False] * len(tape.code), [0] * (tape.depth + 1)
+    code, arg, starts = tape.code.tolist(), tape.arg.tolist(), tape.starts.tolist()
+    for low, high in pairwise(starts):
+        top = -1
+        for i in range(low, high):
+            op = code[i]
+            if op in (VAR, CONST, LIT):
+                top += 1
+                active[i] = op == CONST or (op == VAR and varied[arg[i]])
+            elif op in (ADD, MUL, POW):
+                top -= 1
+                left[i] = stack[top]
+                active[i] = active[i - 1] or active[left[i]]
+            else:
+                active[i] = active[i - 1]
+            stack[top] = i
+    return np.array(left, np.int64), np.array(active, np.bool_)
+
+
 class _Program(NamedTuple):
     """The program of one term."""
 
@@ -96,10 +118,8 @@ class _Program(NamedTuple):
 
 def _joined(terms: Sequence[Term], programs: Sequence[_Program], n_constants: int) -> Tape:
     """Return the tape of some terms, whose programs are given."""
-    if not terms:
-        return NO_TERMS._replace(
-            n_constants=n_constants
-        )  # of terms that are not there, as in (1 + C*u)*u'' = 0
+    if not terms:  # The constants are of terms that are not there, as in (1 + C*u)*u'' = 0.
+        return NO_TERMS._replace(n_constants=n_constants)
     code: list[int] = []
     arg: list[int] = []
     literal: list[float] = []

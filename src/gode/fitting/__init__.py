@@ -1,7 +1,7 @@
 """How good is a skeleton on these data."""
 
-from gode.fitting.constants import ConstantsConfig, Fit, fit_constants
 from gode.fitting.problem import Form, Regression, integral_problem, residual_problem
+from gode.fitting.smoothed_fit import ConstantsConfig, Fit, fit_constants
 
 __all__ = [
     "ConstantsConfig",

@@ -22,12 +22,13 @@ from gode.fitting.problem import Regression, integral_problem, residual_problem
 from gode.fitting.target import SCREENED, SHORTEST
 
 # Integrated accelerations are used until their drift exceeds this fraction of the standard deviation of u
-# about its own drift, but never fewer than so many points; the drift is a polynomial of this degree.
+# about its own drift, but never fewer than so many points; the drift is a polynomial of this degree. Inputs
+# are integrated over averages if these miss less than the same fraction of theirs.
 TRUSTED = 0.2
 FEWEST = 50
 SLOW = 5
-CYCLES = 1.5  # A piece with its own initial values is so many cycles long,
-FEWEST_IN_PIECE = 10  # and has at least so many points.
+CYCLES = 1.5  # A piece with its own initial values is so many cycles long.
+FEWEST_IN_PIECE = 10  # Such a piece has at least so many points.
 FEWEST_RUNS = 6  # At least so many runs are scored by themselves.
 COARSE = 10  # With fewer points a cycle, integrals over the samples are poor.
 WINDOWS = 6  # All long runs together are seen through so many windows.
@@ -106,9 +107,8 @@ def _without_doses(dataset: Dataset, columns: Columns) -> Columns:
     for run, low, high in zip(dataset.runs, columns.starts[:-1], columns.starts[1:], strict=True):
         if run.doses:
             infusions = [dose for dose in run.doses if dose.channel == 0 and dose.duration]
-            matrix[2, low:high] -= added(infusions, matrix[0, low:high])[
-                1
-            ]  # of a hidden state they end early
+            t = matrix[0, low:high]  # The times of a hidden state end early.
+            matrix[2, low:high] -= added(infusions, t)[1]
     return replace(columns, matrix=matrix)
 
 

@@ -33,11 +33,11 @@ class Kind(Enum):
 WAVES = ("sin", "cos")
 # Cycles times pi, the range of the argument, and sizes.
 USUAL = {Kind.WAVE: 3.0, Kind.RATE: 1.0, Kind.SHIFT: 1.0, Kind.SATURATION: 1.0}
-SPREAD = 1.5  # standard deviation of the logarithm of these
-POWER, POWERS = 1.0, 2.0  # mean and standard deviation of an exponent
-POLE = 6.0  # price of a denominator that can vanish
-FARTHEST = 1e3  # standard deviations that are counted
-POINTS = 100  # of the data, at which sizes are found
+SPREAD = 1.5  # The logarithm of such a size has this standard deviation.
+POWER, POWERS = 1.0, 2.0  # An exponent has this mean and this standard deviation.
+POLE = 6.0  # A denominator that can vanish has this price.
+FARTHEST = 1e3  # More standard deviations than these count as so many, so that all prices are finite.
+POINTS = 100  # Sizes of terms are found at so many points of the data.
 
 
 class Role(NamedTuple):
@@ -89,8 +89,8 @@ def _sizes(law: Law, columns: Columns) -> Iterator[float]:
 def views_of(law: Law, columns: Columns) -> Iterator[tuple[Equation, tuple[str, ...], Float]]:
     """Yield each equation with the names and values of the columns that it sees, at some of the points."""
     x = columns.matrix[:, :: max(columns.n_points // POINTS, 1)]
-    for own, equation in enumerate(law.equations):
-        yield equation, columns.seen(own), x
+    for state, equation in enumerate(law.equations):
+        yield equation, columns.seen(state), x
 
 
 @lru_cache(maxsize=20_000)

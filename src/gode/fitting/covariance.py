@@ -14,19 +14,19 @@ from scipy.optimize import minimize
 from scipy.special import polygamma, stdtrit
 
 from gode.arrays import Bool, Float, Int
-from gode.compiling import cached_njit
 from gode.data.from_arrays import MAX_SIZE
 from gode.equation import Law
 from gode.fitting.population import NORMAL_95, Individuals
-from gode.fitting.target import Target
+from gode.fitting.target import FEWEST, Target
 from gode.fitting.trajectory import Path, ShootConfig, Trajectories
+from gode.numba_cache import cached_njit
 
 GRID = (-0.6, 0.0, 0.4, 0.7, 0.9, 0.98)  # These are the starting values of phi, and of -theta.
 LARGEST = 0.999  # This bounds |phi| and |theta|; it is in practice a random walk.
 MIXED = 6.0  # White noise on top of AR(1) must raise twice the log-likelihood by this much: three per number.
-CERTAIN = 9.0  # What is left out raises twice the log-likelihood by less: three sigma.
-FEWEST = 8  # Of fewer values nothing is told about correlation, and no longer series counts as fewer.
-CHANCE = 2.5  # Autocorrelations within so many standard errors of those of white noise count as zero.
+CERTAIN = 3.0  # What is so many standard errors from zero is taken to be there.
+DOUBT = 0.01  # What is less probable than this is taken not to be.
+CHANCE = 2.5  # What is within so many standard errors of zero, or of a round number, may be that by chance.
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ def residual_correlation(series: Sequence[Float], n_free: int) -> tuple[float, f
         phi = mixed.phi
         fraction = mixed.correlated_fraction
         gain = n * np.log(power / n) - mixed.deviance
-    if gain < CERTAIN or phi <= 0:
+    if gain < CERTAIN**2 or phi <= 0:
         return 0.0, 0.0
     return float(min(phi + (1 + 3 * phi + n_free * (1 + phi)) / n, LARGEST)), fraction
 
@@ -231,29 +231,48 @@ def correlated_parts(j: Float, phi: float, fraction: float, ends: Int) -> Float:
 
 def correlated(rows: Float, phi: float, fraction: float) -> Float:
     """Return the product of `rows` (k, n) with correlations fraction * phi^|i - j|, 1 on the diagonal."""
-    return np.asarray(rows + fraction * _neighbours(np.ascontiguousarray(rows), phi))
+    ahead, back = np.array(rows, np.float64, order="C"), np.array(rows, np.float64, order="C")
+    _add_neighbours(ahead, back, phi)
+    return np.asarray(rows + fraction * (ahead + back - 2 * rows))
 
 
 @cached_njit
-def _neighbours(rows: Float, phi: float) -> Float:
-    """Return for each value the sum of the others in its row, each weighted by phi^distance."""
-    ahead, back, n = rows.copy(), rows.copy(), rows.shape[1]
-    for k in range(len(rows)):
+def _add_neighbours(ahead: Float, back: Float, phi: float) -> None:
+    """Add to each value those before it in its row, in `back` those after it, weighted by phi^distance."""
+    n = ahead.shape[1]
+    for k in range(len(ahead)):
         for i in range(1, n):
             ahead[k, i] += phi * ahead[k, i - 1]
             back[k, n - 1 - i] += phi * back[k, n - i]
-    return ahead + back - 2 * rows
 
 
 def inverse(normal: Float) -> Float:
     """Return the inverse of a normal matrix; huge, not zero, in directions that the data do not determine.
 
-    It is scaled to a unit diagonal first: the units may differ by many powers of ten.
+    It is scaled to a unit diagonal first: the units may differ by many powers of ten. That of a matrix with
+    entries that are not finite is NaN.
     """
+    if not np.isfinite(normal).all():
+        return np.full(normal.shape, np.nan)
     size = np.sqrt(np.maximum(np.diag(normal), 0.0))
     size[size < 1e-150] = 1.0
     weights, axes = np.linalg.eigh(normal / np.outer(size, size))
     return np.asarray((axes / np.maximum(weights, OPEN)) @ axes.T / np.outer(size, size))
+
+
+def as_covariance(found: Float) -> Float:
+    """Return a matrix that was computed as a covariance as one: symmetric, bounded, no variance negative.
+
+    Where the data leave directions open, the products that it is made of lose all digits to rounding.
+    """
+    if not np.isfinite(found).all():
+        return np.asarray(MAX_SIZE * np.eye(len(found)))  # nothing is known
+    even = np.clip((found + found.T) / 2, -MAX_SIZE, MAX_SIZE)
+    size = np.sqrt(np.maximum(np.abs(np.diag(even)), 1 / MAX_SIZE))
+    weights, axes = np.linalg.eigh(even / np.outer(size, size))
+    if not len(weights) or weights[0] >= 0:
+        return np.asarray(even)
+    return np.asarray((axes * np.maximum(weights, 0.0)) @ axes.T * np.outer(size, size))
 
 
 def _ends(series: Sequence[Float]) -> Int:
@@ -308,7 +327,7 @@ def _arrow_covariances(problem: Trajectories, path: Path) -> Covariances:
             - both
             - both.T
         )
-        runs.append(np.nan_to_num(found * wider, nan=MAX_SIZE, posinf=MAX_SIZE, neginf=-MAX_SIZE))
+        runs.append(as_covariance(found * wider))
     return Covariances(common * _student(total), runs, parameters.free)
 
 

@@ -3,7 +3,10 @@
 Minus twice the log of the evidence of m independent residuals with k fitted numbers, by Laplace's
 approximation, if the noise is an AR(1) process of correlation phi with innovations of mean square e²:
 
-    m log v  -  log(1 - phi²)  +  k log(m S² (1 - phi)²/v),     v = e² m/(m - k)
+    m log v  -  log(1 - phi²)  +  k log(m S² (1 - phi)²/v),     v = max(e² m/(m - k), r²)
+
+Errors of the solver and of rounding are below r. They are the same whatever the law and follow each other
+smoothly, so that less than r is no evidence, however many values there are.
 
 The prior of a number is as wide as the signal, whose variance is S²: the more accurate the data, the more a
 useless number costs. What constants change is slow, and the power of slow noise is v/(1 - phi)². The evidence
@@ -84,7 +87,7 @@ def deviance(
     phi = CORRELATIONS if all(state.series for state in states if state.share) else CORRELATIONS[:1]
     total = np.zeros(len(phi))
     for i, (state, least) in enumerate(zip(states, floor, strict=True)):
-        variance = state.innovations(phi) * m / max(m - k, 0.5) + least**2
+        variance = np.maximum(state.innovations(phi) * m / max(m - k, 0.5), least**2)
         total += state.share * m * (np.log(variance) - state.series * np.log1p(-(phi**2)))
         wide = 1.0 if signals is None else np.maximum(signals[i] * (1 - phi) ** 2 / variance, 1.0)
         total += state.share * priced * np.log(max(m, 2.0) * wide)

@@ -23,9 +23,9 @@ from gode.equation.tree import (
     variables,
 )
 
-POINTS = 7  # at which a term is evaluated
-SMALL = 1e-9  # what is smaller beside other values is zero: far above rounding, set by hand
-TINY = 1e-30  # stands for zero, where u*log(u) has no value
+POINTS = np.linspace(0.3, 1.7, 7)  # A term is evaluated at these values of a signal.
+SMALL = 1e-8  # What is smaller beside other values is zero: above rounding, also that of numerical slopes.
+TINY = 1e-30  # This stands for zero, where u*log(u) has no value.
 
 
 @lru_cache(maxsize=20_000)
@@ -40,8 +40,7 @@ def keeps_zero(body: Node, order: int) -> bool:
 def _vanishes(body: Node, order: int) -> bool:
     highest = STATE + "'" * order
     still = {name for name in variables(body) if not is_other(name) and name.rstrip("'") == STATE}
-    points = np.linspace(0.3, 1.7, POINTS)
-    here = np.abs(values_at(body, points, still - {highest}))
+    here = np.abs(values_at(body, POINTS, still - {highest}))
     if highest in still:
         return bool(here.min() > SMALL)
     return bool(here.max() <= SMALL)

@@ -46,11 +46,10 @@ class LimitedReadings:
         x, low, high = values[channel, self.at], self.limits.low, self.limits.high
         r, slope = limited(x, low, high, each)
         steps = np.where(slope == 0.0, 0.0, sensitivities[:, channel, self.at])
+        with np.errstate(over="ignore"):  # of a solution that hangs on its constants without bounds
+            slopes = -self.scale * slope * steps
         return LimitedPath(
-            self.scale * r,
-            -self.scale * slope * steps,
-            -self.scale * r * slope / each,
-            _growth(x, low, high, each),
+            self.scale * r, slopes, -self.scale * r * slope / each, _growth(x, low, high, each)
         )
 
 

@@ -6,10 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gode.arrays import Bool, Float
-from gode.compiling import cached_njit
-
-LARGEST = 1e200  # Entries of the normal matrix must be smaller, so that it can be inverted.
+from gode.arrays import Bool, Float, Int
+from gode.data.from_arrays import MAX_SIZE
+from gode.numba_cache import cached_njit
 
 
 class Normal(NamedTuple):
@@ -30,42 +29,62 @@ def add_normal(out, sens, observed, weights, columns, normal, gradient):
 
     `columns` is the place of each of the run's sensitivities among the k numbers that are fitted.
     """
-    row = np.empty(len(columns))
     for d in range(weights.shape[1]):
         for i in range(len(weights)):
             w = weights[i, d]
             if w > 0.0:
                 r = (observed[i, d] - out[d, i]) * w
                 for p in range(len(columns)):
-                    row[p] = sens[p, d, i] * w
-                    gradient[columns[p]] += row[p] * r
+                    slope = sens[p, d, i] * w
+                    gradient[columns[p]] += slope * r
                     for q in range(p + 1):
-                        normal[columns[p], columns[q]] += row[p] * row[q]
+                        normal[columns[p], columns[q]] += slope * (sens[q, d, i] * w)
     usable = True
     for p in range(len(normal)):
-        usable = usable and normal[p, p] < LARGEST
+        usable = usable and normal[p, p] < MAX_SIZE**2  # so that it can be inverted
         for q in range(p):
             normal[q, p] = normal[p, q]
     return usable
 
 
-@cached_njit
-def damped_step(normal, gradient, damping):
-    """Solve (N + damping * diag N) x = gradient by elimination with pivoting; NaN where that is singular."""
-    n = len(gradient)
+def add_rows(residuals: Float, slopes: Float, columns: Int, normal: Normal) -> bool:
+    """Add residuals (m,) with minus their derivatives (numbers, m) to J J^T and J r, if these can be used.
+
+    Returns whether they can. `columns` is the place of each of the numbers among the k that are fitted.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        squares = slopes @ slopes.T
+    if not (np.diag(squares) < MAX_SIZE**2).all():
+        return False
+    normal.matrix[np.ix_(columns, columns)] += squares
+    normal.gradient[columns] += slopes @ residuals
+    return True
+
+
+def damped_step(normal: Float, gradient: Float, damping: float) -> Float:
+    """Return the solution x of (N + damping * diag N) x = gradient; NaN where that is singular."""
     m, x = normal.copy(), gradient.copy()
+    if not solve_damped_normal(m, x, damping):
+        x[:] = np.nan
+    return x
+
+
+@cached_njit
+def solve_damped_normal(m, x, damping):
+    """Do so in place by elimination with pivoting; return whether that worked."""
+    n = len(x)
     largest = 0.0
     for i in range(n):
-        largest = max(largest, normal[i, i])
+        largest = max(largest, m[i, i])
     for i in range(n):
-        m[i, i] += damping * (normal[i, i] if normal[i, i] > 0.0 else largest * 1e-12 + 1e-300)
+        m[i, i] += damping * (m[i, i] if m[i, i] > 0.0 else largest * 1e-12 + 1e-300)
     for i in range(n):
         pivot = i
         for r in range(i + 1, n):
             if abs(m[r, i]) > abs(m[pivot, i]):
                 pivot = r
         if not abs(m[pivot, i]) > 0.0 or not math.isfinite(m[pivot, i]):
-            return np.full(n, np.nan)
+            return False
         if pivot != i:
             for q in range(n):
                 m[i, q], m[pivot, q] = m[pivot, q], m[i, q]
@@ -79,11 +98,13 @@ def damped_step(normal, gradient, damping):
         for q in range(i + 1, n):
             x[i] -= m[i, q] * x[q]
         x[i] /= m[i, i]
-    return x
+    return True
 
 
 def damped_arrow_step(runs: Sequence[Normal], shared: Sequence[int], damping: float) -> list[Float]:
     """Return the damped step in the numbers of each run; the shared ones take the same step in all runs.
+
+    It is NaN where the equations cannot be solved.
 
     The shared numbers x and the numbers y_i of each run alone have normal equations in the form of an arrow,
 
@@ -100,10 +121,13 @@ def damped_arrow_step(runs: Sequence[Normal], shared: Sequence[int], damping: fl
     for run in runs:
         alone = [i for i in range(len(run.gradient)) if i not in s]
         inverse = np.linalg.pinv(_damped(run.matrix[np.ix_(alone, alone)], damping), hermitian=True)
-        across = run.matrix[np.ix_(s, alone)] @ inverse
-        schur = schur - across @ run.matrix[np.ix_(alone, s)]
-        right = right - across @ run.gradient[alone]
+        with np.errstate(over="ignore", invalid="ignore"):
+            across = run.matrix[np.ix_(s, alone)] @ inverse
+            schur = schur - across @ run.matrix[np.ix_(alone, s)]
+            right = right - across @ run.gradient[alone]
         eliminated.append((alone, inverse))
+    if not (np.isfinite(schur).all() and np.isfinite(right).all()):
+        return [np.full(len(run.gradient), np.nan) for run in runs]
     x = np.linalg.pinv(schur, hermitian=True) @ right
     steps = []
     for run, (alone, inverse) in zip(runs, eliminated, strict=True):

@@ -17,10 +17,10 @@ from gode.equation import LawSkeleton
 
 ALL: Final = ("all",)  # every run has all constants for itself
 CHOSEN: Final = ("auto",)  # the criterion decides, constant by constant
-NORMAL_95 = 1.959964  # standard deviations of the 95 % interval of a normal law
-ITERATIONS = 500  # at most, of the estimate of the spread; set by hand
-SETTLED = 1e-6  # relative change of the spread that ends the iteration
-LARGEST = 1e8  # variance of an estimate, in units of the scatter, beyond which it says nothing
+NORMAL_95 = 1.959964  # The 95 % interval of a normal law reaches so many standard deviations to either side.
+ITERATIONS = 500  # The spread is estimated in at most so many iterations; set by hand.
+SETTLED = 1e-6  # A smaller relative change of the spread ends the iteration.
+LARGEST = 1e8  # An estimate whose variance is larger, in units of the scatter, says nothing.
 
 
 @dataclass(frozen=True)
@@ -63,6 +63,16 @@ def own_places(skeleton: LawSkeleton, individual: Sequence[str]) -> tuple[int, .
     return tuple(i for i, parameter in enumerate(skeleton.parameters) if parameter.name in individual)
 
 
+def bounded(covariances: Float) -> Float:
+    """Return covariances (n, k, k) in which no variance is larger than `LARGEST`, with their correlations.
+
+    Each has a small variance more, so that all can be inverted.
+    """
+    k = covariances.shape[-1]
+    sizes = np.sqrt(np.maximum(np.diagonal(covariances, axis1=1, axis2=2) / LARGEST, 1.0))
+    return np.asarray(covariances / (sizes[:, :, None] * sizes[:, None, :]) + 1e-12 * np.eye(k))
+
+
 def population_of(values: Float, covariances: Float) -> Population:
     """Return mean and spread of individuals from estimates (n, k) and their covariances (n, k, k)."""
     n, k = values.shape
@@ -70,7 +80,7 @@ def population_of(values: Float, covariances: Float) -> Population:
     least = np.finfo(np.float64).tiny ** 0.25  # of a constant that is zero in all runs; its square is no zero
     scale = np.maximum(np.where(scale > 0, scale, np.abs(values[0])), least)
     y = values / scale
-    within = np.clip(covariances / np.outer(scale, scale), -LARGEST, LARGEST) + 1e-12 * np.eye(k)
+    within = bounded(covariances / np.outer(scale, scale))
     spread = np.eye(k)
     mean, sure, before = np.zeros(k), np.eye(k), np.nan
     for _ in range(ITERATIONS):

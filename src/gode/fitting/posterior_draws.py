@@ -18,7 +18,7 @@ from gode.equation import Law
 from gode.fitting.target import Target
 from gode.fitting.trajectory import Path, ShootConfig, Trajectories
 
-DRAWS = 48  # from the posterior of one law; with 20, replays of stored pools name one law less of twenty
+DRAWS = 48  # So many are drawn from the posterior of one law; with 20, replays name one law less of twenty.
 
 
 def missing_evidence(

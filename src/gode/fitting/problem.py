@@ -6,6 +6,7 @@ initial values are extra linear unknowns of each run, removed from both sides be
 Integration needs no derivative of noisy data, which is why it ranks skeletons far better.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -17,12 +18,13 @@ import numpy as np
 from gode.arrays import Float, Int
 from gode.data import Columns
 from gode.equation import Equation, Law, Node, Term
+from gode.equation.operators import FUNCTIONS
 from gode.equation.tape import compile_tape, evaluate
 from gode.equation.tree import index, number, walk
 from gode.errors import DataError
 
-MARGIN = 0.1  # poles must lie outside the data by this share of their distance from the mean
-STENCIL = 4  # points of the interpolating cubic behind each panel of the quadrature
+MARGIN = 0.1  # Poles must lie outside the data by this share of their distance from the mean.
+STENCIL = 4  # The interpolating cubic behind each panel of the quadrature has so many points.
 
 
 class Form(StrEnum):
@@ -161,15 +163,6 @@ def _panel_weights(nodes: Float, a: float, b: float) -> Float:
     return np.asarray(half * np.linalg.solve(np.vander(x, increasing=True).T, moments), np.float64)
 
 
-MOST = {
-    "sin": 1.2,
-    "cos": 1.2,
-    "tan": 1.2,
-    "exp": 5.0,
-    "tanh": 5.0,
-}  # largest median change of the argument between neighbouring samples, in radians for waves
-
-
 def is_resolved(law: Law, columns: Columns) -> bool:
     """Tell whether every function with constants inside changes slowly enough along these samples."""
     return all(_is_resolved(e, columns.seen(i), columns) for i, e in enumerate(law.equations))
@@ -178,11 +171,11 @@ def is_resolved(law: Law, columns: Columns) -> bool:
 def _is_resolved(equation: Equation, names: tuple[str, ...], columns: Columns) -> bool:
     """Tell it of one equation, which calls the columns by `names`."""
     nodes = list(walk(equation.skeleton.normal))
-    bent = [n for n in nodes if n.op in MOST and _has_constant(n)]
+    bent = [(n, FUNCTIONS[n.op].resolved) for n in nodes if n.op in FUNCTIONS and _has_constant(n)]
     poles = [n.args[0] for n in nodes if n.op == "log" or (n.op == "^" and _exponent(n, equation) < 0)]
-    return all(_change(n.args[0], equation, names, columns) <= MOST[n.op] for n in bent) and all(
-        _keeps_off_zero(base, equation, names, columns) for base in poles
-    )
+    return all(
+        most == math.inf or _change(n.args[0], equation, names, columns) <= most for n, most in bent
+    ) and all(_keeps_off_zero(base, equation, names, columns) for base in poles)
 
 
 def _exponent(node: Node, equation: Equation) -> float:

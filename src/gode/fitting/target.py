@@ -11,8 +11,9 @@ from itertools import pairwise
 import numpy as np
 
 from gode.arrays import Float, Int
-from gode.data import Dataset, Run
+from gode.data import Dataset, Run, Smooth
 from gode.data.dataset import most_cycles
+from gode.data.noise import is_noisy
 from gode.data.smoothing import PER_CYCLE, averaged, stride_averaged
 from gode.equation.tree import derivative_order, is_other
 from gode.fitting.limits import LimitedReadings, limited_readings
@@ -109,12 +110,12 @@ def state_places(orders: Sequence[int]) -> list[int]:
     return [2 * s + k for s, order in enumerate(orders) for k in range(order)]
 
 
-DENSE = 1000  # least number of averages of a dense record in the final fits
-SCREENED = 400  # points, of all runs together, for screening
-SHORTEST = 60  # least number of points of one run for screening
-COARSE = 20  # least number of averages per cycle for screening
-FEWEST = 8  # observed values of each state in the shortest part of a run that is followed
-VARIED = 0.5  # least standard deviation of the first part, as a share of that of the whole record
+DENSE = 1000  # In the final fits a dense record has at least so many averages.
+SCREENED = 400  # Screening sees so many points of all runs together.
+SHORTEST = 60  # Screening sees at least so many points of one run.
+COARSE = 20  # Screening sees at least so many averages of each cycle.
+FEWEST = 8  # Fewer values of a state tell nothing: no shorter part of a run is followed, or seen as a series.
+VARIED = 0.5  # The first part varies at least by this share of the standard deviation of the whole record.
 
 
 def condensed(dataset: Dataset) -> Dataset:
@@ -122,12 +123,17 @@ def condensed(dataset: Dataset) -> Dataset:
     return replace(dataset, runs=tuple(averaged(run, DENSE, PER_CYCLE) for run in dataset.runs))
 
 
-def screened(dataset: Dataset) -> Dataset:
-    """Return the runs for screening: long ones averaged as far as their cycles allow."""
+def screened(dataset: Dataset, curves: Sequence[Smooth]) -> Dataset:
+    """Return the runs for screening: long ones thinned as far as their cycles allow.
+
+    Noisy samples are averaged about the smoothed curve. Averages of samples without noise would have the
+    errors of the curve, which terms are then found to follow, so that some of these samples are taken.
+    """
     most = _most(dataset)
     if all(run.n_points <= 1.5 * most for run in dataset.runs):
         return dataset
-    return replace(dataset, runs=tuple(_coarser(run, most) for run in dataset.runs))
+    pairs = zip(dataset.runs, curves, strict=True)
+    return replace(dataset, runs=tuple(_coarser(run, most, curve) for run, curve in pairs))
 
 
 def _most(dataset: Dataset) -> int:
@@ -136,9 +142,13 @@ def _most(dataset: Dataset) -> int:
     return max(SCREENED // (len(dataset.runs) * (len(dataset.states) + others)), SHORTEST)
 
 
-def _coarser(run: Run, most: int) -> Run:
+def _coarser(run: Run, most: int, curve: Smooth) -> Run:
     wanted = max(most, COARSE * most_cycles(run))
-    return stride_averaged(run, int(np.ceil(run.n_points / wanted))) if run.n_points > 1.5 * wanted else run
+    if run.n_points <= 1.5 * wanted:
+        return run
+    stride = int(np.ceil(run.n_points / wanted))
+    noisy = any(is_noisy([curve.state(s)]) for s in range(run.n_states))
+    return stride_averaged(run, stride, curve) if noisy else run.at(slice(None, None, stride))
 
 
 def first_part(whole: Target) -> Target:

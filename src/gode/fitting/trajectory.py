@@ -27,7 +27,7 @@ from gode.data.from_arrays import MAX_SIZE
 from gode.equation import LawSkeleton
 from gode.equation.tree import delays, index
 from gode.fitting.limits import LimitedPath, LimitedReadings, likely_noise
-from gode.fitting.normal import Normal, add_normal, damped_arrow_step, damped_step
+from gode.fitting.normal import Normal, add_normal, add_rows, damped_arrow_step, damped_step
 from gode.fitting.target import Target, state_places
 from gode.solve import SolveConfig, set_up
 from gode.solve.explicit import DONE
@@ -42,26 +42,25 @@ Check = Callable[[], None] | None  # It is called before each solution and may r
 class ShootConfig:
     """How hard to fit a trajectory."""
 
-    max_iterations: int = 25  # of Levenberg-Marquardt; set by hand
-    tolerance: float = 1e-5  # a relative gain in the sum of squares below this ends the fit
-    far: float = 3.0  # a fit with errors above this many times the noise,
-    apart: float = 0.05  # and above this share of the signal, counts as far from the data
-    rough: float = 1e-3  # tolerance of a fit that is far from the data: it will hardly be chosen
-    damping: float = 1e-3  # at the start, relative to the diagonal of the normal matrix
-    stiffening: float = 6.0  # factor on the damping after a step that did not help
-    easing: float = 0.2  # factor on the damping after one that did
-    attempts: int = 8  # dampings tried for one step
-    rtol: float = 1e-6  # smallest relative tolerance of the solver; the largest is ten times this
-    noise_share: float = 2e-4  # tolerance of the solver as a share of the noise, between those two
-    max_steps: int = 1000  # and 20 for each sample; then the implicit method takes over, then it has failed
-    bound: float = 30.0  # a solution this many times larger than the data has diverged
-    segments: int = 16  # of a record that are fitted first if the whole diverges, at most
-    shortest: int = 5  # points of a segment
+    max_iterations: int = 25  # Levenberg-Marquardt takes at most so many steps; set by hand.
+    tolerance: float = 1e-5  # A relative gain in the sum of squares below this ends the fit.
+    far: float = 3.0  # A fit is far from the data if its errors exceed this multiple of the noise,
+    apart: float = 0.05  # and this share of the signal.
+    rough: float = 1e-3  # This ends a fit that is far from the data: it will hardly be chosen.
+    damping: float = 1e-3  # The first damping, relative to the diagonal of the normal matrix.
+    stiffening: float = 6.0  # The damping is multiplied by this after a step that did not help,
+    easing: float = 0.2  # and by this after one that did.
+    attempts: int = 8  # So many dampings are tried for one step.
+    rtol: float = SolveConfig.rtol  # The tolerance of the solver is at least this, at most ten times this.
+    noise_share: float = 2e-4  # Between those two, the tolerance is this share of the noise.
+    max_steps: int = 1000  # After these, and 20 for each sample, the implicit method takes over.
+    bound: float = 30.0  # A solution this many times larger than the data has diverged.
+    segments: int = 16  # If the whole record diverges, at most so many segments of it are fitted first.
     segmented: bool = False  # also where one shot stays far from the data, as in chaos
-    poor: float = 1.5  # times the noise: where errors grow, a fit that leaves more is tried by segments
-    gain: float = 0.5  # share of its squared error that segments may leave, or the law does not fit
-    sensitive: float = 10.0  # growth of errors along a record above which the solver is made more accurate,
-    unseen: float = 0.1  # unless its own error, as it grew, is below this share of the noise
+    poor: float = 1.5  # Where errors grow, a fit that leaves more times the noise is tried by segments.
+    gain: float = 0.5  # A law does not fit if segments leave more than this share of its squared error.
+    sensitive: float = 10.0  # Where errors grow by more along a record, the solver is made more accurate,
+    unseen: float = 0.1  # unless its own error, as it grew, is below this share of the noise.
 
 
 @dataclass(frozen=True)
@@ -319,6 +318,10 @@ class Trajectories:
         """Tell whether a path is so far from the data that its law will hardly be chosen."""
         return path.sse > self.far**2 * self.n_values
 
+    def is_poor(self, path: Path) -> bool:
+        """Tell whether a path leaves more than the noise."""
+        return path.sse > self.config.poor**2 * self.n_values
+
     def first(self, constants: Float, start: Float | None) -> tuple[Float, float]:
         """Return the point of constants (k,) or (runs, k) and the best guess of initial values; its error.
 
@@ -376,10 +379,8 @@ class Trajectories:
             data = model.observed, model.weights
             if not add_normal(path.values, path.sensitivities, *data, columns, *normals[-1]):
                 return None
-            if model.limited:
-                slopes = path.limited.slopes
-                normals[-1].matrix[np.ix_(columns, columns)] += slopes @ slopes.T
-                normals[-1].gradient[columns] += slopes @ path.limited.residuals
+            if model.limited and not add_rows(*path.limited[:2], columns, normals[-1]):
+                return None
             if self.prior is not None:
                 normals[-1].matrix[np.ix_(columns, columns)] += self.prior.precision
                 normals[-1].gradient[columns] += self.prior.precision @ (self.prior.mean - p[places[i]])
@@ -393,7 +394,10 @@ class Trajectories:
         return sum(self.prior.cost(p[place]) for place in self.parameters.places)
 
     def minimise(self, p: Float) -> Path | None:
-        """Return the path of least cost near `p` by Levenberg-Marquardt, None if `p` has no solution."""
+        """Return the path of least cost near `p` by Levenberg-Marquardt, None if `p` has no solution.
+
+        A fit that is near the data and has not ended goes on along the valley in which it then is.
+        """
         now, damping = self.solve(p), self.config.damping
         if now is None:
             return None
@@ -405,14 +409,37 @@ class Trajectories:
             now = after
             if gain <= (self.config.rough if self.is_far(now) else self.config.tolerance) * now.cost:
                 break
+        else:
+            if not self.parameters.per_run and not self.is_poor(now):
+                return self.along_valley(now)
         return now
 
-    def _improved(self, now: Path, damping: float) -> tuple[Path | None, float]:
+    def along_valley(self, now: Path) -> Path:
+        """Return the path of least cost from one in a narrow valley that bends, by steps that bend with it.
+
+        Near a pole, constants and initial values must change together to keep its place, so that straight
+        steps leave the valley unless they are tiny. A gain may then be small far from the minimum, and
+        only as many such in a row as there are numbers end the fit, or twice the usual number of steps.
+        """
+        damping, small = self.config.damping, 0
+        for _ in range(2 * self.config.max_iterations):
+            after, damping = self._improved(now, damping, bent=True)
+            if after is None:
+                break
+            small = small + 1 if now.cost - after.cost <= self.config.tolerance * after.cost else 0
+            now = after
+            if small == len(now.p):
+                break
+        return now
+
+    def _improved(self, now: Path, damping: float, *, bent: bool = False) -> tuple[Path | None, float]:
         """Return a path of less cost, or None, and the next damping."""
         low, high = self.parameters.low, self.parameters.high
         normals = self._within_bounds(now)
         for attempt in range(self.config.attempts):
-            p = np.clip(now.p + self._step(normals, damping), low, high)
+            step = self._step(normals, damping)
+            step = self._bent(step, now, damping) if bent else step
+            p = np.clip(now.p + step, low, high)
             # The first attempt mostly succeeds, and then its sensitivities are needed.
             if np.isfinite(p).all() and (attempt == 0 or self._is_better(p, now)):
                 found = self.solve(p, now.cost if attempt == 0 else MAX_SIZE**2)
@@ -445,6 +472,27 @@ class Trajectories:
         for place, part in zip(self.parameters.places, steps, strict=True):
             step[place] = part
         return step
+
+    def _bent(self, step: Float, now: Path, damping: float) -> Float:
+        """Return a step with half of the acceleration that keeps to the bend of the solution along it.
+
+        With x'' the second derivative of the solution along the step v, from its change over a tenth of it,
+        the acceleration is -(N + damping diag N)^-1 J x''. One that is longer than the step belongs to a
+        step that is too long, which NaN refuses. All runs must share the constants.
+        """
+        short, (normal,) = 0.1, now.normals
+        part = self.solve(now.p + short * step) if np.isfinite(step).all() else None
+        if part is None:
+            return np.full_like(step, np.nan)
+        jacobian = self.jacobian(now)
+        here, there = (np.concatenate(self.residuals(path)) for path in (now, part))
+        change = here - there - short * (step @ jacobian[:, : len(here)])
+        bend = 2 / short**2 * (jacobian[:, : len(here)] @ change)
+        acceleration = -np.asarray(damped_step(normal.matrix, bend, damping))
+        sizes = np.sqrt(np.diag(normal.matrix))
+        if not np.linalg.norm(sizes * acceleration) <= np.linalg.norm(sizes * step):
+            return np.full_like(step, np.nan)
+        return np.asarray(step + acceleration / 2)
 
     def _places_of_normals(self) -> Sequence[Int]:
         """Return where in p the numbers of each of the normal equations stand."""

@@ -5,12 +5,15 @@ the nonlinear ones iterate, on the projected residual with Kaufman's Jacobian.
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
-from gode.compiling import cached_njit, inner_njit
-from gode.equation.interpreter import operands, run_tape, value_at_point, workspace
-from gode.equation.tape import ADDEND, EXPONENT, FREQUENCY, KINK
+from gode.arrays import Bool, Float, Int
+from gode.equation.interpreter import Work, run_tape, workspace
+from gode.equation.operators import CONST, VAR
+from gode.equation.tape import ADDEND, EXPONENT, FREQUENCY, KINK, Tape
+from gode.numba_cache import cached_njit, inner_njit
 
 # Starting values of constants inside terms by their role, from which fits begin in this order; set by hand.
 FACTOR_STARTS = np.array([1.0, -1.0, 3.0, -3.0, 0.3, -0.3, 8.0, 2.0, 20.0, -8.0, 5.0, 12.0])
@@ -28,71 +31,100 @@ def dot(a, i, b, j):
     return s
 
 
-@cached_njit
-def starting_values(tape, scale_tape, role, x, n_starts):
+def starting_values(tape: Tape, scale_tape: Tape, role: Int, x: Float, n_starts: int) -> Float:
     """Return (n_starts, q) values of the nonlinear constants, each in the size its neighbours suggest."""
-    n = x.shape[1]
-    q = len(role)
+    q, n = len(role), x.shape[1]
     thetas = np.ones((n_starts, q))
-    left, _ = operands(scale_tape, np.zeros(x.shape[0], np.bool_))
-    values = np.empty(len(scale_tape.code))
-    c, one = np.ones(tape.n_constants), np.ones(1)
-    only, sums = np.zeros(1, np.int64), np.empty(1)
-    place = np.empty(x.shape[0])
+    if not q:
+        return thetas
+    work, ones = workspace(q, scale_tape.depth, 0, n), np.ones(tape.n_constants)
+    none, start = np.empty(0, np.int64), np.arange(n_starts)
     for i in range(q):
-        total, low, high = 0.0, np.inf, -np.inf
-        for m in range(n):
-            for r in range(x.shape[0]):
-                place[r] = x[r, m]
-            value_at_point(
-                scale_tape.code,
-                scale_tape.arg,
-                scale_tape.literal,
-                scale_tape.starts[i : i + 2],
-                left,
-                c,
-                one,
-                only,
-                place,
-                values,
-                sums,
-            )
-            value = sums[0]
-            total += value * value
-            low, high = min(low, value), max(high, value)
-        size = math.sqrt(total / n)
+        work.span[:] = i, i + 1
+        run_tape(scale_tape, ones, x, none, none, scale_tape.multiplier, work)
+        values = work.values[i]
+        with np.errstate(over="ignore", invalid="ignore"):
+            size = math.sqrt(np.cumsum(values * values)[-1] / n)
+            low, high = np.fmin.reduce(values), np.fmax.reduce(values)
         if not (math.isfinite(size) and size > 0.0):
             size = 1.0
-        for s in range(n_starts):
-            pick = (s * STRIDES[i % 8] + s // 12 * i) % 12  # after a dozen, other combinations
-            if role[i] == FREQUENCY:  # a quarter of a cycle more over the record from start to start
-                quarter = 0.5 * math.pi / (high - low) if high > low else 1.0
-                thetas[s, i] = quarter * (1.0 + (s * STRIDES[i % 8]) % n_starts)
-            elif role[i] == EXPONENT:
-                thetas[s, i] = EXPONENT_STARTS[pick]
-            elif role[i] == KINK and high > low:
-                share = (7 * pick % 12 + 0.5) / 12  # in the range of what bends there
-                thetas[s, i] = -low - share * (high - low)
-            elif role[i] == ADDEND or role[i] == KINK:
-                thetas[s, i] = ADDEND_STARTS[pick] * size
-            else:
-                thetas[s, i] = FACTOR_STARTS[pick] / size
+        stride = STRIDES[i % 8]
+        pick = (start * stride + start // 12 * i) % 12  # after a dozen, other combinations
+        if role[i] == FREQUENCY:  # a quarter of a cycle more over the record from start to start
+            quarter = 0.5 * math.pi / (high - low) if high > low else 1.0
+            thetas[:, i] = quarter * (1.0 + (start * stride) % n_starts)
+        elif role[i] == EXPONENT:
+            thetas[:, i] = EXPONENT_STARTS[pick]
+        elif role[i] == KINK and high > low:
+            share = (7 * pick % 12 + 0.5) / 12  # in the range of what bends there
+            thetas[:, i] = -low - share * (high - low)
+        elif role[i] in (ADDEND, KINK):
+            thetas[:, i] = ADDEND_STARTS[pick] * size
+        else:
+            thetas[:, i] = FACTOR_STARTS[pick] / size
     return thetas
 
 
-@cached_njit
-def term_at_starts(tape, scale_tape, role, x, n_starts):
+def term_at_starts(tape: Tape, scale_tape: Tape, role: Int, x: Float, n_starts: int) -> Float:
     """Return the one term of `tape` (n_starts, n) at all starting values; NaN where it is not finite."""
     thetas = starting_values(tape, scale_tape, role, x, n_starts)
-    zero = n_starts - n_starts  # not a literal, for which numba would compile everything again
-    work = workspace(len(tape.multiplier), tape.depth, zero, x.shape[1])
-    no_constants, no_columns = np.full(tape.n_constants, -1), np.full(x.shape[0], -1)
-    out = np.full((n_starts, x.shape[1]), np.nan)
-    for s in range(n_starts):
-        if run_tape(tape, thetas[s], x, no_constants, no_columns, tape.multiplier, work):
-            for m in range(x.shape[1]):
-                out[s, m] = work.values[0, m]
+    inside, n = tape.code == CONST, x.shape[1]
+    code, arg = np.where(inside, VAR, tape.code), np.where(inside, tape.arg + len(x), tape.arg)
+    columns = np.vstack([np.tile(x, n_starts), np.repeat(thetas.T, n, axis=1)])  # constants are columns, too
+    work, none = workspace(1, tape.depth, 0, n * n_starts), np.empty(0, np.int64)
+    run_tape(tape._replace(code=code, arg=arg), thetas[0], columns, none, none, tape.multiplier, work)
+    out: Float = work.values[0].reshape(n_starts, n)
+    out[~np.isfinite(out).all(axis=1)] = np.nan
     return out
+
+
+class Room(NamedTuple):
+    """What a fit of q nonlinear constants and some linear ones at n points writes to."""
+
+    values: Work  # of the interpreter, without derivatives
+    slopes: Work  # with those in the nonlinear constants
+    poles: Work
+    rows: Float  # (linear, n)
+    fixed: Float  # (1, n)
+    residual: Float  # (1, n)
+    triangle: Float  # (linear, linear)
+    kept: Bool  # (linear,)
+    own: Float  # (2, linear) the linear constants, and what they are solved from
+    integral: Float  # (n,)
+    jacobian: Float  # (q, n)
+    normal: Float  # (2, q, q) the normal matrix and its factor
+    vectors: Float  # (4, q) the gradient, the constants, the best of them, their limits
+    scores: Float  # (starts,)
+    c: Float  # (constants,)
+    const_dir: Int  # the direction that each constant is, or -1
+    col_dir: Int  # -1 for each column
+
+
+def make_room(tape: Tape, poles: Tape, x: Float, n_starts: int) -> Room:
+    """Return what a fit writes to."""
+    n, q, n_terms = x.shape[1], len(tape.nonlinear), len(tape.linear)
+    k = int((tape.linear >= 0).sum())
+    const_dir = np.full(tape.n_constants, -1)
+    const_dir[tape.nonlinear] = np.arange(q)
+    return Room(
+        workspace(n_terms, tape.depth, 0, n),
+        workspace(n_terms, tape.depth, q, n),
+        workspace(len(poles.linear), poles.depth, 0, n),
+        np.empty((k, n)),
+        np.empty((1, n)),
+        np.empty((1, n)),
+        np.zeros((k, k)),
+        np.zeros(k, np.bool_),
+        np.zeros((2, k)),
+        np.empty(n),
+        np.empty((q, n)),
+        np.empty((2, q, q)),
+        np.zeros((4, q)),
+        np.full(n_starts, np.inf),
+        np.ones(tape.n_constants),
+        const_dir,
+        np.full(len(x), -1),
+    )
 
 
 DEPENDENT = 1e-7  # a term whose residual on the others is a smaller share of it is dropped as dependent
@@ -129,11 +161,12 @@ def transform(rows, problem, scratch):
 
 
 @inner_njit
-def project(a, residual, triangle, kept, c):
+def project(a, residual, triangle, kept, c, z):
     """Orthonormalise the rows of `a` in place, take their part out of `residual`, solve for c."""
     n_rows, n = a.shape
     zero = n_rows - n_rows  # not a literal, for which numba would compile everything again
-    z = np.zeros(n_rows)
+    for j in range(n_rows):
+        z[j] = 0.0
     for j in range(n_rows):
         size = math.sqrt(dot(a, j, a, j))
         for k in range(j):
@@ -166,8 +199,9 @@ def project(a, residual, triangle, kept, c):
 
 
 @inner_njit
-def project_terms(tape, problem, values, rows, fixed, residual, triangle, kept, own, scratch):
+def project_terms(tape, problem, values, room):
     """Fit the linear constants to given program values; return the sum of squares that is left."""
+    rows, fixed, residual = room.rows, room.fixed, room.residual
     k = 0
     n = values.shape[1]
     for m in range(n):
@@ -181,19 +215,20 @@ def project_terms(tape, problem, values, rows, fixed, residual, triangle, kept, 
             for m in range(n):
                 fixed[0, m] += tape.multiplier[j] * values[j, m]
     if problem.order > 0:
-        transform(rows, problem, scratch)
-        transform(fixed, problem, scratch)
+        transform(rows, problem, room.integral)
+        transform(fixed, problem, room.integral)
     for m in range(n):
         residual[0, m] = problem.target[m] - fixed[0, m]
-    return project(rows, residual, triangle, kept, own)
+    return project(rows, residual, room.triangle, room.kept, room.own[0], room.own[1])
 
 
 @inner_njit
-def project_gradients(tape, problem, grads, rows, kept, own, jacobian, scratch):
+def project_gradients(tape, problem, room):
     """Turn derivatives of the programs into Kaufman's Jacobian of the projected residual."""
-    q = len(tape.nonlinear)
+    q, grads, rows, kept = len(tape.nonlinear), room.slopes.grads, room.rows, room.kept
+    own, jacobian = room.own[0], room.jacobian
     if problem.order > 0:
-        transform(grads, problem, scratch)
+        transform(grads, problem, room.integral)
     for i in range(q):
         w = 1.0
         k = 0
@@ -212,79 +247,52 @@ def project_gradients(tape, problem, grads, rows, kept, own, jacobian, scratch):
 
 
 @cached_njit
-def fit_kernel(
-    tape, scale_tape, role, poles, problem, n_starts, n_skipped, n_refined, max_iterations, tolerance
-):
-    """Return (sum of squares, all constants, evaluations); the sum is inf where nothing finite was found.
+def fit_kernel(tape, poles, problem, thetas, n_skipped, n_refined, max_iterations, tolerance, room, best_c):
+    """Return (sum of squares, evaluations) and write all constants; the sum is inf if nothing is finite.
 
-    Every start is scored once; from the best few, Levenberg-Marquardt iterates. Constants for which a
-    denominator changes its sign along a run, so that the solution would meet a pole, are not admitted.
+    Every start in `thetas` (starts, q) is scored once; from the best few, Levenberg-Marquardt iterates.
+    Constants for which a denominator changes its sign along a run, so that the solution would meet a pole,
+    are not admitted.
     """
-    x = problem.x
-    n = x.shape[1]
-    q = len(tape.nonlinear)
-    n_terms = len(tape.multiplier)
-    const_dir = np.full(tape.n_constants, -1, np.int64)
-    for i in range(q):
-        const_dir[tape.nonlinear[i]] = i
-    col_dir = np.full(x.shape[0], -1, np.int64)
-    n_linear = 0
-    for j in range(n_terms):
-        if tape.linear[j] >= 0:
-            n_linear += 1
-    zero = n - n  # not a literal, for which numba would compile everything again
-    value_work = workspace(n_terms, tape.depth, zero, n)
-    work = workspace(n_terms, tape.depth, q, n)
-    pole_work = workspace(len(poles.multiplier), poles.depth, zero, n)
-    rows, fixed, residual = np.empty((n_linear, n)), np.empty((1, n)), np.empty((1, n))
-    triangle, kept, own = np.zeros((n_linear, n_linear)), np.zeros(n_linear, np.bool_), np.zeros(n_linear)
-    scratch, jacobian = np.empty(n), np.empty((q, n))
-    normal, gradient = np.empty((q, q)), np.empty(q)
-    c, best_c, best = np.ones(tape.n_constants), np.zeros(tape.n_constants), np.inf
-
-    if q == 0:
-        n_starts = 1
-        thetas = np.ones((1, 0))
-    else:
-        thetas = starting_values(tape, scale_tape, role, x, n_starts)
-    limits = np.zeros(q)
+    x, n_starts, q = problem.x, thetas.shape[0], thetas.shape[1]
+    zero = q - q  # not a literal, for which numba would compile everything again
+    residual, jacobian, c, best = room.residual, room.jacobian, room.c, np.inf
+    own, scores, const_dir, col_dir = room.own[0], room.scores, room.const_dir, room.col_dir
+    gradient, theta, centre, limits = room.vectors[0], room.vectors[1], room.vectors[2], room.vectors[3]
+    normal, low = room.normal[0], room.normal[1]
     for i in range(q):
         for s in range(n_starts):
             limits[i] = max(limits[i], FARTHEST * abs(thetas[s, i]))
-    scores = np.full(n_starts, np.inf)
     evaluations = n_starts
     for s in range(n_starts):
         for i in range(q):
             c[tape.nonlinear[i]] = thetas[s, i]
-        met = meets_pole(poles, c, problem, const_dir, col_dir, pole_work)
-        if not met and run_tape(tape, c, x, const_dir, col_dir, tape.multiplier, value_work):
-            scores[s] = project_terms(
-                tape, problem, value_work.values, rows, fixed, residual, triangle, kept, own, scratch
-            )
+        met = meets_pole(poles, c, problem, const_dir, col_dir, room.poles)
+        if not met and run_tape(tape, c, x, const_dir, col_dir, tape.multiplier, room.values):
+            scores[s] = project_terms(tape, problem, room.values.values, room)
         if scores[s] < best:
             best = scores[s]
             keep_constants(tape, c, own, best_c)
 
     for _ in range(n_skipped if q > 0 else 0):
         best = np.inf
-        scores[int(np.argmin(scores))] = np.inf
+        scores[first_least(scores)] = np.inf
     for _ in range(n_refined if q > 0 else 0):
-        s = int(np.argmin(scores))
+        s = first_least(scores)
         if not math.isfinite(scores[s]):
             break
         scores[s] = np.inf
-        theta, centre = thetas[s].copy(), thetas[s].copy()
+        for i in range(q):
+            theta[i], centre[i] = thetas[s, i], thetas[s, i]
         current, damping, slow = np.inf, 1e-2, 0
         for _iteration in range(max_iterations):
             for i in range(q):
                 c[tape.nonlinear[i]] = theta[i]
             evaluations += 1
             sse = np.inf
-            met = meets_pole(poles, c, problem, const_dir, col_dir, pole_work)
-            if not met and run_tape(tape, c, x, const_dir, col_dir, tape.multiplier, work):
-                sse = project_terms(
-                    tape, problem, work.values, rows, fixed, residual, triangle, kept, own, scratch
-                )
+            met = meets_pole(poles, c, problem, const_dir, col_dir, room.poles)
+            if not met and run_tape(tape, c, x, const_dir, col_dir, tape.multiplier, room.slopes):
+                sse = project_terms(tape, problem, room.slopes.values, room)
             if sse < current:
                 slow = slow + 1 if current - sse <= tolerance * current else 0
                 current = sse
@@ -296,7 +304,7 @@ def fit_kernel(
                 if slow >= 2 or sse == 0.0:
                     break
                 damping = max(damping * 0.2, 1e-12)
-                project_gradients(tape, problem, work.grads, rows, kept, own, jacobian, scratch)
+                project_gradients(tape, problem, room)
                 for i in range(q):
                     gradient[i] = dot(jacobian, i, residual, zero)
                     for k in range(i + 1):
@@ -306,14 +314,24 @@ def fit_kernel(
                 damping *= 5.0
                 if damping > NO_PROGRESS or current == np.inf:
                     break
-            if not solve_damped(normal, gradient, damping, theta):
+            if not solve_damped(normal, gradient, damping, theta, low):
                 break
             for i in range(q):
                 theta[i] = min(max(theta[i] + centre[i], -limits[i]), limits[i])
-    return best, best_c, evaluations
+    return best, evaluations
 
 
-@inner_njit(inline="always")
+@inner_njit
+def first_least(scores):
+    """Return the place of the least score."""
+    least = len(scores) - len(scores)  # not a literal, for which numba would compile everything again
+    for s in range(len(scores)):
+        if scores[s] < scores[least]:
+            least = s
+    return least
+
+
+@inner_njit
 def meets_pole(poles, c, problem, const_dir, col_dir, work):
     """Tell whether a denominator changes its sign within a run, or would a little beyond the data."""
     if len(poles.multiplier) == 0:
@@ -341,10 +359,9 @@ def keep_constants(tape, c, own, out):
 
 
 @inner_njit
-def solve_damped(normal, gradient, damping, step):
+def solve_damped(normal, gradient, damping, step, low):
     """Solve (N + damping diag N) step = gradient by Cholesky; return whether the step is finite."""
     q = len(gradient)
-    low = np.empty((q, q))
     largest = 0.0
     for i in range(q):
         largest = max(largest, normal[i, i])

@@ -23,7 +23,7 @@ from typing import Any, Generic, Protocol, TypeVar
 from gode.errors import ConfigError, GodeError, shortened
 from gode.fleet.cluster import threads_behind
 from gode.fleet.processes import OverdueError, Processes, StartError, WorkerDiedError, WorkError
-from gode.options.checks import whole
+from gode.options.checks import whole_number
 from gode.search.workers import cores, may_start_others
 
 T = TypeVar("T")
@@ -103,7 +103,7 @@ class OwnProcesses:
     def __init__(
         self, n_jobs: int | None = None, *, limit: float = math.inf, begin: Callable[[], None] | None = None
     ) -> None:
-        if n_jobs is not None and whole(n_jobs) < 1:
+        if n_jobs is not None and whole_number(n_jobs) < 1:
             raise ConfigError(f"n_jobs must be a whole number from 1 on, got {n_jobs!r}")
         if not may_start_others():
             raise ConfigError(

@@ -21,7 +21,7 @@ from urllib.parse import quote
 import pandas as pd
 
 from gode.errors import ConfigError, FileError
-from gode.files import make_folder, opened, read_bytes, read_json, replacing
+from gode.files import lock, make_folder, opened, read_bytes, read_json, replacing, write_text
 from gode.fleet.engine import Engine, seconds_left, work_through
 from gode.fleet.result import Fit, Refit, Result, Row, Task, fit_from, refit, result_of, row_of, work
 
@@ -75,8 +75,12 @@ def open_lines(path: Path) -> Iterator[Lines]:
     except OSError as error:
         raise FileError(f"{path} cannot be written: {error.strerror}; choose another --out") from error
     with file:
-        if not _locked(file):
-            raise FileError(f"another process is writing to {path}; wait for it or choose another --out")
+        try:
+            lock(file.fileno())
+        except BlockingIOError:
+            raise FileError(
+                f"another process is writing to {path}; wait for it or choose another --out"
+            ) from None
         file.truncate(_complete(file))
         yield Lines(file)
 
@@ -93,19 +97,6 @@ def _complete(file: BufferedRandom) -> int:
             return start + found + 1
         end = start
     return 0
-
-
-def _locked(file: BufferedRandom) -> bool:
-    """Lock the file until this process ends, where the system has locks; tell whether that worked."""
-    try:
-        import fcntl
-    except ImportError:  # Windows
-        return True
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
 
 
 def as_line(values: object) -> str:
@@ -251,8 +242,7 @@ def _check_settings(out: Path, settings: Mapping[str, object]) -> None:
                     f"{out} holds results with {name} {before.get(name)!r}, not {now.get(name)!r}; "
                     "give the same options, or another --out"
                 )
-    with replacing(path) as draft:
-        draft.write_text(json.dumps(now, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    write_text(path, json.dumps(now, indent=1, sort_keys=True) + "\n")
 
 
 def _laws_of(text: str) -> tuple[str, tuple[Fit, ...]]:

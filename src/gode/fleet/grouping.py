@@ -18,6 +18,7 @@ import numpy as np
 from scipy.special import ndtri, stdtr
 
 from gode.arrays import Bool, Float, Int
+from gode.data.noise import centre
 from gode.fleet.result import Fit
 
 MOST_LAWS = 200  # At most so many laws are considered, the most frequent first, which bounds the time.
@@ -28,9 +29,6 @@ ZERO = 2.0  # A constant may be zero if it is within two standard errors of it: 
 LEADING = 0.02  # A law is fitted to records that did not try it if it has this fraction of all records.
 MOST_LEADING = 8  # At most so many laws are fitted to each other record, which bounds what settling costs.
 LEVEL = 0.05  # The chance that a whole table without outliers names one.
-ROBUST = (
-    1.4826  # The median absolute deviation of a normal distribution times this is its standard deviation.
-)
 FEWEST = 5  # Constants are compared from so many records on; fewer have no spread to speak of.
 
 
@@ -221,12 +219,6 @@ def deviations(values: Float, errors: Float) -> Float:
     scale = np.maximum(spread, np.where(np.isfinite(errors), errors, 0.0))
     away = np.abs(values - middle)
     return np.asarray(np.divide(away, scale, out=np.where(away > 0, np.inf, 0.0), where=scale > 0))
-
-
-def centre(values: Float) -> tuple[Float, Float]:
-    """Return the median of values (n, ...), and their standard deviation by the median absolute deviation."""
-    middle = np.median(values, axis=0)
-    return middle, np.asarray(ROBUST * np.median(np.abs(values - middle), axis=0))
 
 
 def too_far(n_tests: int) -> float:

@@ -14,7 +14,6 @@ import numpy as np
 
 from gode import __version__
 from gode.arrays import Float
-from gode.codec import Json
 from gode.data import Dataset
 from gode.discovery import Discovery, Finding, discover, fit
 from gode.discovery.api import discover_in
@@ -23,6 +22,7 @@ from gode.discovery.options import Options
 from gode.errors import DataError, FileError, GodeError, shortened
 from gode.files import replacing
 from gode.fleet.engine import Done
+from gode.json_codec import Json
 from gode.report.record import discovery_of, record_of
 from gode.selection import Candidate, independent_values, weighed
 from gode.solve.solution import compile_solvers

@@ -15,7 +15,7 @@ import pandas as pd
 
 from gode.discovery.quality import Verdict
 from gode.errors import ConfigError
-from gode.files import make_folder, replacing
+from gode.files import make_folder, write_text
 from gode.fitting.population import population_of
 from gode.fleet.engine import engine_of, work_through
 from gode.fleet.folder import PICTURES, file_name, packed_record, read_rows
@@ -56,8 +56,7 @@ def write_page(fleet: Summary, path: Path, metadata: pd.DataFrame | None = None)
     """Write the page of a fleet; pictures beside it in a folder `pictures` are linked."""
     make_folder(path.parent)
     text = fleet_page(fleet, metadata, path.parent)
-    with replacing(path) as draft:
-        draft.write_text(text, encoding="utf-8")
+    write_text(path, text)
     return path
 
 

@@ -22,7 +22,8 @@ from typing import Any
 import numpy as np
 from scipy.special import chdtri, fdtri
 
-from gode.arrays import Float
+from gode.arrays import Float, rows_of
+from gode.data.noise import centre
 from gode.discovery import Discovery, Finding
 from gode.discovery.given import fit_in, parse_law
 from gode.errors import ConfigError, DataError, FileError, GodeError, shortened
@@ -37,7 +38,6 @@ LEVEL = 1e-3  # chance that a record without a change is told
 MEMORY = 0.15  # weight of the latest record in the moving mean
 LIMIT = 4.5  # standard deviations of the moving mean that are a drift
 WORSE, FAR = 1.25, 6.0  # misfit: times that of the reference, and standard deviations beyond it
-ROBUST = 1.4826
 KNOWN = 5.0  # how much better error bars are known than a variance of as many records as the first
 
 
@@ -136,15 +136,13 @@ def reference_of(first: Sequence[Seen]) -> Reference:
 def _reference(seen: Sequence[Seen]) -> Reference:
     values = np.array([s.constants for s in seen], float)
     bars = np.array([s.covariance for s in seen], float).reshape(len(seen), values.shape[1], values.shape[1])
-    middle, n = np.median(values, axis=0), len(seen)
-    spread = (ROBUST * np.median(np.abs(values - middle), axis=0)) ** 2
+    n = len(seen)
+    middle, spread = centre(values)
     usual = np.median(np.diagonal(bars, axis1=1, axis2=2), axis=0)
-    scatter = np.maximum(spread - usual, 0.0) if n > 2 else np.zeros(values.shape[1])
+    scatter = np.maximum(spread**2 - usual, 0.0) if n > 2 else np.zeros(values.shape[1])
     own = np.median(bars, axis=0) + np.diag(scatter)
     mean = values.mean(axis=0) if n < 5 else _trimmed(values, middle, np.sqrt(np.diag(own)))
-    misfits = np.array([s.misfit for s in seen])
-    level = float(np.median(misfits))
-    away = ROBUST * float(np.median(np.abs(misfits - level)))
+    level, away = map(float, centre(np.array([s.misfit for s in seen])))
     plain = Reference(mean, own / n, scatter, 1.0, level, away, n)
     return Reference(mean, own / n, scatter, _inflation(plain, values, bars), level, away, n)
 
@@ -284,7 +282,7 @@ def seen_of(name: str, found: Discovery) -> Seen:
     return Seen(
         name,
         tuple(c.value for c in finding.constants),
-        tuple(map(tuple, np.asarray(finding.covariance).tolist())),
+        rows_of(finding.covariance),
         found.quality.misfit if np.isfinite(found.quality.misfit) else 1e9,
         found.candidates[0].n_values,
         found.assessment.is_failure,

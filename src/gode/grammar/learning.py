@@ -31,14 +31,6 @@ class Forest:
 
     nodes: tuple[tuple[Alternative, ...], ...]
 
-    @property
-    def n_derivations(self) -> int:
-        """How many there are."""
-        counts: list[int] = []
-        for alternatives in self.nodes:
-            counts.append(sum(int(np.prod([counts[c] for c in parts])) for _, parts in alternatives))
-        return counts[-1]
-
     def probability(self, rules: Float) -> float:
         """Return the summed probability of all derivations, with the probability of each rule."""
         return self._inside(rules)[-1]

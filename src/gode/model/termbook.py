@@ -49,13 +49,35 @@ class TermBook:
 
         Texts with a symbol that no active rule writes are left out.
         """
+        found: dict[frozenset[Node], str] = {}
+        for text, bodies in self._written():
+            found.setdefault(bodies, text)
+        return found
+
+    def singles(self) -> Iterator[Node]:
+        """Yield the single terms in the order of their texts, of which only those asked for are read."""
+        seen: set[Node] = set()
+        for _, bodies in self._written():
+            if len(bodies) == 1 and not bodies <= seen:
+                seen |= bodies
+                yield from bodies
+
+    def _written(self) -> Iterator[tuple[str, frozenset[Node]]]:
+        """Yield the texts that active rules can write, and the bodies they mean."""
         rules = zip(self.grammar.rules, self.grammar.active, strict=True)
         usable = {symbol for rule, active in rules if active for symbol in rule.terminals}
-        found: dict[frozenset[Node], str] = {}
-        for text, terms in self.meanings.items():
-            if usable.issuperset(tokenize(self.grammar, text[1:])):
-                found.setdefault(frozenset(terms), text)
-        return found
+        for text in self.texts:
+            if usable.issuperset(self._symbols(text)):
+                yield text, frozenset(self.meaning(text))
+
+    def _symbols(self, text: str) -> tuple[str, ...]:
+        try:
+            return tokenize(self.grammar, text[1:])
+        except GrammarError as error:
+            raise self._broken(error) from None
+
+    def _broken(self, error: Exception) -> ModelError:
+        return ModelError(f"the terms of grammar {self.grammar.name} are broken: {error}")
 
     @cached_property
     def wide_ways(self) -> list[tuple[frozenset[Node], str]]:
@@ -64,15 +86,26 @@ class TermBook:
 
     @cached_property
     def meanings(self) -> dict[str, Sum]:
-        """What each text means, its sign left out.
+        """What each text means, its sign left out."""
+        return {text: self.meaning(text) for text in self.texts}
+
+    def meaning(self, text: str) -> Sum:
+        """Return what a text means, its sign left out.
 
         Raises:
-            ModelError: if a text is no term of the grammar.
+            ModelError: if it is no term of the grammar.
         """
-        try:
-            return {text: _meaning(self.grammar, text[1:]) for text in self.texts}
-        except (GrammarError, EquationError) as error:
-            raise ModelError(f"the terms of grammar {self.grammar.name} are broken: {error}") from None
+        if text not in self._known:
+            try:
+                self._known[text] = _meaning(self.grammar, text[1:])
+            except (GrammarError, EquationError) as error:
+                raise self._broken(error) from None
+        return self._known[text]
+
+    @cached_property
+    def _known(self) -> dict[str, Sum]:
+        """The meanings that were asked for so far."""
+        return {}
 
     @cached_property
     def frame(self) -> Sum:

@@ -21,6 +21,8 @@ from gode.choices import EffortName, Preset
 from gode.options.checks import (
     AUTO,
     DELAYS,
+    bounds_of,
+    bounds_text,
     checked_delay,
     checked_hidden,
     checked_noise,
@@ -30,15 +32,10 @@ from gode.options.checks import (
     checked_seed,
     checked_share,
     checked_words,
-    plain,
-)
-from gode.options.entry import Group, Input, Option, Place, Takes
-from gode.options.texts import (
-    bounds_of,
-    bounds_text,
     fixed_values,
     formulas_of,
     frame_text,
+    guessed_values,
     hidden_of,
     hidden_text,
     individual_of,
@@ -46,7 +43,9 @@ from gode.options.texts import (
     order_of,
     units_of,
     values_text,
+    without_numpy,
 )
+from gode.options.entry import Group, Input, Option, Place, Takes
 
 if TYPE_CHECKING:
     from gode.arrays import Force, Signals
@@ -93,6 +92,19 @@ class Measurements(TypedDict, total=False):
             "an infusion, or a table of them; of several runs a list of these, or the same for all. A "
             "reading at the time of a dose was taken before it.",
         ),
+    ]
+    below: Annotated[
+        "float | Signals | None",
+        Option(
+            help="of readings of which only a limit is known, such as <0.05: one number, below which all "
+            "readings at or under it are known to lie, or several by their names; or an array of the same "
+            "form as u with the limit of each such reading, itself missing or at or under it, and NaN "
+            "elsewhere. They enter fits by their probability.",
+        ),
+    ]
+    above: Annotated[
+        "float | Signals | None",
+        Option(help="as `below`, of readings such as >200, which lie above what is given."),
     ]
     observe: Annotated[
         "Mapping[str, str] | None",
@@ -249,6 +261,24 @@ class Measurements(TypedDict, total=False):
     ]
 
 
+class Starting(TypedDict, total=False):
+    """From where the constants of a given law are fitted."""
+
+    guess: Annotated[
+        "Mapping[str, float] | None",
+        Option(
+            help="values of named constants from which the first fit starts, where the usual starts end in a "
+            "wrong minimum.",
+            flag="--guess",
+            takes=Takes.TEXTS,
+            metavar="ka=1",
+            said="From where a named constant is fitted first; may be repeated.",
+            read=guessed_values,
+            text=values_text,
+        ),
+    ]
+
+
 class Readings(TypedDict, total=False):
     """What was measured besides u, where these are arguments of their own."""
 
@@ -260,11 +290,12 @@ class Readings(TypedDict, total=False):
         ),
     ]
     sd: Annotated[
-        "Signals | None",
+        "float | Signals | None",
         Option(
             help="standard errors of the readings, of the same form as u, or of the derivative where only "
-            "that was measured. Their ratios are the weights of the fit, of smoothing and of the criterion; "
-            "one common factor is estimated, and told where it is far from 1."
+            "that was measured; one number holds for all of them. Their ratios are the weights of the fit, "
+            "of smoothing and of the criterion; one common factor is estimated, and told where it is far "
+            "from 1."
         ),
     ]
 
@@ -496,7 +527,7 @@ class Searching(TypedDict, total=False):
             help="processes to fit trajectories with, at most one for each core; the answer does not depend "
             "on it.",
             default=1,
-            check=plain,
+            check=without_numpy,
             flag="--jobs",
             takes=Takes.WHOLE,
             least=1,
@@ -553,13 +584,13 @@ class OfRegressor(TypedDict, total=False):
     ]
 
 
-class FitOptions(Readings, Measurements, total=False):
+class FitOptions(Readings, Measurements, Starting, total=False):
     """The options of `gode.fit`."""
 
 
-class DiscoverOptions(FitOptions, Searching, Seed, total=False):
+class DiscoverOptions(Readings, Measurements, Searching, Seed, total=False):
     """The options of `gode.discover`."""
 
 
-class RegressorOptions(OfRegressor, Measurements, Searching, total=False):
+class RegressorOptions(OfRegressor, Measurements, Searching, Starting, total=False):
     """The options of `gode.ODERegressor`."""

@@ -12,7 +12,7 @@ from gode.arrays import Float
 from gode.data import Columns, Dataset, Run, Smooth, columns_of_run, join_runs, smooth
 from gode.equation import parse_skeleton
 from gode.fitting.prepare import Prepared, assemble, input_values, known_values
-from gode.fitting.shooting import shoot
+from gode.fitting.trajectory_fit import shoot
 from gode.model import LatentSpace, Listing
 from gode.paper.benchmarks_sec3 import PAPER_EFFORTS, PaperEffort, benchmark_of, first_point
 from gode.paper.evolution_sec23 import EvolutionConfig, evolve

@@ -115,14 +115,17 @@ def fit_by_simplex(skeleton: Skeleton, columns: Columns, config: PaperConfig) ->
     """
     missing = [name for name in skeleton.inputs if name not in columns.inputs]
     if missing:
-        raise DataError(f"{skeleton} needs the input {missing[0]}, which the data do not have; pass it along")
+        raise DataError(
+            f"{skeleton} needs the input {missing[0]}, which the data do not have; give it as force="
+        )
     k = skeleton.n_constants
     if k > config.max_constants:
         return Fit(skeleton, None, np.inf, 0, Failure.TOO_MANY_CONSTANTS)
     tape = compile_tape(skeleton.terms, columns.names, k)
     tolerance = config.tolerance
+    work = workspace(len(tape.multiplier), tape.depth, 0, columns.n_points)
     loss, constants, evaluations = simplex_kernel(
-        tape, columns.matrix, np.ones(k), tolerance, tolerance, config.max_iterations
+        tape, columns.matrix, np.ones(k), tolerance, tolerance, config.max_iterations, work
     )
     if not np.isfinite(loss):
         return Fit(skeleton, None, np.inf, evaluations, Failure.NOT_FINITE)

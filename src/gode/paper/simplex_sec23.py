@@ -7,8 +7,8 @@ import math
 
 import numpy as np
 
-from gode.compiling import cached_njit, inner_njit
-from gode.equation.interpreter import run_tape, workspace
+from gode.equation.interpreter import run_tape
+from gode.numba_cache import cached_njit, inner_njit
 
 FIRST_STEP = 0.05  # of the starting value, along each constant
 FIRST_STEP_FROM_ZERO = 0.00025
@@ -33,7 +33,7 @@ def root_mean_square(tape, c, x, const_dir, col_dir, work):
     return value if math.isfinite(value) else np.inf
 
 
-@inner_njit
+@inner_njit(allocates=True)
 def sort_simplex(points, values):
     """Sort the corners by their values, best first; equal ones keep their order."""
     order = np.argsort(values, kind="mergesort")
@@ -41,14 +41,12 @@ def sort_simplex(points, values):
     values[:] = values[order]
 
 
-@cached_njit
-def simplex_kernel(tape, x, start, xatol, fatol, max_iterations):
+@cached_njit(allocates=True)
+def simplex_kernel(tape, x, start, xatol, fatol, max_iterations, work):
     """Return (loss, constants, evaluations) of the simplex search from `start`."""
-    k, n = len(start), x.shape[1]
+    k = len(start)
     const_dir = np.full(max(k, 1), -1, np.int64)
     col_dir = np.full(x.shape[0], -1, np.int64)
-    zero = n - n  # not a literal, for which numba would compile everything again
-    work = workspace(len(tape.multiplier), tape.depth, zero, n)
     points, values = np.empty((k + 1, k)), np.empty(k + 1)
     for i in range(k + 1):
         points[i] = start

@@ -11,8 +11,8 @@ from gode.equation import SystemSkeleton, parse_system
 from gode.equation.operators import FUNCTIONS
 from gode.errors import EquationError, FileError
 from gode.files import read_text
+from gode.grammar.rules import MAX_BYTES
 
-MAX_BYTES = 10_000_000  # of a corpus
 NAME = re.compile(r"[A-Za-z_]\w*")
 RESERVED = frozenset({"C", "t", "pi", "sqrt", "diff", *FUNCTIONS})
 

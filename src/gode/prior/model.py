@@ -48,23 +48,21 @@ MOST_REMEMBERED = 200_000  # The prior of so many equations is remembered; then 
 MOST_LIKELY = 0.95  # No term is more probable than this, so that its absence is possible.
 COPY = 0.02  # Probability, set by hand, that a new term is one more of a kind that the equation has.
 LEAST = 1e-9  # The expected number of new terms is at least this, so that its logarithm exists.
-ODD_LEAD = (
-    1e-4  # Probability, set by hand, of a highest derivative inside a function, which no known law has.
-)
+ODD_LEAD = 1e-4  # The probability, set by hand, of a highest derivative inside a function: no law has it.
 
 
 @dataclass(frozen=True, kw_only=True)
 class Smoothing:
     """How strongly counts are smoothed; chosen by cross-validation over fields."""
 
-    kind: float = 40.0  # pseudo-count of the frequencies pooled over all kinds of equations
-    new: float = 100.0  # pseudo-count of equations made of new terms only
-    novelty: float = 10.0  # expected number of new terms in the first equation
-    grammar: float = 0.5  # probability that a new term is drawn from the grammars, as they were set by hand
-    pair: float = 0.3  # weight of a scalar law of second order as a pair of first order
-    events: float = 15.0  # pseudo-count of the guess at the composition
-    copying: float = 0.4  # probability that a new term has the shape of a known one, with other columns
-    number: float = 40.0  # equations that the guess at the number of terms is worth
+    kind: float = 40.0  # The frequencies pooled over all kinds count as so many equations of each.
+    new: float = 100.0  # The guess at new terms counts as so many equations.
+    novelty: float = 10.0  # So many new terms are expected in the first equation.
+    grammar: float = 0.5  # With this probability a new term is drawn from the grammars as set by hand.
+    pair: float = 0.3  # A scalar law of second order counts by this weight as a pair of first order.
+    events: float = 15.0  # The guess at the composition counts as so many events.
+    copying: float = 0.4  # With this probability a new term has the shape of a known one, with other columns.
+    number: float = 40.0  # The guess at the number of terms counts as so many equations.
 
 
 class Tally(dict[Key, float]):

@@ -28,11 +28,12 @@ from gode.equation.tree import (
     mul,
     number,
     renamed,
+    sorted_tree,
     var,
     variables,
 )
 
-MOST_NAMES = 4  # columns in one term whose names are exchanged
+MOST_NAMES = 4  # In one term the names of at most so many columns are exchanged.
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,7 @@ def as_pair(pieces: Pieces) -> tuple[Pieces, Pieces]:
     """Return an explicit equation of second order as a pair: x' = y, and that of y, which sees x as v1."""
     others = {name for body, _ in pieces.terms for name in variables(body) if is_other(name)}
     names = {name: f"v{int(name[1:]) + 1}" for name in others} | {"u": "v1", "u'": "u"}
-    terms = tuple((_sorted(renamed(body, names)), copy) for body, copy in pieces.terms)
+    terms = tuple((sorted_tree(renamed(body, names)), copy) for body, copy in pieces.terms)
     return Pieces(1, (), ((var("v1"), 1),)), Pieces(1, (), terms)
 
 
@@ -138,13 +139,7 @@ def _relabelled(body: Node, new: dict[str, str]) -> Node:
     for name in variables(body):
         stem = name.rstrip("'")
         names[name] = new[name] if name in new else new.get(stem, stem) + "'" * derivative_order(name)
-    return _sorted(renamed(body, names))
-
-
-def _sorted(node: Node) -> Node:
-    """Return a tree with the arguments of its sums and products in order."""
-    args = tuple(_sorted(arg) for arg in node.args)
-    return node._replace(args=tuple(sorted(args)) if node.op in ("+", "*") else args)
+    return sorted_tree(renamed(body, names))
 
 
 Event = tuple[str, str]  # table, outcome
@@ -155,9 +150,9 @@ POWERS = {  # a guess at the powers of a factor; other numbers share what is lef
     "1": 0.6, "2": 0.1, "3": 0.05, "4": 0.01, "5": 0.01, "-1": 0.08, "-2": 0.03, "-3": 0.01,
     "0.5": 0.02, "-0.5": 0.005, "1.5": 0.01, "-1.5": 0.005, "C": 0.05,
 }  # fmt: skip
-RARE_NUMBER = 1e-4  # of any other power, and of a number in the place of a constant
-FUNCTION = 0.125  # of any one function
-STRANGE = 1e-6  # of what the tables do not know
+RARE_NUMBER = 1e-4  # The probability of any other power, and of a number in the place of a constant.
+FUNCTION = 0.125  # The probability of any one function.
+STRANGE = 1e-6  # The probability of what the tables do not know.
 
 
 @dataclass(frozen=True)

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from gode.discovery import Discovery
-from gode.discovery.framing import called
+from gode.discovery.framing import display_names
 from gode.equation import Law, LawSkeleton, Skeleton, Term, parse_skeleton
 from gode.equation.printer import to_text
 from gode.equation.system import joined, moving_law, state_seen, with_names
 from gode.equation.tree import STATE, TIME, depends_on, variables, walk
 from gode.fitting import fit_constants
 from gode.fitting.prepare import view
-from gode.fitting.shooting import Shot, shoot
+from gode.fitting.trajectory_fit import Shot, shoot
 from gode.report.equilibria import CONTINUUM, Equilibrium, extents, find_equilibria
 from gode.report.naming import Units
 from gode.search.zero_starts import fitted_target
@@ -81,7 +81,9 @@ def _gain(discovery: Discovery) -> tuple[str | None, float | None, str]:
         return None, None, "No linear model was compared with it, for what is measured is a formula."
     shot = _fitted(_linear_form(best.equation), discovery)
     same = [c for c in discovery.candidates if c.n_values == best.n_values]  # fitted to the same values
-    tried = [(c.rms, c.equation) for c in same if _is_linear(c.equation.skeleton)]
+    linear_ones = [c for c in same if _is_linear(c.equation.skeleton)]
+    timed = _changes_with_time(best.equation.skeleton)  # time stands in a linear model only if it does here
+    tried = [(c.rms, c.equation) for c in linear_ones if timed or not _changes_with_time(c.equation.skeleton)]
     if shot is not None and shot.equation is not None:
         tried.append((float(np.sqrt(shot.sse / shot.n_values)), shot.equation))
     tried = [each for each in tried if np.isfinite(each[0])]
@@ -89,7 +91,7 @@ def _gain(discovery: Discovery) -> tuple[str | None, float | None, str]:
         return None, None, "No linear model could be compared with it."
     rms, linear = min(tried, key=lambda each: each[0])
     gain = rms / max(best.rms, 1e-300)
-    name = "; ".join(with_names(linear, called(discovery.prepared.dataset)).lines(4))
+    name = "; ".join(with_names(linear, display_names(discovery.prepared.dataset)).lines(4))
     return name, gain, GAIN.format(name, gain)
 
 
@@ -116,6 +118,10 @@ def _is_linear(skeleton: LawSkeleton) -> bool:
     signals = _signals(skeleton)
     terms = [term for part in skeleton.parts for term in part.terms]
     return all(_is_given(term, signals) or term.body.value in signals for term in terms)
+
+
+def _changes_with_time(skeleton: LawSkeleton) -> bool:
+    return any(depends_on(part.normal, TIME) for part in skeleton.parts)
 
 
 def _signals(skeleton: LawSkeleton) -> set[str]:

@@ -15,7 +15,9 @@ from gode.arrays import Bool, Float, Int
 from gode.discovery import Discovery
 from gode.equation import Law
 from gode.equation.tape import Tape, compile_tape, evaluate
-from gode.report.naming import TINY, Units, Value, share
+from gode.report.naming import TINY, Units, Value, per_cent
+from gode.solve.program import late_inputs
+from gode.solve.signals import Late
 
 CONTINUUM = "Equilibria fill a line or more, so no single one is given."
 # Equilibria are sought in the range of the data, widened by this fraction of it on either side; set by hand.
@@ -73,7 +75,7 @@ class Mode:
         out = {}
         if self.frequency is not None and self.damping is not None:
             out["natural frequency"] = units.rate(self.frequency)
-            out["damping ratio"] = share(self.damping)
+            out["damping ratio"] = per_cent(self.damping)
         elif not self.neutral:
             out["time constant"] = units.duration(self.time_constant)
             if not self.grows:
@@ -223,10 +225,35 @@ class RestingLaw:
 
     @cached_property
     def tapes(self) -> tuple[Tape, ...]:
-        """The program of each residual."""
+        """The program of each residual; inputs that are late are columns of their own, behind the others."""
         skeleton = self.law.skeleton
-        parts = enumerate(skeleton.parts)
-        return tuple(compile_tape(part.terms, skeleton.seen(i), part.n_constants) for i, part in parts)
+        return tuple(
+            compile_tape(
+                part.terms,
+                (
+                    *skeleton.seen(i),
+                    *(each.name if each.equation == i else f"{each} there" for each in self.late),
+                ),
+                part.n_constants,
+            )
+            for i, part in enumerate(skeleton.parts)
+        )
+
+    @cached_property
+    def late(self) -> tuple[Late, ...]:
+        """The inputs that are late, in each equation for itself."""
+        return late_inputs(self.law.skeleton, tuple(self.law.skeleton.inputs))
+
+    def delays(self, c: Float) -> list[tuple[int, float]]:
+        """Return the input that each of `late` is, by its number, and by how much."""
+        skeleton, numbers = self.law.skeleton, self.law.skeleton.numbers(c)
+        return [
+            (
+                skeleton.inputs.index(each.input),
+                float(numbers[each.number]) if each.number >= 0 else each.value,
+            )
+            for each in self.late
+        ]
 
     @cached_property
     def ends(self) -> Int:
@@ -240,15 +267,20 @@ class RestingLaw:
         """
         d, n = x.shape
         n_columns = len(self.law.skeleton.seen(0))
-        columns = np.zeros((n_columns, n))
+        columns = np.zeros((n_columns + len(self.late), n))
         columns[1 : 1 + 3 * d : 3] = x
         columns[1 + 3 * d : 1 + 3 * d + len(inputs)] = np.reshape(inputs, (-1, 1))
+        for i, (own, _) in enumerate(self.delays(c)):
+            columns[n_columns + i] = columns[1 + 3 * d + own]
         constants = np.split(self.law.skeleton.numbers(c), self.ends)
         found = [_evaluated(tape, each, columns) for tape, each in zip(self.tapes, constants, strict=True)]
         return np.array([value for value, _ in found]), np.array([slopes for _, slopes in found])
 
     def linear(self, c: Float, x: Float, inputs: Sequence[float] = ()) -> tuple[Float, Float] | None:
-        """Return A (D, D) and B (D, inputs) at an equilibrium; None where they are not defined."""
+        """Return A (D, D) and B (D, inputs) at an equilibrium; None where they are not defined.
+
+        Behind those of the inputs B has the columns of `late`.
+        """
         orders, d = self.law.skeleton.orders, self.n_states
         slopes = self.residuals(c, x[:, None], inputs)[1][:, :, 0]
         lead = slopes[:, [1 + 3 * s + order for s, order in enumerate(orders)]]

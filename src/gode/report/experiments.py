@@ -14,9 +14,10 @@ from gode.arrays import Bool, Float
 from gode.data import Samples
 from gode.data.dataset import Input, Run
 from gode.discovery import Discovery
-from gode.discovery.framing import shown
+from gode.discovery.framing import display_name
 from gode.discovery.prediction import covariance_in, propagated_error
 from gode.discovery.simulate import Scenario, simulate
+from gode.fitting.invariant_zero import law_keeps_zero
 from gode.report.equilibria import extent, extents
 from gode.report.naming import Units
 from gode.selection import Candidate
@@ -30,6 +31,7 @@ REACH = 0.5  # of the observed range: how far outside it an initial value may li
 TRUSTED = 2.0  # of the observed range: how far outside it a solution is compared
 MAX_RIVALS = 6
 DECISIVE = 3.0  # separation that a measurement would show
+AT_REST = ", where it rests unless something feeds it"
 MOST = 100.0  # larger separations are not given as numbers
 
 
@@ -87,11 +89,11 @@ def separations(discovery: Discovery) -> tuple[list[Separation], Separation | No
     single = [
         Separation(experiments[i], (rival,), float(strength[i, j]), table[i][j][1])
         for j, rival in enumerate(close[1:])
-        for i in [int(np.argmax(strength[:, j]))]
+        for i in [_best_of(strength[:, j], experiments)]
     ]
     if len(single) < 2:
         return single, None
-    i = int(np.argmax(strength.min(axis=1)))
+    i = _best_of(strength.min(axis=1), experiments)
     j = int(np.argmin(strength[i]))
     return single, Separation(experiments[i], tuple(close[1:]), float(strength[i, j]), table[i][j][1])
 
@@ -103,8 +105,14 @@ def separate(discovery: Discovery, pair: Sequence[Candidate]) -> Separation | No
         return None
     rivals = _Rivals(discovery, pair)
     found = [rivals.distances(experiment)[0] for experiment in experiments]
-    i = max(range(len(found)), key=lambda k: found[k][0])
+    i = _best_of(np.array([strength for strength, _ in found]), experiments)
     return Separation(experiments[i], (pair[1],), *found[i])
+
+
+def _best_of(strength: Float, experiments: Sequence[Experiment]) -> int:
+    """Return the experiment that separates most; one at rest only if no other does."""
+    other = np.where([each.words.endswith(AT_REST) for each in experiments], -np.inf, strength)
+    return int(np.argmax(other if other.max() >= DECISIVE else strength))
 
 
 class _Rivals:
@@ -156,7 +164,7 @@ def _experiments(discovery: Discovery) -> Iterator[Experiment]:
     yield from _other_starts(discovery, t)
     for name, signal in run.inputs.items():
         for factor in STRONGER:
-            called = shown(discovery.prepared.dataset, name)
+            called = display_name(discovery.prepared.dataset, name)
             how = f"make the force {called} {factor:g} times as strong" if factor else f"switch {called} off"
             yield Experiment(how, Scenario(t, force={name: _scaled(signal, factor, run)}))
 
@@ -191,6 +199,8 @@ def _starts_of(discovery: Discovery, s: int, state: str, order: int) -> Iterator
     per_time = units.derived(f"{state}'")
     for u in _rounded_to(np.linspace(first, last, STARTS), high - low):
         where = f"start from {state} = {units.length(u)}"
+        if order == 1 and u == 0 < low and law_keeps_zero(discovery.candidates[0].equation):
+            where += AT_REST
         if order == 1:
             yield [u], where
         else:

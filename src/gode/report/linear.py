@@ -42,7 +42,9 @@ Constant = float | Mapping[str, float]  # value of the input, or of several by t
 class Linear:
     """x' = A x + B w, y = C x + D w for small deviations x of the state, w of the input, y of the output u.
 
-    Of several states, the outputs y are all of them.
+    Of several states, the outputs y are all of them. Input i acts `delays[i]` late, its dead time: w_i(t) is
+    its deviation at t - delays[i]. One that acts at several times is an input for each, such as F(t - 2.3).
+    Poles and matrices are those of the rest; the transfer function has the factor exp(-s delays[i]) too.
 
     With a sample time `dt` the first is x(t + dt) = A x(t) + B w(t), the input held between samples.
     """
@@ -56,6 +58,7 @@ class Linear:
     equilibrium: Float  # (states,)
     input: Float  # (inputs,) constant, of the equilibrium
     dt: float | None = None
+    delays: tuple[float, ...] = ()  # (inputs,) dead times; none where nothing is late
 
     @property
     def poles(self) -> Float:
@@ -69,6 +72,8 @@ class Linear:
 
     def transfer_function(self, output: str | None = None, input: str | None = None) -> tuple[Float, Float]:
         """Return numerator and denominator of an output over an input, the highest power of s (or z) first.
+
+        They are without the dead time of the input, for which `delays` is.
 
         Args:
             output, input: by default the first.
@@ -88,6 +93,8 @@ class Linear:
     def discrete(self, dt: float) -> "Linear":
         """Return the model from sample to sample, `dt` apart, with the input held in between.
 
+        A dead time stays beside it: what is held is the input as it was that long ago.
+
         Raises:
             ConfigError: if the time is not positive, or the model is discrete already.
         """
@@ -106,7 +113,16 @@ class Linear:
 
         Raises:
             ConfigError: if that is not installed.
+            EquationError: with a dead time, which it cannot hold.
         """
+        if any(self.delays):
+            told = ", ".join(
+                f"{name} by {x:.6g}" for name, x in zip(self.inputs, self.delays, strict=True) if x
+            )
+            raise EquationError(
+                f"a StateSpace of python-control has no dead time, and here inputs are late: {told}; take "
+                "a, b, c, d, and a Pade approximation of the delay, as control.pade gives it"
+            )
         try:
             from control import StateSpace
         except ImportError:
@@ -124,6 +140,7 @@ class Linear:
             "equilibrium": self.equilibrium.tolist(),
             "input": self.input.tolist(),
             "dt": self.dt,
+            **({"delays": list(self.delays)} if any(self.delays) else {}),
             "A": self.a.tolist(),
             "B": self.b.tolist(),
             "C": self.c.tolist(),
@@ -211,9 +228,25 @@ def _about(law: Law, x: Float, inputs: list[float]) -> Linear | None:
     names, shown = start_names(law), law.skeleton.shown_states
     c = np.array([[float(name == state) for name in names] for state in shown])
     state = np.array([0.0 if name.endswith("'") else x[shown.index(name)] for name in names])
-    nothing = np.zeros((len(law.states), len(inputs)))
-    known = tuple(shown_name(name, law.skeleton.called) for name in law.skeleton.inputs)
-    return Linear(a, b, c, nothing, tuple(names), known, state, np.array(inputs))
+    known = [shown_name(name, law.skeleton.called) for name in law.skeleton.inputs]
+    columns: dict[tuple[int, float], Float] = {(i, 0.0): b[:, i] for i in range(len(known))}
+    for place, column in zip(RestingLaw(law).delays(np.array(law.constants)), b.T[len(known) :], strict=True):
+        columns[place] = columns.get(place, np.zeros(len(b))) + column
+    late = {i for i, delay in columns if delay}
+    kept = [(i, delay) for i, delay in columns if delay or i not in late or columns[i, 0.0].any()]
+    several = {i for i, _ in kept if sum(i == other for other, _ in kept) > 1}
+    called = [f"{known[i]}(t - {d:.6g})" if d and i in several else known[i] for i, d in kept]
+    return Linear(
+        a,
+        np.column_stack([columns[place] for place in kept]) if kept else b,
+        c,
+        np.zeros((len(law.states), len(kept))),
+        tuple(names),
+        tuple(called),
+        state,
+        np.array([inputs[i] for i, _ in kept]),
+        delays=tuple(delay for _, delay in kept) if late else (),
+    )
 
 
 def _near(u: Place | None, law: Law) -> Float | None:
@@ -274,6 +307,8 @@ def _frequency(linear: Linear, discovery: Discovery) -> list[Plot]:
     )
     eye = np.eye(len(linear.a))
     gain = np.array([linear.c @ np.linalg.solve(1j * w * eye - linear.a, linear.b) + linear.d for w in omega])
+    if linear.delays:
+        gain = gain * np.exp(-1j * np.outer(omega, linear.delays))[:, None, :]
     names = [
         (o, i, f"{out} over {inp}")
         for o, out in enumerate(linear.outputs)
@@ -307,6 +342,11 @@ def _frequency(linear: Linear, discovery: Discovery) -> list[Plot]:
     ]
 
 
+def _after(delay: float, t: Float, y: Float) -> tuple[Float, Float]:
+    """Return a response that begins some time later."""
+    return (t, y) if delay == 0 else (np.append(0.0, t + delay), np.append(0.0, y))
+
+
 def _step(linear: Linear, discovery: Discovery) -> list[Plot]:
     poles = linear.poles
     if not np.all(poles.real < 0):
@@ -315,6 +355,7 @@ def _step(linear: Linear, discovery: Discovery) -> list[Plot]:
     end = min(SETTLED * slow, LONGEST * fast)
     step = linear.discrete(end / POINTS)
     t = np.linspace(0.0, end, POINTS + 1)
+    delays = linear.delays or (0.0,) * len(linear.inputs)
     drawn = []
     for i, name in enumerate(linear.inputs):
         x = np.zeros(len(linear.a))
@@ -323,7 +364,7 @@ def _step(linear: Linear, discovery: Discovery) -> list[Plot]:
             rows.append(linear.c @ x + linear.d[:, i])
             x = step.a @ x + step.b[:, i]
         drawn += [
-            Trace(Kind.LINE, f"{out} after a step of {name}", t, np.array(rows)[:, o])
+            Trace(Kind.LINE, f"{out} after a step of {name}", *_after(delays[i], t, np.array(rows)[:, o]))
             for o, out in enumerate(linear.outputs)
         ]
     time = Units.of(discovery.prepared.dataset).time

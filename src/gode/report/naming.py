@@ -7,7 +7,7 @@ import numpy as np
 
 from gode.data import Dataset
 from gode.data.dataset import plain_label, unit_of
-from gode.discovery.framing import shown
+from gode.discovery.framing import display_name
 
 TINY = 1e-8  # relative size of a number that counts as zero
 CYCLES = {"s": "Hz", "sec": "Hz", "second": "Hz", "seconds": "Hz", "ms": "kHz", "us": "MHz", "µs": "MHz"}
@@ -65,7 +65,7 @@ class Units:
         return (self.u, f"{top}/{time}", f"{top}/{time}²")[order]
 
 
-def share(value: Value) -> str:
+def per_cent(value: Value) -> str:
     """Return a ratio in per cent."""
     return f"{value * 100} %"
 
@@ -73,7 +73,7 @@ def share(value: Value) -> str:
 def axis_label(dataset: Dataset, column: str) -> str:
     """Return the label of a column: its name in the equation, with that of the user and the unit."""
     label = dataset.labels.get(column, "")
-    name = shown(dataset, column)
+    name = display_name(dataset, column)
     if column == "u" and plain_label(label) == ",".join(dataset.names):  # each column is a run
         label = ""
     if label.removesuffix(f" [{unit_of(dataset, column)}]") == name:  # the label is only the name

@@ -18,12 +18,12 @@ from gode.discovery import Discovery
 from gode.equation.printer import Dialect, write
 from gode.equation.tree import Node, add, num, var, variables
 from gode.errors import EquationError
-from gode.files import make_folder, replacing
+from gode.files import make_folder, write_text
 from gode.identifiers import identifiers
-from gode.report.code import program_text
-from gode.report.languages import SBML_WITH_STARTS
-from gode.report.program import Known, Program, function_name, make_program
-from gode.report.sbml import start_name
+from gode.report.drives import Given, Known
+from gode.report.languages import SBML_WITH_STARTS, program_text
+from gode.report.program import Program, function_name, make_program
+from gode.report.sbml import dose_amount, dose_time, start_name
 
 # How far the bounds lie from the value found, in multiples of its size. Set by hand, so that a fit may begin
 # at the other sign, too.
@@ -77,12 +77,8 @@ def petab_files(discovery: Discovery, run: int | str | None = None) -> dict[str,
     """
     dataset = discovery.prepared.dataset
     runs = list(range(len(dataset.runs))) if run is None else [dataset.number_of(run)]
-    if any(dataset.runs[i].doses for i in runs):
-        raise EquationError(
-            "doses are not written to a PEtab problem, whose data would not be those of its model"
-        )
     originals = [make_program(discovery, i) for i in runs]
-    programs = [_from_zero(program) for program in originals]
+    programs = _with_same_doses([_from_zero(program) for program in originals])
     _check_alike(originals, programs)
     names = [dataset.name_of(i) for i in runs]
     conditions = identifiers(names)
@@ -94,14 +90,15 @@ def petab_files(discovery: Discovery, run: int | str | None = None) -> dict[str,
         for row in _readings(discovery, observables, i, name)
     ]
     varying = [e for e in estimated if not e.is_shared]
+    doses = _varying_doses(programs)
     return {
         "problem.yaml": PROBLEM,
         "model.xml": program_text(programs[0], "sbml", SBML_WITH_STARTS),
         "conditions.tsv": _table(
-            ["conditionId", "conditionName", *(e.name for e in varying)],
+            ["conditionId", "conditionName", *(e.name for e in varying), *doses],
             [
-                [condition, name, *(e.name_in(condition) for e in varying)]
-                for condition, name in zip(conditions, names, strict=True)
+                [condition, name, *(e.name_in(condition) for e in varying), *(doses[d][i] for d in doses)]
+                for i, (condition, name) in enumerate(zip(conditions, names, strict=True))
             ],
         ),
         "observables.tsv": _table(
@@ -123,8 +120,7 @@ def save_petab(discovery: Discovery, folder: str | PathLike[str], run: int | str
     texts, place = petab_files(discovery, run), Path(folder)
     make_folder(place)
     for name, text in texts.items():
-        with replacing(place / name) as draft:
-            draft.write_text(text, encoding="utf-8")
+        write_text(place / name, text)
     return [place / name for name in texts]
 
 
@@ -144,12 +140,12 @@ def _check_alike(originals: Sequence[Program], programs: Sequence[Program]) -> N
         )
     if any(not _same_inputs(first.inputs, other.inputs) for other in others):
         raise EquationError(
-            "the runs have different inputs, which are part of the model in PEtab; choose a run"
+            "the runs have different inputs or infusions, which are part of the model in PEtab; choose a run"
         )
 
 
 def _same_inputs(some: Sequence[Known], others: Sequence[Known]) -> bool:
-    return all(
+    return [known.name for known in some] == [known.name for known in others] and all(
         a.formula == b.formula and np.array_equal(a.knots, b.knots) and np.array_equal(a.pieces, b.pieces)
         for a, b in zip(some, others, strict=True)
     )
@@ -158,9 +154,7 @@ def _same_inputs(some: Sequence[Known], others: Sequence[Known]) -> bool:
 def _from_zero(program: Program) -> Program:
     """Return a program whose time begins at zero."""
     start = program.start
-    parts = tuple(
-        replace(part, rhs=None if part.rhs is None else _later(part.rhs, start)) for part in program.parts
-    )
+    parts = tuple(replace(part, tree=_later(part.tree, start)) for part in program.parts)
     inputs = tuple(
         replace(
             known,
@@ -169,7 +163,37 @@ def _from_zero(program: Program) -> Program:
         )
         for known in program.inputs
     )
-    return replace(program, parts=parts, inputs=inputs, start=0.0, stop=program.stop - start)
+    formulas = {name: _later(tree, start) for name, tree in program.formulas.items()}
+    given = tuple(dose._replace(time=dose.time - start) for dose in program.given)
+    moved = replace(program, parts=parts, inputs=inputs, formulas=formulas, given=given)
+    return replace(moved, start=0.0, stop=program.stop - start)
+
+
+def _with_same_doses(programs: Sequence[Program]) -> list[Program]:
+    """Return programs with as many doses into each state: those that a run lacks come after its end."""
+    entries = {dose.entry for program in programs for dose in program.given}
+    counts = {
+        entry: max(sum(dose.entry == entry for dose in program.given) for program in programs)
+        for entry in sorted(entries)
+    }
+    never = 2.0 * max(program.stop for program in programs)
+    out = []
+    for program in programs:
+        given: list[Given] = []
+        for entry, n in counts.items():
+            own = [dose for dose in program.given if dose.entry == entry]
+            given += [*own, *([Given(never, entry, 0.0)] * (n - len(own)))]
+        out.append(replace(program, given=tuple(given)))
+    return out
+
+
+def _varying_doses(programs: Sequence[Program]) -> dict[str, list[float]]:
+    """Return the times and amounts of doses that differ between runs, by their names in the model."""
+    out = {}
+    for i in range(len(programs[0].given)):
+        out[dose_time(i)] = [program.given[i].time for program in programs]
+        out[dose_amount(i)] = [program.given[i].amount for program in programs]
+    return {name: values for name, values in out.items() if len({*values}) > 1}
 
 
 def _later(node: Node, by: float) -> Node:
@@ -207,7 +231,9 @@ def _observables(discovery: Discovery, program: Program) -> list[Observable]:
     for row, channel in enumerate(channel_names(dataset.states)):
         if channel not in dataset.channels:
             continue
-        tree = highest.get(channel, var(channel) if channel in program.names else None)
+        tree = {**highest, **program.formulas}.get(
+            channel, var(channel) if channel in program.names else None
+        )
         if tree is None:
             raise EquationError(
                 f"{channel} was measured, which the exported model does not give as a formula; "

@@ -14,7 +14,7 @@ from contourpy import contour_generator
 from gode.arrays import Float
 from gode.data.dataset import cycles
 from gode.discovery import Discovery, Finding
-from gode.discovery.framing import shown
+from gode.discovery.framing import display_name
 from gode.discovery.residuals import Channel, Series, channels
 from gode.discovery.simulate import Scenario, simulate
 from gode.equation.tree import TIME, depends_on
@@ -313,7 +313,7 @@ class Plots:
                     )
                 )
             traces += self._path(i, (0, 1), alone=alone, named=n == 0)
-        name = shown(self.dataset, "u")
+        name = display_name(self.dataset, "u")
         measured = "u" in self.dataset.channels
         title = "Phase portrait" if measured else f"Phase portrait of the equation ({name} was not measured)"
         return self._phase_plot(title, ("u", "u'"), traces)

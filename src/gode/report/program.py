@@ -2,41 +2,39 @@
 
 import keyword
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.resources import files
 from string import Template
-from typing import NamedTuple
 
 import numpy as np
 
 from gode.arrays import Float
-from gode.data import Run
 from gode.discovery import Discovery
-from gode.discovery.constants import links_of
+from gode.discovery.reported_constants import links_of
 from gode.discovery.simulate import Scenario, simulate
 from gode.equation import Law, Node, Term
 from gode.equation.printer import display_order
 from gode.equation.system import moving_law
 from gode.equation.tape import compile_tape, evaluate
 from gode.equation.terms import term_node
-from gode.equation.tree import (
-    add,
-    delays,
-    mul,
-    num,
-    number,
-    renamed,
-    replace_constants,
-    replaced,
-    var,
-    variables,
+from gode.equation.tree import add, mul, num, renamed, replace_constants, replaced, var, variables
+from gode.report.drives import (
+    MAX_STEPS,
+    Given,
+    Known,
+    Late,
+    Parameter,
+    check_delays,
+    dose_column,
+    dosing_of,
+    known_inputs,
+    late_columns,
+    late_input,
+    same_time,
+    stops_of,
 )
-from gode.errors import EquationError
-from gode.solve import Interpolation, Signal
-from gode.solve.doses import jumps_of
-from gode.solve.program import late_states, used_inputs
-from gode.solve.signals import earlier, make_signals, split_formulas
+from gode.solve.program import used_inputs
 
 SCALAR = {"u": "u", "u'": "v"}  # what a single state and its derivative are called
 RATE = "_rate"  # behind the name of a state, for its derivative
@@ -59,69 +57,34 @@ MACROS = (  # which a compiler of C replaces, or whose functions the programs ca
     "linux mips pow printf signgam sparc stderr stdin stdout sun unix vax"
 )
 OWN_WORDS = (
-    "INITIAL JUMPS advance dy force given initial joined jumps main np p pi plant r rhs simulate solve_ivp "
-    "start stop t time y"
+    "DOSES INITIAL JUMPS advance delay delays doses dy edges force give given initial joined_by_lines "
+    "joined_by_spline joined_held jumps late look_back main np observe p past pi plant r remember rhs rows "
+    "seen simulate slope solve_ivp start step steps stop stops t time y"
 )
 TAKEN = {*keyword.kwlist, *KEYWORDS.split(), *MACROS.split(), *OWN_WORDS.split()}
 
 
-def element_names(columns: Sequence[str]) -> dict[str, str]:
-    """Return what the columns of the state vector are called in a program."""
+def element_names(columns: Sequence[str], taken: Iterable[str] = ()) -> dict[str, str]:
+    """Return what columns are called in a program, such as those of the state vector: none as the `taken`."""
     if {*columns} <= {*SCALAR}:
         return {column: SCALAR[column] for column in columns}
     out: dict[str, str] = {}
+    others = {*taken}
     for column in columns:
         name = "".join(c if c.isascii() else "_" for c in column.rstrip("'")) + RATE * column.count("'")
         if name in TAKEN or CLASHING.match(name):
             name = f"state_{name}"
-        while name in out.values():
+        while name in others:
             name += "_"
         out[column] = name
+        others.add(name)
     return out
 
 
 LINE = 100  # characters of a row of numbers
 ROWS = 200  # of the table a program prints
-MIN_STEPS, MAX_STEPS = 2_000, 1_000_000
+MIN_STEPS = 2_000
 STEPS_PER_TIME_CONSTANT = 50  # of a classical Runge-Kutta method: errors about 1e-7
-
-
-class Parameter(NamedTuple):
-    """A constant of the program, with its standard error."""
-
-    name: str
-    value: float
-    error: float
-
-
-@dataclass(frozen=True)
-class Known:
-    """A known input: a formula in t, or a cubic on each piece between knots, highest power first."""
-
-    name: str
-    formula: Node | None
-    knots: Float
-    pieces: Float  # (knots, 4)
-    since: float = -np.inf  # before this time, that of the second knot, a late input is as at its start
-
-    @property
-    def samples(self) -> tuple[Float, Float]:
-        """The times and values of its samples."""
-        first = int(np.isfinite(self.since))
-        return self.knots[first:], self.pieces[first:, 3]
-
-    @property
-    def kind(self) -> Interpolation:
-        """The interpolation between samples; cubic for a formula."""
-        if self.formula is not None or self.pieces[:, :2].any():
-            return Interpolation.CUBIC
-        return Interpolation.LINEAR if self.pieces[:, 2].any() else Interpolation.HOLD
-
-    @property
-    def jumps(self) -> Float:
-        """The times at which it jumps."""
-        held = self.formula is None and self.kind is Interpolation.HOLD
-        return self.knots[1:][np.diff(self.pieces[:, 3]) != 0] if held else np.empty(0)
 
 
 @dataclass(frozen=True)
@@ -130,8 +93,13 @@ class Part:
 
     state: str
     order: int
-    rhs: Node | None  # right-hand side; None if the highest derivatives cannot be isolated
-    residual: Node
+    tree: Node  # the right-hand side; where the highest derivatives cannot be isolated, what must vanish
+    explicit: bool
+
+    @property
+    def rhs(self) -> Node | None:
+        """The right-hand side, if the highest derivatives can be isolated."""
+        return self.tree if self.explicit else None
 
     @property
     def columns(self) -> list[str]:
@@ -152,10 +120,10 @@ class Program:
     parts: tuple[Part, ...]
     names: Mapping[str, str]  # of the columns of the state vector in a program, in their order
     parameters: tuple[Parameter, ...]
-    inputs: tuple[Known, ...]
-    doses: tuple[
-        tuple[float, int, float, float], ...
-    ]  # time, entry of the state, added to it and to its rate
+    inputs: tuple[Known, ...]  # those of the data, and infusions
+    late: Mapping[str, Late]  # states as they were some time ago, by their names in a program
+    given: tuple[Given, ...]  # the doses that are given at once
+    formulas: Mapping[str, Node]  # of what was measured, by the names of their columns
     initial: tuple[float, ...]
     slopes: tuple[float, ...]  # the derivative of the state vector at the start
     start: float
@@ -166,12 +134,12 @@ class Program:
     @property
     def explicit(self) -> bool:
         """Whether all highest derivatives are isolated."""
-        return all(part.rhs is not None for part in self.parts)
+        return all(part.explicit for part in self.parts)
 
     @property
     def trees(self) -> list[Node]:
         """What the program computes: right-hand sides, or residuals."""
-        return [part.residual if part.rhs is None else part.rhs for part in self.parts]
+        return [part.tree for part in self.parts]
 
     @property
     def order(self) -> int:
@@ -179,14 +147,40 @@ class Program:
         return len(self.names)
 
     @property
-    def undosed(self) -> str:
-        """What the title of a program says that does not give the doses of the data."""
-        return "; doses of the data are not in this program" if self.doses else ""
+    def states(self) -> str:
+        """The names of the entries of the state vector in a program, as a list."""
+        return ", ".join(self.names.values())
+
+    @property
+    def observed(self) -> dict[str, Node]:
+        """The formulas of what was measured, by their names in a program."""
+        names = element_names(list(self.formulas), [*self.names.values(), *self.late])
+        return {names[column]: tree for column, tree in self.formulas.items()}
+
+    @property
+    def is_driven(self) -> bool:
+        """Whether anything acts besides the states as they are."""
+        return bool(self.inputs or self.late or self.given)
 
     @property
     def jumps(self) -> Float:
         """The times at which an input jumps."""
         return np.unique(np.concatenate([np.empty(0), *(known.jumps for known in self.inputs)]))
+
+    @property
+    def delays(self) -> list[float]:
+        """By how much states are late."""
+        return [late.delay for late in self.late.values()]
+
+    @property
+    def stops(self) -> Float:
+        """The times at which a step has to end."""
+        return stops_of(self.jumps, self.given, self.delays, self.start, self.stop)
+
+    @property
+    def same_time(self) -> float:
+        """The distance below which two times are one."""
+        return same_time(self.start, self.stop)
 
 
 def make_program(discovery: Discovery, chosen: int | str | None) -> Program:
@@ -200,103 +194,83 @@ def make_program(discovery: Discovery, chosen: int | str | None) -> Program:
     if chosen is None:
         best = replace(best, own=None)
     data, whole, errors = dataset.runs[run], best.law_of(run), best.errors_of(run)
-    law = moving_law(whole)
-    if late_states(law.skeleton):
-        raise EquationError(f"{'; '.join(law.lines(6))} has a delayed state, which no program has yet")
-    orders = law.skeleton.orders
+    law, span = moving_law(whole), float(data.t[-1] - data.t[0])
     explicit = _is_explicit(law)
-    residuals, parameters = _named(law, errors, explicit=False)
-    sides: Sequence[Node | None] = [None] * len(orders)
-    if explicit:
-        sides, parameters = _named(law, errors, explicit=True)
-    late = _late_inputs([*residuals, *(side for side in sides if side is not None)], parameters)
-    columns = {each.node: var(each.name) for each in late}
-    residuals = [replaced(tree, columns) for tree in residuals]
-    sides = [None if side is None else replaced(side, columns) for side in sides]
-    used = {name for tree in (*residuals, *(side for side in sides if side)) for name in variables(tree)}
-    parameters = tuple(p for p in parameters if p.name in used)
-    names = [name for name in used_inputs(law.skeleton) if name in used]
-    known = _inputs(tuple(names), dict(data.signals), data.t)
-    known += tuple(_later(each, dict(data.signals), data.t) for each in late)
-    states = zip(law.states, orders, sides, residuals, strict=True)
-    parts = tuple(Part(*each) for each in states)
+    trees, parameters = _named(whole, errors, explicit=explicit)
+    late = late_columns(trees, parameters, [*dataset.states, *dataset.inputs])
+    trees = [replaced(tree, {each.node: var(each.name) for each in late}) for tree in trees]
+    past = [each for each in late if each.column in law.states]
+    check_delays(past, span)
+    dosing = dosing_of(data, whole, errors)
+    sides = _with_infusions(_parts(whole, trees, explicit=explicit), dosing.infusions)
+    names = element_names([column for part in sides for column in part.columns])
+    lates = element_names([each.name for each in past], names.values())
+    formulas, left_out = _formulas(whole, trees, sides, [each.name for each in past])
+    used = {n for tree in (*(part.tree for part in sides), *formulas.values()) for n in variables(tree)}
+    used |= {name for each in past for name in variables(each.by)}
+    inputs = known_inputs(
+        tuple(name for name in used_inputs(whole.skeleton) if name in used), dict(data.signals), data.t
+    )
+    late = [each for each in late if each not in past and each.name in used]
+    inputs += tuple(late_input(each, dict(data.signals), data.t) for each in late)
+    words = [each.words(f"input_{each.name}") for each in late]
+    words += [each.words(lates[each.name]) for each in past]
     solved = simulate(best, discovery.prepared, Scenario(data.t, run=run))
+    orders = law.skeleton.orders
     values = solved.values[: 3 * len(orders)]
     rows = [3 * s + k + 1 for s, order in enumerate(orders) for k in range(order)]
+    steps = _steps(law, np.vstack([data.t, values]), explicit=explicit)
     return Program(
-        title="; ".join([*whole.lines(6), *_renamed(law), *map(str, late), *_left_out(law, whole)]),
-        parts=parts,
-        names=element_names([column for part in parts for column in part.columns]),
-        parameters=parameters,
-        inputs=known,
-        doses=_doses(data, law),
+        title="; ".join([*whole.lines(6), *_renamed(law), *words, *dosing.words, *left_out]),
+        parts=tuple(sides),
+        names=names,
+        parameters=tuple(p for p in parameters if p.name in used),
+        inputs=(*inputs, *dosing.infusions.values()),
+        late={lates[each.name]: each for each in past},
+        given=dosing.given,
+        formulas=formulas,
         initial=tuple(float(x) for x in best.initial[run]),
         slopes=tuple(values[rows, 0].tolist()),
         start=float(data.t[0]),
         stop=float(data.t[-1]),
         scale=float(np.nanmax(np.abs(values[::3]))) or 1.0,
-        longest=float(data.t[-1] - data.t[0]) / _steps(law, np.vstack([data.t, values]), explicit=explicit),
+        longest=min([span / steps, *(each.delay for each in past)]),
     )
 
 
-class LateInput(NamedTuple):
-    """An input as it was some time ago, which a program reads as an input of its own."""
-
-    node: Node
-    input: str
-    name: str
-    delay: float
-    error: float
-
-    def __str__(self) -> str:
-        bar = f" +- {self.error:.2g}" if np.isfinite(self.error) and self.error > 0 else ""
-        return f"here input_{self.name} is {self.input}(t - {self.delay:.6g}{bar})"
+def _parts(law: Law, trees: Sequence[Node], *, explicit: bool) -> list[Part]:
+    """Return the equations of the states that move."""
+    every = zip(law.states, law.skeleton.orders, trees, strict=True)
+    return [Part(*each, explicit) for each in every if each[1]]
 
 
-def _late_inputs(trees: Sequence[Node], parameters: Sequence[Parameter]) -> list[LateInput]:
-    """Return the delayed inputs in some trees with named parameters."""
-    values = {p.name: (p.value, p.error) for p in parameters}
-    out: list[LateInput] = []
-    for node in dict.fromkeys(each for tree in trees for each in delays(tree)):
-        column, by = node.args
-        (name,) = variables(by) or ("",)
-        value, error = values.get(name, (0.0, 0.0))
-        factor = number(by) if by.op == "num" else _factor(by)
-        delay = factor if by.op == "num" else factor * value
-        n = sum(each.input == column.value for each in out)
-        called = f"{column.value}_late{n + 1 if n else ''}"
-        out.append(LateInput(node, str(column.value), called, delay, abs(factor) * error if name else 0.0))
+def _with_infusions(parts: Sequence[Part], infusions: Mapping[int, Known]) -> list[Part]:
+    """Return equations with infusions, which add to the highest derivative of that of their number."""
+    out = [*parts]
+    for i, known in infusions.items():
+        part, added = parts[i], var(known.name)
+        less = add(var(part.highest), mul(num(-1.0), added))
+        tree = add(part.tree, added) if part.explicit else replaced(part.tree, {var(part.highest): less})
+        out[i] = replace(part, tree=tree)
     return out
 
 
-def _factor(node: Node) -> float:
-    """Return the number before a parameter."""
-    return float(np.prod([number(arg) for arg in node.args if arg.op == "num"])) if node.op == "*" else 1.0
-
-
-def _later(late: LateInput, given: Mapping[str, Signal], t: Float) -> Known:
-    """Return a late input of the data; before it was known, an input was as at its start."""
-    (known,) = _inputs((late.input,), given, t)
-    if known.formula is not None:
-        return Known(late.name, earlier(known.formula, num(late.delay)), known.knots, known.pieces)
-    first = np.array([0.0, 0.0, 0.0, known.pieces[0, 3]])
-    knots = np.append(known.knots[0], known.knots + late.delay)
-    return Known(late.name, None, knots, np.vstack([first, known.pieces]), float(knots[1]))
-
-
-def _left_out(law: Law, whole: Law) -> list[str]:
-    """Return what of a law the program does not have."""
-    return ["formulas of what is measured are not in this program"] if law is not whole else []
-
-
-def _doses(data: Run, law: Law) -> tuple[tuple[float, int, float, float], ...]:
-    """Return what doses add to entries of the state vector, and to their derivatives from then on."""
-    orders = law.skeleton.orders
-    jumps = jumps_of(data.doses, law.states, orders, data.t)
-    tops = np.cumsum(orders) - 1
-    entries = np.where(jumps.rate != 0, tops[jumps.equation], jumps.entry)
-    columns = (jumps.t, entries, jumps.amount, jumps.rate)
-    return tuple(zip(*(column.tolist() for column in columns), strict=True))
+def _formulas(
+    law: Law, trees: Sequence[Node], parts: Sequence[Part], past: Sequence[str]
+) -> tuple[dict[str, Node], list[str]]:
+    """Return the formulas of what is measured, and the sentences on those that no program has."""
+    slopes = {var(part.highest): part.tree for part in parts if part.explicit}
+    highest = {part.highest for part in parts if not part.explicit}
+    found, left_out = {}, []
+    for name, order, tree in zip(law.states, law.skeleton.orders, trees, strict=True):
+        formula = replaced(tree, slopes)
+        if order:
+            continue
+        if variables(formula) & {*past, *highest}:
+            left_out.append(f"{name}, which is measured, is not in this program")
+        else:
+            found[name] = formula
+    return found, left_out
 
 
 def _renamed(law: Law) -> list[str]:
@@ -312,8 +286,8 @@ def _is_explicit(law: Law) -> bool:
     tops = [1 + 3 * s + order for s, order in enumerate(skeleton.orders)]
     if not skeleton.explicit:
         return False
-    for own, part in enumerate(skeleton.parts):
-        others = {skeleton.seen(own)[column] for s, column in enumerate(tops) if s != own}
+    for index, part in enumerate(skeleton.parts):
+        others = {skeleton.seen(index)[column] for s, column in enumerate(tops) if s != index}
         if others & variables(part.normal):
             return False
     return True
@@ -322,14 +296,15 @@ def _is_explicit(law: Law) -> bool:
 def _named(law: Law, errors: Float, *, explicit: bool) -> tuple[list[Node], tuple[Parameter, ...]]:
     """Return the right-hand side or the residual of each state, with named parameters c1, c2, ...
 
-    A constant that equations share is one parameter.
+    Formulas of what is measured are right-hand sides. A constant that equations share is one parameter. Terms
+    of what is given in doses are left out.
     """
     parameters: list[Parameter] = []
     known: dict[int, tuple[str, float]] = {}  # free constant -> name, factor in the value of the parameter
     trees = []
 
-    def named(own: int, i: int, factor: float) -> Node:
-        place, link = links[own][i]
+    def named(index: int, i: int, factor: float) -> Node:
+        place, link = links[index][i]
         factor *= link
         if place < 0:
             return num(factor)
@@ -340,26 +315,19 @@ def _named(law: Law, errors: Float, *, explicit: bool) -> tuple[list[Node], tupl
         name, first = known[place]
         return mul(num(factor / first), var(name))
 
-    links = links_of(law)
-    for own, part in enumerate(law.skeleton.parts):
+    links, given = links_of(law), dose_column(law)
+    for index, part in enumerate(law.skeleton.parts):
         nodes = []
-        terms = part.rhs_terms if explicit else part.terms
+        terms = part.rhs_terms if explicit or not part.order else part.terms
         for term in sorted(terms or (), key=lambda term: display_order(term.body)):  # as printed
-            front = None if term.constant is None else named(own, term.constant, term.multiplier)
-            body = replace_constants(term.body, lambda i, own=own: named(own, i, 1.0))  # type: ignore[misc]
+            body = renamed(term.body, law.skeleton.columns(index))
+            if given in variables(body):
+                continue
+            front = None if term.constant is None else named(index, term.constant, term.multiplier)
+            body = replace_constants(body, lambda i, index=index: named(index, i, 1.0))  # type: ignore[misc]
             nodes.append(mul(front, body) if front else term_node(Term(term.multiplier, None, body)))
-        trees.append(renamed(add(*nodes), law.skeleton.columns(own)))
+        trees.append(add(*nodes))
     return trees, tuple(parameters)
-
-
-def _inputs(names: tuple[str, ...], given: Mapping[str, Signal], t: Float) -> tuple[Known, ...]:
-    sampled, formulas = split_formulas(names, given)
-    nothing = np.empty(0), np.empty((0, 4))
-    out = [Known(name, formula, *nothing) for name, formula in formulas.items()]
-    for name in sampled:
-        signal = make_signals([name], given, t, Interpolation.AUTO)
-        out.append(Known(name, None, signal.knots, signal.coefficients))
-    return tuple(out)
 
 
 def _steps(law: Law, x: Float, *, explicit: bool) -> int:
@@ -380,8 +348,8 @@ def _rates(law: Law, x: Float) -> Float:
     """Return the rate (n,) of the fastest motion at each of the columns `x`."""
     skeleton, orders = law.skeleton, law.skeleton.orders
     slopes = []
-    for own, (part, equation) in enumerate(zip(skeleton.parts, law.equations, strict=True)):
-        tape = compile_tape(part.rhs_terms or (), skeleton.seen(own), part.n_constants)
+    for index, (part, equation) in enumerate(zip(skeleton.parts, law.equations, strict=True)):
+        tape = compile_tape(part.rhs_terms or (), skeleton.seen(index), part.n_constants)
         slopes.append(evaluate(tape, equation.constants, x).in_columns)
     if orders == (1,):
         return np.asarray(np.abs(slopes[0][1]))
@@ -390,10 +358,10 @@ def _rates(law: Law, x: Float) -> Float:
     lower = [1 + 3 * s + k for s, order in enumerate(orders) for k in range(order)]
     motion = np.zeros((x.shape[1], len(lower), len(lower)))
     row = 0
-    for own, order in enumerate(orders):
+    for index, order in enumerate(orders):
         motion[:, row : row + order - 1, row + 1 : row + order] = np.eye(order - 1)
         row += order
-        motion[:, row - 1] = slopes[own][lower].T
+        motion[:, row - 1] = slopes[index][lower].T
     sound = np.isfinite(motion).all(axis=(1, 2))
     return np.asarray(np.abs(np.linalg.eigvals(motion[sound])).max(axis=1, initial=0.0))
 
@@ -409,7 +377,7 @@ def function_name(known: Known) -> str:
     return "force" if known.name == "F" else "input_" + "".join(c if c.isascii() else "_" for c in known.name)
 
 
-def formulas(program: Program) -> list[Node]:
+def input_formulas(program: Program) -> list[Node]:
     """Return the inputs that are formulas."""
     return [known.formula for known in program.inputs if known.formula is not None]
 

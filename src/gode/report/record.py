@@ -13,7 +13,6 @@ import numpy as np
 from gode import __version__
 from gode.arrays import Float
 from gode.choices import NoiseChoice, Preset
-from gode.codec import Json, check_value, decode, decode_array, encode, member
 from gode.data import Dataset, Run, Smooth, make_run
 from gode.data.columns import STATES, channel_names
 from gode.data.dataset import Input, Limits, by_column, chosen_interpolation
@@ -22,9 +21,10 @@ from gode.data.smoothing import resampled
 from gode.data.states import check_names
 from gode.discovery import Discovery
 from gode.errors import FileError, GodeError
-from gode.files import read_bytes, replacing
+from gode.files import read_bytes, write_text
 from gode.fitting.prepare import Prepared, assemble, input_values
 from gode.fitting.target import condensed, state_places
+from gode.json_codec import Json, check_value, decode, decode_array, encode, member
 from gode.search.checkpoint import candidate_of
 from gode.search.settings import Settings
 from gode.selection import Candidate, front, ties
@@ -36,6 +36,8 @@ MAX_BYTES = 500_000_000  # twice the size of a million rows
 MAX_VALUES = 20_000_000  # a million rows have 12 million; each takes 32 bytes while it is read
 MAX_LISTS = 1_000_000
 MAX_DEPTH = 50
+FOREIGN = "it is no record of gode; name a record.json, or the folder of a result"
+OTHER = "name the folder of another result, or run the command again that wrote it"
 NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 
 
@@ -46,8 +48,7 @@ def save(discovery: Discovery, path: str | os.PathLike[str]) -> None:
         FileError: if the file cannot be written.
     """
     lines = [f"{json.dumps(k)}: {_written(v)}" for k, v in record_of(discovery).items()]
-    with replacing(Path(path)) as draft:
-        draft.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+    write_text(Path(path), "{\n" + ",\n".join(lines) + "\n}\n")
 
 
 def load(path: str | os.PathLike[str]) -> Discovery:
@@ -60,7 +61,7 @@ def load(path: str | os.PathLike[str]) -> Discovery:
     try:
         return discovery_of(data)
     except GodeError as error:
-        raise FileError(f"{path} is no record that this version of gode can read: {error}") from None
+        raise FileError(f"{path} is no record that this version of gode can read: {error}; {OTHER}") from None
 
 
 def record_of(discovery: Discovery) -> dict[str, Json]:
@@ -73,9 +74,8 @@ def record_of(discovery: Discovery) -> dict[str, Json]:
         "format": FORMAT,
         "version": VERSION,
         "gode": __version__,
-        "equation": "; ".join(
-            discovery.equation.lines()
-        ),  # up to "causes" for people; loading reads the candidates
+        # From here to "causes" it is for people; loading reads the candidates.
+        "equation": "; ".join(discovery.equation.lines()),
         "verdict": discovery.quality.verdict.value,
         "misfit": f"{discovery.quality.misfit:.4g}",
         "causes": encode(discovery.causes),
@@ -130,8 +130,8 @@ def discovery_of(data: object) -> Discovery:
         _candidate(c, settings.order, dataset, f"candidates[{i}]")
         for i, c in enumerate(_items(data, "candidates"))
     ]
-    floor, own = settings.selection.floor, bool(settings.individual)
-    prepared = assemble(dataset, fitted, smooths, settings.order, floor, individual=own)
+    floor, individual = settings.selection.floor, bool(settings.individual)
+    prepared = assemble(dataset, fitted, smooths, settings.order, floor, individual=individual)
     older = [isinstance(c, dict) and "held" not in c for c in _items(data, "candidates")]
     candidates = [_as_fitted(c, prepared) if old else c for c, old in zip(candidates, older, strict=True)]
     n_fitted = decode(int, member(data, "n_fitted", "record"), "n_fitted")
@@ -365,15 +365,16 @@ def read_json(path: Path) -> object:
     Raises:
         FileError: if it cannot be read, is no JSON, or would need much memory.
     """
-    smaller = "it is no record of gode; name a record.json"
-    content = read_bytes(path, MAX_BYTES, what="a record.json", smaller=smaller)
+    content = read_bytes(path, MAX_BYTES, what="a record.json", smaller=FOREIGN)
     _check_size(content, path)
     try:
         return json.loads(content.decode("utf-8"))
     except UnicodeDecodeError:
-        raise FileError(f"{path} is not text: it is no record of gode; name a record.json") from None
+        raise FileError(f"{path} is not text: {FOREIGN}") from None
     except (ValueError, RecursionError):
-        raise FileError(f"{path} is not complete JSON: it is no record of gode, or damaged") from None
+        raise FileError(
+            f"{path} is not complete JSON: it is no record of gode, or damaged; {OTHER}"
+        ) from None
 
 
 def _check_size(content: bytes, path: Path) -> None:
@@ -389,4 +390,4 @@ def _check_size(content: bytes, path: Path) -> None:
         found[f"is nested more than {MAX_DEPTH} deep"] = depth > MAX_DEPTH
     for what, is_so in found.items():
         if is_so:
-            raise FileError(f"{path} {what}: it is no record of gode; name a record.json")
+            raise FileError(f"{path} {what}: {FOREIGN}")

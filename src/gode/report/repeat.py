@@ -9,20 +9,22 @@ import numpy as np
 
 from gode.choices import Preset
 from gode.data import Dataset
+from gode.data.columns import INPUT
 from gode.data.doses import Dose
 from gode.discovery import Discovery
-from gode.discovery.framing import called, shown
+from gode.discovery.framing import display_name, display_names
 from gode.fitting.population import ALL, CHOSEN
+from gode.fitting.prepare import inputs_seen
 from gode.options.checks import AUTO
 from gode.options.entry import Option, Takes, flags_of
-from gode.options.table import Measurements, Searching, Seed
+from gode.options.table import Measurements, Searching, Seed, Starting
 from gode.paper import paper_grammar
-from gode.search.settings import Settings
+from gode.search.settings import SYSTEMS, Settings
 
 ARGUMENTS = (("u", "u"), ("u'", "velocity"), ("u''", "acceleration"))
 COLUMNS = {"t": "time", "run": "run"}  # columns of a file, and the options that name them
 SIGNAL = {"u": "u", "u'": "velocity", "u''": "acceleration", "F": "force"}  # the same of a single signal
-FIT = flags_of(Measurements)
+FIT = flags_of(Measurements, Starting)
 DISCOVER = flags_of(Measurements, Searching, Seed)
 FIRST = ("order", "grammar", "implicit")  # settings that are listed before the others
 ALWAYS = ("order", "effort", "seed")  # options that are told where they are the defaults, too
@@ -37,10 +39,13 @@ def python_call(discovery: Discovery) -> str:
     comment += "# x: an array with a column for each state\n" if system else ""
     comment += "".join(f"# after this edit: {edit!r}\n" for edit in dataset.edits)
     given = [first if name == "u" else f"{name}={name}" for name in _observed(discovery)]
-    own = called(dataset)
+    own = display_names(dataset)
     states = [own.get(state, state) for state in _named_states(discovery)]
     given += [f"names={states!r}"] if states != ["u"] else []
     given += ["sd=sd"] if any(run.sd is not None for run in dataset.runs) else []
+    known = [run.limits for run in dataset.runs if run.limits is not None]
+    given += ["below=below"] if any(np.isfinite(limits.high).any() for limits in known) else []
+    given += ["above=above"] if any(np.isfinite(limits.low).any() for limits in known) else []
     if dataset.inputs:
         given.append(f"force={_force_argument(discovery)}")
     given += [f"doses={_doses_argument(discovery)}"] if dataset.is_dosed else []
@@ -65,7 +70,7 @@ def command(discovery: Discovery) -> str:
         words += ["--edit", edit]
     words += [word for text in _dosed(discovery) for word in ("--dose", text)]
     for name, value in _options(discovery).items():
-        words += _words(DISCOVER[name], _initial_words(discovery) if name == "initial" else value)
+        words += _words({**DISCOVER, **FIT}[name], _initial_words(discovery) if name == "initial" else value)
     return " ".join(shlex.quote(word) for word in words)
 
 
@@ -74,7 +79,8 @@ def _dosed(discovery: Discovery) -> list[str]:
     dataset = discovery.prepared.dataset
     channels = dict.fromkeys(dose.channel for run in dataset.runs for dose in run.doses)
     names = [
-        shown(dataset, dataset.states[channel // 3] + "'" * (channel % 3)) for channel in sorted(channels)
+        display_name(dataset, dataset.states[channel // 3] + "'" * (channel % 3))
+        for channel in sorted(channels)
     ]
     return [f"amt:{name}" for name in names]
 
@@ -89,7 +95,7 @@ def _doses_argument(discovery: Discovery) -> str:
 
 
 def _dose_row(dataset: Dataset, dose: Dose) -> tuple[str | float | bool, ...]:
-    name = shown(dataset, dataset.states[dose.channel // 3] + "'" * (dose.channel % 3))
+    name = display_name(dataset, dataset.states[dose.channel // 3] + "'" * (dose.channel % 3))
     row = name, dose.t, dose.amount, dose.duration, dose.first
     return row if dose.first else row[:4] if dose.duration else row[:3]
 
@@ -124,7 +130,7 @@ def _columns(discovery: Discovery) -> dict[str, str]:
     if alone:
         columns |= {name: columns.get(name, name) for name in _observed(discovery) if name != "u"}
         if len(dataset.inputs) == 1:
-            columns["force"] = _force_formula(discovery) or columns.get("force", "force")
+            columns["force"] = _formula(discovery, "F") or columns.get("force", "force")
         return columns if len(dataset.inputs) < 2 else {**columns, "force": _forces(discovery)}
     for option, primes in (("states", ""), ("velocity", "'"), ("acceleration", "''")):
         names = [state + primes for state in _named_states(discovery)]
@@ -157,7 +163,8 @@ def column_name(label: str) -> str:
 def settings_rows(discovery: Discovery) -> list[tuple[str, str]]:
     """Return the settings that differ from the defaults, with their values; the record holds all."""
     own = discovery.settings
-    usual = dict(_flat("", asdict(Settings(order=own.order, grammar=""))))
+    grammar = own.grammar if _grammar(discovery) is None else ""  # unless asked for, it follows from the data
+    usual = dict(_flat("", asdict(Settings(order=own.order, grammar=grammar, implicit=own.implicit))))
     rows = sorted(_flat("", asdict(own)), key=lambda row: row[0] not in FIRST)
     return [row for row in rows if row[0] == "order" or row[1] != usual[row[0]]]
 
@@ -178,18 +185,13 @@ def _observed(discovery: Discovery) -> list[str]:
 def _force_argument(discovery: Discovery) -> str:
     """Return the known input as an argument: a formula, or the name of an array; several by their names."""
     dataset = discovery.prepared.dataset
-    formulas = {shown(dataset, name): _formula(discovery, name) for name in dataset.inputs}
+    formulas = {display_name(dataset, name): _formula(discovery, name) for name in dataset.inputs}
     if [*formulas] == ["F"]:
         return "force" if formulas["F"] is None else repr(formulas["F"])
     entries = [
         f"{name!r}: {name if formula is None else repr(formula)}" for name, formula in formulas.items()
     ]
     return f"{{{', '.join(entries)}}}"
-
-
-def _force_formula(discovery: Discovery) -> str | None:
-    """Return the force, if it is a formula."""
-    return _formula(discovery, "F")
 
 
 def _formula(discovery: Discovery, name: str) -> str | None:
@@ -236,6 +238,7 @@ def _options(discovery: Discovery) -> dict[str, object]:
         "hidden": [dataset.states[s] for s in dataset.hidden] or 0,
         "frame": "; ".join(settings.known.frame) or None,
         "fixed": dict(settings.known.fixed),
+        "guess": dict(settings.known.guess),
         "units": dict(settings.known.units),
         "bounds": {
             name: tuple(x if np.isfinite(x) else None for x in pair) for name, *pair in settings.known.bounds
@@ -257,4 +260,7 @@ def _grammar(discovery: Discovery) -> str | None:
     settings = discovery.settings
     usual = paper_grammar(settings.order, forced=bool(discovery.prepared.dataset.inputs))
     by_paper = settings.preset == Preset.PAPER and settings.grammar == usual
-    return None if settings.implicit or settings.known.frame or by_paper else settings.grammar
+    seen = inputs_seen(discovery.prepared.dataset, settings.order)
+    by_data = settings.grammar == SYSTEMS and not {*seen} <= {INPUT}
+    follows = settings.implicit or settings.known.frame or by_paper or by_data
+    return None if follows else settings.grammar

@@ -4,35 +4,46 @@ from collections.abc import Iterable, Mapping
 from xml.sax.saxutils import escape, quoteattr
 
 from gode.data import Interpolation
-from gode.equation.tree import Node, add, mul, num, number, power, var
-from gode.report.program import Known, Program, function_name
+from gode.equation.tree import DELAY, Node, add, mul, num, number, power, replaced, var
+from gode.report.drives import Known
+from gode.report.program import Program, function_name
 
 MATHML = 'xmlns="http://www.w3.org/1998/Math/MathML"'
 TIME = '<csymbol encoding="text" definitionURL="http://www.sbml.org/sbml/symbols/time">t</csymbol>'
+DELAYED = '<csymbol encoding="text" definitionURL="http://www.sbml.org/sbml/symbols/delay">delay</csymbol>'
 OPERATORS = {"+": "plus", "*": "times", "^": "power", "log": "ln"}  # others are called as they are here
 
 
-def fields(program: Program, shared: Mapping[str, str]) -> dict[str, str]:
-    """Return the fields of the template: what is declared, and the rules and events that change it."""
+def fields(program: Program, shared: Mapping[str, str], *, varying: bool = False) -> dict[str, str]:
+    """Return the fields of the template: what is declared, and the rules and events that change it.
+
+    Args:
+        varying: whether times and amounts of doses are parameters.
+    """
     held = [known for known in program.inputs if _is_held(known)]
     return {
         "title": escape(program.title, {'"': "&quot;"}),
         "declared": _lines(6, [*_constants(program), *_variables(program)]),
         "initial_values": "",
-        "rules": _lines(6, [*_rates(program), *map(_assignment, _ruled(program))]),
-        "events": _list_of("Events", [event for known in held for event in _events(known)]),
+        "rules": _lines(6, [*_rates(program), *map(_assignment, _ruled(program)), *_observed(program)]),
+        "events": _list_of(
+            "Events", [*(e for known in held for e in _events(known)), *_doses(program, varying)]
+        ),
     }
 
 
 def fields_with_starts(program: Program, shared: Mapping[str, str]) -> dict[str, str]:
-    """Return the fields of the template with a parameter for each initial value, which can be estimated."""
+    """Return the fields of the template with parameters for initial values and doses."""
     states = list(zip(program.names.values(), program.initial, strict=True))
     starts = [_parameter(start_name(name), value, constant=True) for name, value in states]
     set_by = [
         f'<initialAssignment symbol="{name}">{_math(var(start_name(name)))}</initialAssignment>'
         for name, _ in states
     ]
-    simple = fields(program, shared)
+    for i, dose in enumerate(program.given):
+        starts.append(_parameter(dose_time(i), dose.time, constant=True))
+        starts.append(_parameter(dose_amount(i), dose.amount, constant=True))
+    simple = fields(program, shared, varying=True)
     return {
         **simple,
         "declared": simple["declared"] + "\n" + _lines(6, starts),
@@ -43,6 +54,16 @@ def fields_with_starts(program: Program, shared: Mapping[str, str]) -> dict[str,
 def start_name(state: str) -> str:
     """Return the name of the initial value of a state."""
     return f"{state}_start"
+
+
+def dose_time(i: int) -> str:
+    """Return the name of the time of a dose."""
+    return f"dose_{i + 1}_time"
+
+
+def dose_amount(i: int) -> str:
+    """Return the name of the amount of a dose."""
+    return f"dose_{i + 1}_amount"
 
 
 def mathml(node: Node, names: Mapping[str, str]) -> str:
@@ -59,6 +80,8 @@ def mathml(node: Node, names: Mapping[str, str]) -> str:
         case "max0":
             inside = mathml(node.args[0], names)
             return _piecewise([(inside, "gt", inside)])
+        case op if op == DELAY:
+            return f"<apply>{DELAYED}{''.join(mathml(arg, names) for arg in node.args)}</apply>"
         case op:
             inside = "".join(mathml(arg, names) for arg in node.args)
             return f"<apply><{OPERATORS.get(op, op)}/>{inside}</apply>"
@@ -99,7 +122,7 @@ def _variables(program: Program) -> list[str]:
     for known in program.inputs:
         first = float(known.pieces[0, 3]) if known.formula is None else 0.0
         out.append(_parameter(function_name(known), first, constant=False, about=known.name))
-    return out
+    return out + [_parameter(name, 0.0, constant=False) for name in program.observed]
 
 
 def _names(program: Program) -> dict[str, str]:
@@ -112,9 +135,46 @@ def _rates(program: Program) -> list[str]:
         assert part.rhs is not None
         slopes = [*map(var, part.columns[1:]), part.rhs]
         for column, slope in zip(part.columns, slopes, strict=True):
-            math = _math(slope, _names(program))
+            math = _math(_with_past(slope, program), _names(program))
             rules.append(f'<rateRule variable="{program.names[column]}">{math}</rateRule>')
     return rules
+
+
+def _with_past(tree: Node, program: Program) -> Node:
+    """Return a tree in which what is late is written as such."""
+    return replaced(tree, {var(late.name): late.node for late in program.late.values()})
+
+
+def _observed(program: Program) -> list[str]:
+    """Return the rules of what is measured."""
+    rules = []
+    for name, tree in program.observed.items():
+        rules.append(f'<assignmentRule variable="{name}">{_math(tree, _names(program))}</assignmentRule>')
+    return rules
+
+
+def _doses(program: Program, varying: bool) -> list[str]:
+    """Return an event for each time at which a dose is added to a state."""
+    states, out = [*program.names.values()], []
+    for i, dose in enumerate(program.given):
+        name = states[dose.entry]
+        time, amount = num(dose.time), num(dose.amount)
+        if varying:
+            time, amount = var(dose_time(i)), var(dose_amount(i))
+        after = _math(add(var(name), amount))
+        out.append(_event(f"dose_{i + 1}", time, name, after, since_start=True))
+    return out
+
+
+def _event(identifier: str, time: Node, variable: str, value: str, *, since_start: bool = False) -> str:
+    """Return what changes a variable at a time, if `since_start` also at the start itself."""
+    trigger = f"<math {MATHML}><apply><geq/>{TIME}{mathml(time, {})}</apply></math>"
+    return (
+        f'<event id="{identifier}" useValuesFromTriggerTime="false">'
+        f'<trigger initialValue="{str(not since_start).lower()}" persistent="true">{trigger}</trigger>'
+        f'<listOfEventAssignments><eventAssignment variable="{variable}">{value}</eventAssignment>'
+        "</listOfEventAssignments></event>"
+    )
 
 
 def _is_held(known: Known) -> bool:
@@ -157,13 +217,7 @@ def _events(known: Known) -> list[str]:
     name = function_name(known)
     values = dict(zip(known.knots.tolist(), known.pieces[:, 3].tolist(), strict=True))
     for i, time in enumerate(known.jumps.tolist()):
-        trigger = f"<math {MATHML}><apply><geq/>{TIME}{_number(time)}</apply></math>"
-        out += [
-            f'<event id="{name}_jump_{i + 1}" useValuesFromTriggerTime="false">'
-            f'<trigger initialValue="true" persistent="true">{trigger}</trigger><listOfEventAssignments>'
-            f'<eventAssignment variable="{name}">{_math(num(values[time]))}</eventAssignment>'
-            "</listOfEventAssignments></event>"
-        ]
+        out.append(_event(f"{name}_jump_{i + 1}", num(time), name, _math(num(values[time]))))
     return out
 
 

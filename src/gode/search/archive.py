@@ -11,6 +11,7 @@ from enum import StrEnum
 from math import nan
 from types import MappingProxyType
 
+from gode.arrays import Rows, rows_of
 from gode.equation import Law
 from gode.fitting.prepare import Prepared
 from gode.fitting.target import Target, shorter
@@ -105,7 +106,6 @@ class Stage(StrEnum):
 
 
 Key = tuple[object, ...]  # what identifies a skeleton
-Initial = tuple[tuple[float, ...], ...]  # values of each run
 SEARCHING = (Stage.LIBRARY, Stage.SUMS, Stage.LATENT)  # by cheap fits
 
 
@@ -173,9 +173,9 @@ class Archive:
         self,
         several: Iterable[Law],
         stage: Stage,
-        initial: Initial = (),
-        each: Mapping[Key, Initial] | None = None,
-        starts: Mapping[Key, Initial] | None = None,
+        initial: Rows = (),
+        each: Mapping[Key, Rows] | None = None,
+        starts: Mapping[Key, Rows] | None = None,
     ) -> None:
         """Fit equations to the trajectory from their constants, each skeleton once.
 
@@ -190,11 +190,15 @@ class Archive:
                 fresh.setdefault(equation.skeleton.key, equation)
         self._solve_into(self.candidates, list(fresh.values()), stage, initial, each, starts or {})
 
-    def improve(self, several: Iterable[Law], stage: Stage) -> None:
-        """Complete the fit of equations, also where it is far from the data; keep what gets better."""
+    def improve(self, several: Iterable[Law], stage: Stage, starts: Mapping[Key, Rows] | None = None) -> None:
+        """Complete the fit of equations, also where it is far from the data; keep what gets better.
+
+        Args:
+            starts: values to start from, where laws have their own.
+        """
         for equation in several:
             old = self.candidates.get(equation.skeleton.key)
-            initial = self._begun([old]).get(equation.skeleton.key, ())
+            initial = {**self._begun([old]), **(starts or {})}.get(equation.skeleton.key, ())
             start = Start(equation, self.whole, patient=True, view=self.view, initial=initial)
             if start not in self.memo:
                 self.memo[start] = self.workers.fit(start)
@@ -219,11 +223,11 @@ class Archive:
             self.candidates = found if self.whole else self.candidates
         return self.whole
 
-    def _begun(self, candidates: Sequence[Candidate | None]) -> dict[Key, Initial]:
+    def _begun(self, candidates: Sequence[Candidate | None]) -> dict[Key, Rows]:
         """Return the fitted initial values of laws with hidden states, which no smoothed curve has."""
         hidden = bool(self.prepared.dataset.hidden)
         known = [c for c in candidates if hidden and c is not None]
-        return {c.equation.skeleton.key: tuple(map(tuple, c.initial.tolist())) for c in known}
+        return {c.equation.skeleton.key: rows_of(c.initial) for c in known}
 
     def shorten(self) -> bool:
         """Go on with the first half of what was tried to follow; return False where that is short already.
@@ -245,9 +249,9 @@ class Archive:
         found: dict[Key, Candidate | None],
         several: Sequence[Law],
         stage: Stage,
-        initial: Initial = (),
-        each: Mapping[Key, Initial] | None = None,
-        own: Mapping[Key, Initial] = MappingProxyType({}),
+        initial: Rows = (),
+        each: Mapping[Key, Rows] | None = None,
+        own: Mapping[Key, Rows] = MappingProxyType({}),
     ) -> None:
         runs = len(self.target.dataset.runs)
         rows = {key: own for key, own in (each or {}).items() if len(own) == runs}

@@ -1,16 +1,19 @@
-"""What the user assumes of a law, by plain names: kept in the grammar where terms tell, checked elsewhere."""
+"""What the user knows and assumes of a law; what terms tell is kept in the grammar, all else is checked."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from gode.data import Columns
 from gode.equation import Law, Node
+from gode.equation.frame import split_equations
 from gode.equation.tape import compile_tape, evaluate
 from gode.equation.tree import STATE, TIME, derivative_order, variables
 from gode.errors import ConfigError, pointed
 from gode.fitting.invariant_zero import POINTS, SMALL, keeps_zero, law_keeps_zero, values_at
+from gode.options.table import Bounds, Texts
 
 MEANINGS = {
     "odd": "nothing changes if all signals change their sign",
@@ -68,14 +71,13 @@ def keeps(body: Node, assumed: Sequence[str], order: int) -> bool:
         return False
     if "energy" in assumed and any(derivative_order(name) for name in used):
         return False
-    if "rest-at-zero" in assumed and not np.abs(values_at(body, np.zeros(POINTS))).max() <= SMALL:
+    if "rest-at-zero" in assumed and not np.abs(values_at(body, 0.0 * POINTS)).max() <= SMALL:
         return False
     if KEEPS_ZERO in assumed and not keeps_zero(body, order):
         return False
     if "odd" not in assumed:
         return True
-    points = np.linspace(0.3, 1.7, POINTS)
-    here, there = values_at(body, points), values_at(body, -points)
+    here, there = values_at(body, POINTS), values_at(body, -POINTS)
     return bool(np.abs(here + there).max() <= SMALL * max(np.abs(here).max(), 1.0))
 
 
@@ -85,20 +87,20 @@ def satisfies(law: Law, columns: Columns, assumed: Sequence[str]) -> bool:
         return False
     if "nonnegative" not in assumed:
         return True
-    for own, (part, equation) in enumerate(zip(law.skeleton.parts, law.equations, strict=True)):
-        names = columns.seen(own)
+    for index, (part, equation) in enumerate(zip(law.skeleton.parts, law.equations, strict=True)):
+        names = columns.seen(index)
         if part.order != 1 or part.rhs_terms is None:
             continue
         x = np.maximum(columns.matrix, 0.0)
         x[names.index(STATE)] = 0.0
         tape = compile_tape(part.rhs_terms, names, part.n_constants)
         slope = evaluate(tape, equation.constants, x).value
-        if not np.all(slope >= -SMALL * max(np.abs(columns.matrix[1 + 3 * own + 1]).max(), 1.0)):
+        if not np.all(slope >= -SMALL * max(np.abs(columns.matrix[1 + 3 * index + 1]).max(), 1.0)):
             return False
     return True
 
 
-def told(name: str, cost: float | None) -> str:
+def remark_on(name: str, cost: float | None) -> str:
     """Return a remark on an assumption: what it means, and what it costs in the criterion."""
     if cost is None:
         price = "what it costs was not tried"
@@ -109,3 +111,75 @@ def told(name: str, cost: float | None) -> str:
         price = f"it costs {cost:.3g} in the criterion: {against}"
     meaning = MEANINGS.get(name) or f"{name.removeprefix(REST).replace(':', ' = ')} is an equilibrium"
     return f"assumed is {name}, {meaning}; {price}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Known:
+    """A frame and the values and bounds of its constants, as they can be saved."""
+
+    frame: tuple[str, ...] = ()
+    fixed: tuple[tuple[str, float], ...] = ()
+    bounds: tuple[tuple[str, float, float], ...] = ()
+    units: tuple[tuple[str, str], ...] = ()  # of columns
+    assume: tuple[str, ...] = ()
+    guess: tuple[tuple[str, float], ...] = ()  # from where constants are fitted first
+
+    @property
+    def limits(self) -> dict[str, tuple[float | None, float | None]]:
+        """The bounds by the names of constants."""
+        return {name: (low, high) for name, low, high in self.bounds}
+
+
+def make_known(
+    frame: Texts | None = None,
+    fixed: Mapping[str, float] | None = None,
+    bounds: Bounds | None = None,
+    units: Mapping[str, str] | None = None,
+    assume: str | Sequence[str] = (),
+    guess: Mapping[str, float] | None = None,
+) -> Known:
+    """Return what the user knows.
+
+    Raises:
+        ConfigError: if values are given without an equation whose constants they are, or are no numbers.
+    """
+    if frame is None and (fixed or bounds):
+        raise ConfigError("fixed= and bounds= are of constants in frame=; give that, too")
+    if frame is not None and not isinstance(frame, str | Sequence | Mapping):
+        raise ConfigError(f"frame= must be text, or a list with one for each state, got {frame!r}")
+    texts = () if frame is None else tuple(split_equations(frame))
+    if frame is not None and not texts:
+        raise ConfigError(f'frame= must hold an equation, such as "u\' = f(u)", got {frame!r}')
+    for option, given in (("fixed", fixed), ("bounds", bounds), ("units", units), ("guess", guess)):
+        if given is not None and not isinstance(given, Mapping):
+            raise ConfigError(
+                f"{option}= must be a mapping of names to values, such as {{'K': 500}}, got {given!r}"
+            )
+    values = tuple((str(k), _number(k, v)) for k, v in (fixed or {}).items())
+    first = tuple((str(k), _number(k, v, "guessed")) for k, v in (guess or {}).items())
+    limits = tuple((str(k), *_pair(k, v)) for k, v in (bounds or {}).items())
+    named = tuple((units or {}).items())
+    assumed = checked_assumptions(assume)
+    return Known(frame=texts, fixed=values, bounds=limits, units=named, assume=assumed, guess=first)
+
+
+def _number(name: str, value: object, what: str = "fixed") -> float:
+    try:
+        return float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        raise ConfigError(f"the {what} value of {name} must be a number, got {value!r}") from None
+    except OverflowError:
+        raise ConfigError(
+            f"the {what} value of {name} is too large to compute with; give a smaller one"
+        ) from None
+
+
+def _pair(name: str, given: tuple[float | None, float | None]) -> tuple[float, float]:
+    try:
+        low, high = given
+        pair = -math.inf if low is None else float(low), math.inf if high is None else float(high)
+    except (TypeError, ValueError):
+        raise ConfigError(f"the bounds of {name} must be a pair such as (0, None), got {given!r}") from None
+    except OverflowError:
+        raise ConfigError(f"a bound of {name} is too large to compute with; give a smaller one") from None
+    return pair

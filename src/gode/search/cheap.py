@@ -10,14 +10,14 @@ algebra. Constants inside a term stay at the values from which fits start.
 """
 
 import heapq
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, count
 from typing import NamedTuple
 
 import numpy as np
 
-from gode.arrays import Float, Int
+from gode.arrays import Float, Int, Rows, rows_of
 from gode.data import Columns
 from gode.equation import Equation, Node, Skeleton, Term
 from gode.equation.dimensions import keeps_units
@@ -39,14 +39,13 @@ from gode.equation.tree import (
     walk,
 )
 from gode.fitting import ConstantsConfig, Form, Regression, fit_constants
-from gode.fitting.constants import fit_each
+from gode.fitting.smoothed_fit import fit_each
 from gode.fitting.varpro import term_at_starts, transform
 from gode.search.assumptions import keeps
+from gode.search.settings import ALL
 from gode.search.templates import Bodies, SumTemplate, Template, Vocabulary
 from gode.selection import SelectionConfig
 from gode.units import Unit
-
-Rows = tuple[tuple[float, ...], ...]  # the values of each run
 
 # All sums of up to three of so many terms without inner constants are compared: 696 of them. Set by hand, so
 # that they take about as long as the random sentences.
@@ -66,9 +65,9 @@ class ObjectiveConfig:
     """What a skeleton must be, and how its cheap fit is scored."""
 
     order: int
-    max_constants: int = 8  # set by hand
+    max_constants: int = ConstantsConfig.max_constants
     operation_price: float = 2.0  # The price of an operation; measured, results are alike between 2 and 4.
-    quota: int = 24  # So many skeletons are kept for each number of constants: all that may be asked for.
+    quota: int = ALL.per_size  # So many skeletons are kept for each number of constants, the most asked for.
     time_alone: bool = False  # whether an equation may do without the state
     # Smaller residuals, relative to the standard deviation of the target, count as this much: rounding.
     floor: float = SelectionConfig.floor
@@ -216,7 +215,7 @@ class Objective:
         k, price = runs * skeleton.n_constants, self.config.operation_price * skeleton.burden
         freedom = max(n - k, 0.5)
         score = float(n * np.log(variance * n / freedom) + k * np.log(max(n / runs, 2.0)) + price)
-        self._keep(number, Scored(skeleton, found.equation, score, found.rows))
+        self._keep(number, Scored(skeleton, found.equation, score, rows_of(found.table)))
         return score
 
     def _criterion(self, skeleton: Skeleton, variance: float, columns: Columns) -> float:
@@ -352,14 +351,23 @@ def _best_of(
         sums = np.array(chosen_ones, np.int64).reshape(len(chosen_ones), size)
         scores = np.sum([table.scores(sums, first) for table in products], axis=0)
         wanted = len(found) + n
-        for place in np.argsort(-scores, axis=None, kind="stable"):
-            which, last = divmod(int(place), len(first))
+        for place in _descending(scores.ravel(), LARGEST_SUM * wanted):  # in so many orders
+            which, last = divmod(place, len(first))
             chosen = [owner[core[i]] for i in sums[which]] + [owner[first[last]]]
             if len(set(chosen)) == len(chosen):
                 found[frozenset(vocabulary.bodies[k] for k in chosen)] = None
             if len(found) == wanted:
                 break
     return list(found)
+
+
+def _descending(scores: Float, likely: int) -> Iterator[int]:
+    """Yield the places of scores, the largest first; the most are sorted only if all the likely are used."""
+    block = np.arange(len(scores))
+    if likely < len(scores):
+        block = np.flatnonzero(scores >= -np.partition(-scores, likely)[likely])
+    yield from block[np.argsort(-scores[block], kind="stable")].tolist()
+    yield from np.argsort(-scores, kind="stable")[len(block) :].tolist()
 
 
 class _Products:

@@ -14,18 +14,18 @@ from pathlib import Path
 from gode import __version__
 from gode.arrays import Float
 from gode.choices import NoiseChoice
-from gode.codec import Json, decode, encode
 from gode.data import Dataset, Run
 from gode.equation.printer import exact, to_text
 from gode.equation.system import make_law
 from gode.errors import FileError, GodeError
-from gode.files import read_bytes, replacing
+from gode.files import read_bytes, write_text
 from gode.fitting.population import Individuals
 from gode.fitting.prepare import input_values
+from gode.json_codec import Json, decode, encode
 from gode.search.workers import Start
 from gode.selection import Candidate
 
-MAX_BYTES = 2_000_000_000  # of the file, all of which is read; set by hand
+MAX_BYTES = 2_000_000_000  # A larger file is not read; set by hand.
 
 
 class Checkpoint(MutableMapping[Start, Candidate | None]):
@@ -95,8 +95,7 @@ class Checkpoint(MutableMapping[Start, Candidate | None]):
 
     def _rewrite(self) -> None:
         lines = [json.dumps(self.head), *(json.dumps([k, v]) for k, v in self.known.items())]
-        with replacing(self.path) as draft:
-            draft.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        write_text(self.path, "\n".join(lines) + "\n")
 
 
 def candidate_of(data: object, order: int, dataset: Dataset, where: str) -> Candidate:

@@ -2,10 +2,11 @@
 
 A hidden state has no curve along which its equation could be sought by itself, and no scale of its own. It is
 given one by coordinates: it enters the equation of a measured state, or of a hidden state before it, with the
-factor one, as w, as w*u or as sqrt(w), and in no other way. In each of these coordinates the search begins
-with few terms, whose constants come from many random starts, and then moves in all equations at once. With r
-the residuals of a fitted law and J their derivatives with respect to the constants of all terms that are in
-the law or may be added, which one solution gives, a change d of the constants leaves about
+factor one, as w, as w*u or as sqrt(w), and in no other way; a frame says itself where it enters. In each of
+these forms the search begins with few terms, whose constants come from many random starts, and then moves in
+all equations at once. With r the residuals of a fitted law and J their derivatives with respect to the
+constants of all terms that are in the law or may be added, which one solution gives, a change d of the
+constants leaves about
 
     |r - J d|^2  =  r.r - 2 g.d + d.N d,     g = J^T r,  N = J^T J,
 
@@ -20,70 +21,36 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gode.arrays import Bool, Float
+from gode.arrays import Bool, Float, Rows, rows_of
+from gode.choices import EffortName
 from gode.data import Dataset, Run
-from gode.equation import Equation, Law, Node, Term, parse_tree
-from gode.equation.system import columns_seen, law_of, make_law, state_seen
+from gode.equation import Law, LawSkeleton, Node, Term
+from gode.equation.frame import Frame
+from gode.equation.system import make_law
 from gode.equation.tape import compile_tape, evaluate
-from gode.equation.tree import STATE, has_constant, is_other, mul, symbols, var, variables
-from gode.fitting.multistart import MultistartConfig, minima
+from gode.fitting.multistart import Minimum, MultistartConfig, as_good, memory_of_starts, minima, with_images
 from gode.fitting.prepare import input_values
+from gode.fitting.target import state_places
 from gode.fitting.trajectory import Path, Trajectories
 from gode.prior import log_prior
-from gode.search.archive import Archive, Initial, Key, Stage
-from gode.search.templates import Bodies, SumTemplate
-from gode.search.templates.template import Space, grammar_terms
+from gode.search.archive import Archive, Key, Stage
+from gode.search.hidden_curves import Curves
+from gode.search.hidden_forms import NAMED, Coordinates, Form, Place, coordinates, framed, seen_by, values_of
+from gode.search.templates.template import Space
+from gode.search.workers import Start
 from gode.selection import Candidate
-
-Place = tuple[int, Node]  # a term, and the number of the state in whose equation it stands
 
 
 @dataclass(frozen=True, kw_only=True)
 class HiddenConfig:
     """How laws with hidden states are sought; set by hand on simulated records (gode_bench.hidden_models)."""
 
-    entries: tuple[str, ...] = ("{w}", "{w}*u", "sqrt({w})")  # how a hidden state may enter
-    begin: MultistartConfig = field(
-        default_factory=lambda: MultistartConfig(draws=300, refined=6, rounds=2)
-    )  # the first laws
+    # How the first laws are fitted.
+    begin: MultistartConfig = field(default_factory=lambda: MultistartConfig(refined=6, rounds=2))
     words: float = 0.5  # Each equation may have so many terms, as a fraction of the vocabulary of a search.
-    early: int = (
-        2  # From so many laws the search moves on in each of the coordinates, before the best decide.
-    )
+    early: int = 2  # From so many laws the search moves on in all coordinates, before the best decide.
     compared: int = 60  # Of the laws that leave least by linear algebra so many are weighed by their prior.
     seen: float = 1e-4  # The part of an effect that others must leave unexplained to be a number of its own.
-
-
-@dataclass(frozen=True)
-class Coordinates:
-    """What the equation of each state looks like, and the terms that may be in it."""
-
-    templates: tuple[SumTemplate, ...]
-    words: tuple[tuple[Node, ...], ...]
-
-    def law(self, dataset: Dataset, places: frozenset[Place], values: dict[Place, float]) -> Law:
-        """Return the law of some terms; those without a value have the factor zero."""
-        equations = []
-        for s, template in enumerate(self.templates):
-            skeleton = template.skeleton(frozenset(body for state, body in places if state == s))
-            owners = self.owners(s, template.terms_of(skeleton))
-            equations.append(Equation(skeleton, tuple(values.get(owner, 0.0) for owner in owners)))
-        return law_of(dataset.states, dataset.inputs, equations)
-
-    def owners(self, state: int, bodies: Bodies) -> list[Place]:
-        """Return the term of each constant of the equation of one state."""
-        template = self.templates[state]
-        terms = template.sums(template.skeleton(bodies))[""]
-        factors = {term.constant: term.body for term in terms if term.constant is not None}
-        return [(state, factors[i]) for i in range(len(factors))]
-
-    def values(self, law: Law) -> dict[Place, float]:
-        """Return the factor of each term of a law."""
-        found: dict[Place, float] = {}
-        for s, (template, equation) in enumerate(zip(self.templates, law.equations, strict=True)):
-            owners = self.owners(s, template.terms_of(equation.skeleton))
-            found.update(zip(owners, equation.constants, strict=True))
-        return found
 
 
 class Neighbour(NamedTuple):
@@ -99,123 +66,146 @@ class HiddenSearch:
     """A search for laws with hidden states; what it finds is in the archive."""
 
     def __init__(
-        self, archive: Archive, space: Space, rng: np.random.Generator, config: HiddenConfig | None = None
+        self,
+        archive: Archive,
+        space: Space,
+        rng: np.random.Generator,
+        frame: Frame | None = None,
+        config: HiddenConfig | None = None,
     ) -> None:
         self.archive, self.rng = archive, rng
         self.config = config or HiddenConfig()
-        self.dataset = archive.prepared.dataset
-        self.orders = [
-            1 if s in self.dataset.hidden else archive.settings.order for s in range(len(self.dataset.states))
-        ]
-        self.forms = list(self._coordinates(space))
-        self.homes: dict[Key, Coordinates] = {}
+        self.dataset, settings = archive.prepared.dataset, archive.settings
+        size = max(int(self.config.words * settings.budget.vocabulary), 1)
+        barred = frozenset(settings.without)
+        self.forms: list[Form] = (
+            [framed(frame, space, size, barred)]
+            if frame is not None
+            else [*coordinates(self.dataset, settings.order, space, size, barred)]
+        )
+        self.homes: dict[Key, Form] = {}
         self.expanded: set[Key] = set()
+        self.leapt: set[Key] = set()
+        self.settled: set[Key] = set()
 
     def run(self) -> None:
         """Search until the effort is spent."""
         effort = self.archive.settings.budget
         for form in self.forms:
-            for places in self._plainest(form):
+            for places in form.plainest():
                 self._begin(form, places)
             for _ in range(self.config.early):
                 self._expand_first([c for c in self.archive.leaders() if self._home(c) is form])
-        self._spread_out(effort.rounds)
+        if self.archive.settings.effort == EffortName.QUICK:  # as for a remedy: no more than the neighbours
+            self._spread_out(effort.rounds)
+        else:
+            for rounds in (effort.rounds - effort.rounds // 2, effort.rounds // 2):
+                self._leap()
+                self._spread_out(rounds)
+            self._settle(2)
         if self.archive.widen():
             self._spread_out(max(effort.rounds // 2, 1))  # a first part may prefer another law
         far = [c for c in self.archive.leaders()[:2] if c.rms > self.archive.settings.shooting.far]
         self.archive.improve([c.equation for c in far], Stage.DIGITS)
+        self._take_away()
+        self._exchange()
+
+    def _exchange(self) -> None:
+        """Let two constants of the best law change places, as absorption and elimination can.
+
+        Of those that explain the data as well the law is told whose hidden states forget their start sooner.
+        """
+        order = self.archive.settled()
+        if not order or order[0].equation.skeleton.n_constants < 2 or self.archive.settings.individual:
+            return
+        best, archive = order[0], self.archive
+        skeleton, config = best.equation.skeleton, archive.settings.shooting
+        now = Minimum(np.array(best.equation.constants), best.initial, best.rms**2 * best.n_values)
+        found = with_images(skeleton, archive.target, [now], config=config, check=archive.interrupts.check)
+        enough = as_good(found[0].sse, best.n_values)
+        equal = [each for each in found if each.sse <= enough]
+        laws = [make_law(skeleton, each.constants) for each in equal]
+        memories = [
+            memory_of_starts(law, archive.target, each.initial) for law, each in zip(laws, equal, strict=True)
+        ]
+        chosen = int(np.argmin(memories))
+        if equal[chosen] is not now:
+            begun = rows_of(equal[chosen].initial)
+            start = Start(laws[chosen], archive.whole, patient=True, view=archive.view, initial=begun)
+            other = archive.workers.fit(start)
+            if other is not None and other.rms**2 <= as_good(best.rms**2, best.n_values):
+                archive.candidates[skeleton.key] = other
+
+    def _take_away(self) -> None:
+        """Fit the best law without each of its terms until it is the best: it may be the last to come."""
+        tried: set[Key] = set()
+        while (order := self.archive.settled()) and order[0].equation.skeleton.key not in tried:
+            leader, form = order[0], self._home(order[0])
+            tried.add(leader.equation.skeleton.key)
+            values = values_of(form, leader.equation)
+            terms = frozenset(place for place in values if place[1].op != NAMED)
+            laws = [form.law(terms - {place}, values) for place in sorted(terms)] if len(terms) > 1 else []
+            for law in laws:
+                self.homes.setdefault(law.skeleton.key, form)
+            begun = rows_of(leader.initial)
+            starts = {law.skeleton.key: begun for law in laws}
+            self.archive.solve(laws, Stage.NEIGHBOURS, starts=starts)
 
     def _spread_out(self, rounds: int) -> None:
         for _ in range(rounds):
             self._expand_first(self.archive.leaders()[:4])
 
-    def _home(self, candidate: Candidate) -> Coordinates:
+    def _leap(self) -> None:
+        """Fit other laws for the curve of the best, in all coordinates."""
+        leader = next(iter(self.archive.leaders()), None)
+        noise = self._noise(leader) if leader else np.nan
+        forms = [form for form in self.forms if isinstance(form, Coordinates)]
+        doses = any(run.doses for run in self.dataset.runs)  # by which the curve jumps
+        columns = self._solution(leader) if leader else None
+        if leader is None or columns is None or not forms or len(self.dataset.hidden) > 1 or doses:
+            return
+        if not np.isfinite(noise) or leader.equation.skeleton.key in self.leapt:
+            return
+        self.leapt.add(leader.equation.skeleton.key)
+        starts: dict[Key, Rows] = {}
+        laws: list[Law] = []
+        place = state_places(leader.equation.skeleton.orders).index(2 * self.dataset.hidden[0])
+        settings = self.archive.settings
+        curves = Curves(self.dataset, columns, noise, settings, self.rng)
+        old = values_of(self._home(leader), leader.equation)
+        for guess in curves.guesses(forms, old, 2 * settings.budget.per_round):
+            law, initial = guess.form.law(frozenset(guess.values), guess.values), leader.initial.copy()
+            initial[:, place] = guess.start
+            self.homes.setdefault(law.skeleton.key, guess.form)
+            laws.append(law)
+            starts[law.skeleton.key] = rows_of(initial)
+        self.archive.solve(laws, Stage.NEIGHBOURS, starts=starts)
+        self._settle(1)
+
+    def _noise(self, leader: Candidate) -> float:
+        """Return what a law leaves of the first measured state."""
+        measured = next(s for s in range(len(self.dataset.states)) if s not in self.dataset.hidden)
+        return float(self.archive.prepared.noise[3 * measured] * max(leader.rms, 1.0))
+
+    def _home(self, candidate: Candidate) -> Form:
         return self.homes[candidate.equation.skeleton.key]
 
-    def _coordinates(self, space: Space) -> Iterator[Coordinates]:
-        """Yield the coordinates in which the hidden states have a scale."""
-        dataset, n = self.dataset, len(self.dataset.states)
-        words = [self._words(s, space) for s in range(n)]
-        for entry in self.config.entries:
-            for measured in (s for s in range(n) if s not in dataset.hidden):
-                texts = [STATE + "'" * order + " = {sentence}" for order in self.orders]
-                owner, how = measured, entry
-                for hidden in dataset.hidden:
-                    inside = how.format(w=state_seen(owner, hidden)) + " + {sentence}"
-                    texts[owner] = texts[owner].replace("{sentence}", inside)
-                    owner, how = hidden, self.config.entries[0]
-                templates = tuple(
-                    SumTemplate(text, order, s)
-                    for s, (text, order) in enumerate(zip(texts, self.orders, strict=True))
-                )
-                allowed = [_entering(template) for template in templates]
-                yield Coordinates(
-                    templates,
-                    tuple(
-                        tuple(body for body in each if not variables(body) & barred)
-                        for each, barred in zip(words, allowed, strict=True)
-                    ),
-                )
-
-    def _words(self, own: int, space: Space) -> tuple[Node, ...]:
-        """Return the terms that may stand in the equation of a state, the most frequent first.
-
-        Those of the grammar have no inner constants here. A few are added that people write for what is not
-        measured: roots of states, inputs over and times states, and for hysteresis products with absolute
-        values.
-        """
-        settings, n = self.archive.settings, len(self.dataset.states)
-        names, inputs = self._seen(own)
-        slopes = [state_seen(own, s) + "'" for s in range(n) if self.orders[s] > 1]
-        known, barred = {"t", *names, *inputs, *slopes}, frozenset(settings.without)
-        size = max(int(self.config.words * settings.budget.vocabulary), 1)
-        found: list[Node] = []
-        for body in grammar_terms(space, sorted(known - {"t", STATE, STATE + "'"})):
-            if variables(body) <= known and not has_constant(body) and len(found) < size:
-                found.append(body)
-        texts = [f"sqrt({name})" for name in names]
-        texts += [f"{f}{sign}{name}" for f in inputs for name in names for sign in "/*"]
-        if own in self.dataset.hidden:
-            texts += [text for v in slopes for text in (f"abs({v})*u", f"{v}*abs(u)")]
-        found += [parse_tree(text, inputs=inputs, states=names) for text in texts]
-        return tuple(body for body in dict.fromkeys(found) if not symbols(body) & barred)
-
-    def _seen(self, own: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Return what the equation of a state calls all states and the inputs."""
-        n = len(self.dataset.states)
-        names = tuple(state_seen(own, s) for s in range(n))
-        return names, columns_seen(own, n, len(self.dataset.inputs))[1 + 3 * n :]
-
-    def _plainest(self, form: Coordinates) -> Iterator[frozenset[Place]]:
-        """Yield sets of terms to begin with: all linear ones, and products of hidden with measured states."""
-        linear: set[Place] = set()
-        products: set[Place] = set()
-        for s in range(len(self.dataset.states)):
-            names, inputs = self._seen(s)
-            hidden = s in self.dataset.hidden
-            own = [var(name) for name in ((*names, *inputs) if hidden else (STATE,))]
-            own += [var(STATE + "'"), *map(var, inputs)] if self.orders[s] > 1 else []
-            times = [
-                mul(var(STATE), var(names[m])) for m in range(len(names)) if m not in self.dataset.hidden
-            ]
-            bilinear = [var(STATE), *times, *map(var, inputs)] if hidden else own
-            linear |= {(s, body) for body in own if body in form.words[s]}
-            products |= {(s, body) for body in bilinear if body in form.words[s]}
-        yield frozenset(linear)
-        direct = [(s, var(name)) for s in range(len(form.words)) for name in self._seen(s)[1]]
-        driven = linear | {(s, body) for s, body in direct if body in form.words[s]}
-        if driven != linear:  # an input may act on what was measured at once, and on what was not later
-            yield frozenset(driven)
-        if products != linear:
-            yield frozenset(products)
-
-    def _begin(self, form: Coordinates, places: frozenset[Place]) -> None:
+    def _begin(self, form: Form, places: frozenset[Place]) -> None:
         """Fit a law from random starts."""
         archive = self.archive
-        skeleton = form.law(self.dataset, places, {}).skeleton
+        skeleton = form.law(places, {}).skeleton
         self.homes.setdefault(skeleton.key, form)
         if skeleton.key in archive.candidates:
             return
+        found = self._minimum(skeleton)
+        if found:
+            law = make_law(skeleton, found.constants)
+            archive.solve([law], Stage.TRAJECTORIES, starts={skeleton.key: rows_of(found.initial)})
+
+    def _minimum(self, skeleton: LawSkeleton) -> Minimum | None:
+        """Return the best fit of a law that many random starts lead to."""
+        archive = self.archive
+        archive.n_fitted += 1
         found = minima(
             skeleton,
             archive.target,
@@ -226,10 +216,20 @@ class HiddenSearch:
             how=self.config.begin,
             check=archive.interrupts.check,
         )
-        archive.n_fitted += 1
-        if found:
-            law = make_law(skeleton, found[0].constants)
-            archive.solve([law], Stage.TRAJECTORIES, starts={skeleton.key: _rows(found[0].initial)})
+        return found[0] if found else None
+
+    def _settle(self, number: int) -> None:
+        """Fit so many of the best laws from random starts, too: one start may end in a poor minimum."""
+        for leader in self.archive.leaders()[:number]:
+            skeleton = leader.equation.skeleton
+            if skeleton.key in self.settled:
+                continue
+            self.settled.add(skeleton.key)
+            found = self._minimum(skeleton)
+            if found:
+                start = {skeleton.key: rows_of(found.initial)}
+                law = make_law(skeleton, found.constants)
+                self.archive.improve([law], Stage.NEIGHBOURS, start)
 
     def _expand_first(self, candidates: Sequence[Candidate]) -> None:
         """Fit the neighbours of the first of these whose neighbours were not fitted yet."""
@@ -237,7 +237,7 @@ class HiddenSearch:
         if leader is None:
             return
         self.expanded.add(leader.equation.skeleton.key)
-        starts: dict[Key, Initial] = {}
+        starts: dict[Key, Rows] = {}
         laws: list[Law] = []
         for near in self._neighbours(leader):
             key = near.kept.skeleton.key
@@ -247,7 +247,7 @@ class HiddenSearch:
                 break
             law, initial = self._better_start(near, leader.initial)
             laws.append(law)
-            starts[key] = _rows(initial)
+            starts[key] = rows_of(initial)
             self.homes.setdefault(key, self._home(leader))
         self.archive.solve(laws, Stage.NEIGHBOURS, starts=starts)
 
@@ -261,68 +261,70 @@ class HiddenSearch:
     def _neighbours(self, leader: Candidate) -> list[Neighbour]:
         """Return laws that differ from a fitted one by one or two terms, the most promising first."""
         form = self._home(leader)
-        before = form.values(leader.equation)
-        words = [(s, body) for s, bodies in enumerate(self._usable(leader, form)) for body in bodies]
-        wide = form.law(self.dataset, frozenset([*before, *words]), before)
-        owners = [
-            owner
-            for s, (template, e) in enumerate(zip(form.templates, wide.equations, strict=True))
-            for owner in form.owners(s, template.terms_of(e.skeleton))
-        ]
+        before = values_of(form, leader.equation)
+        wide = form.law(frozenset([*before, *self._usable(leader, form)]), before)
+        owners = form.owners(wide.skeleton)
+        known = [i for i, (_, term) in enumerate(owners) if term.op == NAMED]
         problem = self._problem(wide)
         path = problem.solve(_point(problem, wide, leader.initial))
         if path is None:
             return []
-        changes = Changes(path, np.array([owner in before for owner in owners]), self.config.seen)
+        active = np.array([owner in before for owner in owners])
+        changes = Changes(path, active, known, self.config.seen)
         prices = np.array([self._price(form, frozenset(before), owner) for owner in owners])
         m, found = leader.n_values, []
         for left, kept, out in changes.best(m, prices, self.config.compared):
             values = changes.point(kept, out)
             places = frozenset(owners[i] for i in kept)
-            stepped = form.law(self.dataset, places, {owners[i]: float(values[i]) for i in kept})
-            plain = form.law(self.dataset, places, before)
+            stepped = form.law(places, {owners[i]: float(values[i]) for i in [*kept, *known]})
+            plain = form.law(places, before)
             criterion = left - float(prices[kept].sum()) - 2 * log_prior(plain.skeleton)
             found.append(Neighbour(criterion, stepped, problem.parameters.initial(values), plain))
         return sorted(found, key=lambda near: near.criterion)
 
-    def _price(self, form: Coordinates, places: frozenset[Place], term: Place) -> float:
+    def _price(self, form: Form, places: frozenset[Place], term: Place) -> float:
         """Return -2 log of the prior odds of a term in a law."""
-        with_it, without = (form.law(self.dataset, each, {}) for each in (places | {term}, places - {term}))
+        if term[1].op == NAMED:
+            return 0.0
+        with_it, without = (form.law(each, {}) for each in (places | {term}, places - {term}))
         return -2 * (log_prior(with_it.skeleton) - log_prior(without.skeleton))
 
     def _problem(self, law: Law) -> Trajectories:
         archive = self.archive
         return Trajectories(law.skeleton, archive.target, archive.settings.shooting, archive.interrupts.check)
 
-    def _usable(self, leader: Candidate, form: Coordinates) -> list[list[Node]]:
-        """Return the terms of each equation that are finite along the solution of a law."""
+    def _usable(self, leader: Candidate, form: Form) -> list[Place]:
+        """Return the terms that are finite along the solution of a law."""
+        parts = self._solution(leader)
+        if parts is None:
+            return []
+        columns = np.hstack(parts)
+        seen = [seen_by(self.dataset, s, columns) for s in range(len(self.dataset.states))]
+        return [place for place in form.words if _is_finite(form.added(place), *seen[place[0]])]
+
+    def _solution(self, leader: Candidate) -> list[Float] | None:
+        """Return of each run time, the states along the solution of a law, with derivatives, and inputs."""
         problem = self._problem(leader.equation)
         path = problem.solve(_point(problem, leader.equation, leader.initial))
         if path is None:
-            return [[] for _ in form.words]
+            return None
         runs = zip(self.archive.target.dataset.runs, path.runs, strict=True)
-        columns = np.hstack([_columns(run, solved.values, self.dataset) for run, solved in runs])
-        n, usable = len(self.dataset.states), []
-        for s, bodies in enumerate(form.words):
-            order = [s, *(i for i in range(n) if i != s)]
-            rows = [0, *(1 + 3 * i + k for i in order for k in range(3)), *range(1 + 3 * n, len(columns))]
-            names = ("t", *(state_seen(s, i) + "'" * k for i in order for k in range(3)), *self._seen(s)[1])
-            usable.append([body for body in bodies if _is_finite(body, names, columns[rows])])
-        return usable
+        return [_columns(run, solved.values, self.dataset) for run, solved in runs]
 
 
 class Changes:
     """What laws leave that differ from a fitted one by one or two terms, by linear algebra."""
 
-    def __init__(self, path: Path, active: Bool, seen: float) -> None:
+    def __init__(self, path: Path, active: Bool, known: Sequence[int], seen: float) -> None:
         normal = path.normals[0]
         self.p, self.sse, self.seen = path.p, path.sse, seen
         self.size = np.sqrt(np.maximum(np.diag(normal.matrix), 1e-300))
         self.matrix = normal.matrix / self.size[:, None] / self.size
         self.gradient = normal.gradient / self.size
-        self.active = np.flatnonzero(active).tolist()
-        self.idle = np.flatnonzero(~active).tolist()
-        self.starts = list(range(len(active), len(path.p)))
+        terms = [i for i in range(len(active)) if i not in known]
+        self.active = [i for i in terms if active[i]]
+        self.idle = [i for i in terms if not active[i]]
+        self.others = [*known, *range(len(active), len(path.p))]  # which no change leaves out
 
     def best(
         self, n_values: int, prices: Float, limit: int
@@ -342,7 +344,7 @@ class Changes:
 
     def point(self, kept: Sequence[int], out: Sequence[int]) -> Float:
         """Return the numbers at which a law is expected to leave least."""
-        free, moved = [*kept, *self.starts], self._moved(out)
+        free, moved = [*kept, *self.others], self._moved(out)
         inverse = np.linalg.pinv(self.matrix[np.ix_(free, free)], rcond=self.seen**2, hermitian=True)
         p = self.p.copy()
         p[list(out)] = 0.0
@@ -357,7 +359,7 @@ class Changes:
     def _additions(self, out: tuple[int, ...], limit: int) -> Iterator[tuple[float, tuple[int, ...]]]:
         """Yield what is left without some terms, alone, with one more and, with at most one out, with two."""
         gone = list(out)
-        base = [i for i in self.active if i not in out] + self.starts
+        base = [i for i in self.active if i not in out] + self.others
         zeroed = -(self.p * self.size)[gone]
         rest = self.sse - 2 * self.gradient[gone] @ zeroed
         rest += zeroed @ self.matrix[np.ix_(gone, gone)] @ zeroed
@@ -381,11 +383,6 @@ class Changes:
             yield max(left - float(gains[j]), 0.0), (self.idle[a[j]], self.idle[b[j]])
 
 
-def _entering(template: SumTemplate) -> set[str]:
-    """Return the hidden states that enter an equation by its coordinates, and so in no other way."""
-    return {str(name) for name in variables(template.fixed) if is_other(str(name))}
-
-
 def _point(problem: Trajectories, law: Law, initial: Float) -> Float:
     """Return the fitted numbers of a law whose constants all runs share."""
     return problem.parameters.joined(np.array([law.constants] * len(problem.models)), initial)
@@ -401,7 +398,3 @@ def _is_finite(body: Node, names: tuple[str, ...], columns: Float) -> bool:
     tape = compile_tape([Term(1.0, None, body)], names, 0)
     with np.errstate(all="ignore"):
         return bool(np.isfinite(evaluate(tape, [], columns).value).all())
-
-
-def _rows(table: Float) -> Initial:
-    return tuple(map(tuple, table.tolist()))

@@ -11,9 +11,9 @@ import threading
 import time
 from types import FrameType, TracebackType
 
-GRACE = 0.25  # share of the limit after which what is left to do is ended, too
-POLISH = 0.5  # share of the limit after which the answer stays as it is
-HURRY = 0.25  # share of the limit that preparations may take before they are done less carefully
+GRACE = 0.25  # This share of the limit after it, what is left to do is ended, too.
+POLISH = 0.5  # This share of the limit after it, the answer stays as it is.
+HURRY = 0.25  # Preparations that take more than this share of the limit are done less carefully.
 
 
 class Interrupts:

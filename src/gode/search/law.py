@@ -14,6 +14,7 @@ from types import TracebackType
 
 import numpy as np
 
+from gode.arrays import rows_of
 from gode.data.dataset import column_units
 from gode.equation import Equation, Law, Skeleton
 from gode.equation.dimensions import columns_of_view
@@ -22,9 +23,10 @@ from gode.equation.system import make_law, seen_to_display
 from gode.equation.tree import renumber
 from gode.fitting import fit_constants
 from gode.fitting.prepare import Prepared, along, assemble, is_its_view, view
+from gode.fitting.trajectory import ShootConfig
 from gode.model import LatentSpace, Listing
-from gode.search.archive import Archive, Initial, Key, Stage, Step
-from gode.search.assumptions import REST, keeps, satisfies, told
+from gode.search.archive import Archive, Key, Stage, Step
+from gode.search.assumptions import REST, keeps, remark_on, satisfies
 from gode.search.cheap import sought
 from gode.search.explore import Region, explore, explore_sums, make_regions, plainest, score_sums
 from gode.search.hidden import HiddenSearch
@@ -37,9 +39,10 @@ from gode.search.refine import (
     good_neighbours,
     refine,
     step_away,
+    with_a_term_less,
 )
 from gode.search.settings import Settings
-from gode.search.simplify import share_over_runs, shared
+from gode.search.simplify import share_over_runs, with_shared_constants
 from gode.search.stopping import is_at_noise, is_decided
 from gode.search.templates import FrameTemplate, SumTemplate, Template
 from gode.search.workers import Start, Workers
@@ -59,7 +62,8 @@ def couple(searches: Sequence[Search], archive: Archive, rounds: int) -> None:
         rounds: how often the best law is changed, at most.
     """
     look = archive.settings.search
-    tops = [search.archive.leaders() for search in searches]
+    config = archive.settings.shooting
+    tops = [_near_the_data(each.archive.leaders(), each.archive.prepared, config) for each in searches]
     if all(tops):
         found = [
             law
@@ -75,8 +79,19 @@ def couple(searches: Sequence[Search], archive: Archive, rounds: int) -> None:
             break
         leader = waiting[0]
         changed.add(leader.equation.skeleton.key)
-        archive.solve(list(variants(leader, searches, archive)), Stage.COUPLING, initial_of(leader))
+        archive.solve(list(variants(leader, searches, archive)), Stage.COUPLING, rows_of(leader.initial))
     share_constants(archive)
+
+
+def _near_the_data(fitted: Sequence[Candidate], seen: Prepared, config: ShootConfig) -> list[Candidate]:
+    """Return the fits of one equation's forms that are not hopeless where the first of them is not.
+
+    A form that cannot follow its state along the others as measured does not so along their solution. Along
+    noisy ones errors add up, so that it has to miss half of the variance of its state.
+    """
+    far = config.far * max([1.0, *(c.rms for c in fitted[:1])])
+    most = max(far, np.sqrt(config.gain) / seen.target.noise_share)
+    return [c for c in fitted if c.rms <= most]
 
 
 def _is_far(law: Law, archive: Archive) -> bool:
@@ -84,19 +99,14 @@ def _is_far(law: Law, archive: Archive) -> bool:
     return fitted is None or fitted.rms > archive.settings.shooting.far
 
 
-def initial_of(candidate: Candidate) -> Initial:
-    """Return the initial values of a fit, from which another may start."""
-    return tuple(tuple(run) for run in candidate.initial.tolist())
-
-
 def share_constants(archive: Archive) -> None:
     """Fit the best laws once more with constants that may be one held equal."""
     leaders = archive.leaders()
     near = [c for c in leaders if c.criterion < leaders[0].criterion + archive.settings.search.nearby]
     for candidate in near:
-        law = shared(candidate, archive.prepared.floor)
+        law = with_shared_constants(candidate, archive.prepared.floor)
         if law is not None:
-            archive.solve([law], Stage.SHARING, initial_of(candidate))
+            archive.solve([law], Stage.SHARING, rows_of(candidate.initial))
 
 
 def laws_of(archive: Archive, equations: Sequence[Equation], searches: Sequence[Search]) -> Iterator[Law]:
@@ -125,18 +135,41 @@ def best_combinations(criteria: Sequence[Sequence[float]], n: int) -> Iterator[t
                 heapq.heappush(heap, (total - criteria[s][i] + criteria[s][i + 1], more))
 
 
-def variants(leader: Candidate, searches: Sequence[Search], archive: Archive) -> Iterator[Law]:
-    """Yield the law with one of its equations changed."""
+def take_away(searches: Sequence[Search], archive: Archive) -> None:
+    """Fit the best law without each of its terms until it is the best: it may be the last to come."""
+    tried: set[Key] = set()
+    while (order := archive.settled()) and order[0].equation.skeleton.key not in tried:
+        tried.add(order[0].equation.skeleton.key)
+        fewer = list(variants(order[0], searches, archive, shorter=True))
+        archive.solve(fewer, Stage.COUPLING, rows_of(order[0].initial))
+        share_constants(archive)
+
+
+def variants(
+    leader: Candidate, searches: Sequence[Search], archive: Archive, *, shorter: bool = False
+) -> Iterator[Law]:
+    """Yield the law with one of its equations changed, or with a term less if only `shorter` are asked."""
     settings, dataset = archive.settings, archive.prepared.dataset
     for search in searches:
         region = search.regions[0]
         part = region.template.part(leader.equation)
         if part is None:
             continue
-        others = [c.single for c in search.archive.leaders()[: settings.search.exchanged]]
-        close = good_neighbours(part.skeleton, region, archive, settings.budget.per_round)
+        seen, config = search.archive.prepared, settings.shooting
+        best = [] if shorter else _near_the_data(search.archive.leaders(), seen, config)
+        if shorter:
+            close = with_a_term_less(part.skeleton, region)
+        else:
+            close = good_neighbours(part.skeleton, region, archive, settings.budget.per_round)
         near = [better_start(skeleton, part, region.objective, search.archive) for skeleton in close]
-        for equation in [*near, *others]:
+        for equation in (part, *near):
+            search.archive.homes.setdefault(equation.skeleton.key, 0)
+        search.archive.solve([part, *near], Stage.NEIGHBOURS)
+        fits = search.archive.candidates
+        close_enough = _near_the_data([c for e in (part, *near) if (c := fits[e.skeleton.key])], seen, config)
+        kept = {c.equation.skeleton.key for c in close_enough}
+        near = [e for e in near if e.skeleton.key in kept or fits[e.skeleton.key] is None]
+        for equation in [*near, *(c.single for c in best[: settings.search.exchanged])]:
             if equation.skeleton != part.skeleton:
                 yield region.template.changed(leader.equation, equation, dataset)
 
@@ -159,7 +192,7 @@ def cost_of(
         freed = [Search(regions(state), search.archive) for state, search in enumerate(searches)]
         near = [start for search in freed for start in _near(best, search, archive)]
         starts = [start for start in near if _breaks(start.equation, name, searches)]
-    here = [start._replace(whole=archive.whole, initial=initial_of(best)) for start in starts]
+    here = [start._replace(whole=archive.whole, initial=rows_of(best.initial)) for start in starts]
     tried = [archive.workers.fit(start) for start in here]
     return best.criterion - min([best.criterion, *(c.criterion for c in tried if c is not None)])
 
@@ -239,7 +272,7 @@ class LawSearch:
     def run(self, rng: np.random.Generator) -> None:
         """Search until the effort is spent, or until a first look has decided."""
         if self.prepared.dataset.hidden:
-            HiddenSearch(self.archive, self.spaces[0], rng).run()
+            HiddenSearch(self.archive, self.spaces[0], rng, self.frame).run()
         else:
             self._search(rng)
         if not self.archive.leaders():
@@ -259,8 +292,11 @@ class LawSearch:
             last = number == self.passes
             if last or not self.looked or not is_at_noise(self.archive):
                 self._search_pass(rng, number, last=last)
-        if not self._is_alone and self.archive.widen():
-            share_constants(self.archive)
+        if self.passes == 1 and self._follows_closer_than_smooth():
+            self._look_along_law()
+        if not self._is_alone:
+            self.archive.widen()
+            take_away(self.searches, self.archive)
 
     def _look(self, number: int) -> bool:
         """Score all sums of few terms, fit the best and what is a step away; return whether that decides.
@@ -284,12 +320,39 @@ class LawSearch:
             step_away(self.searches[0].regions, archive)
         else:
             couple(self.searches, archive, settings.budget.rounds // 2)
-            if archive.widen():
-                share_constants(archive)
+            archive.widen()
+            take_away(self.searches, archive)
         if is_decided(archive, archive.n_fitted + len(archive.candidates)):
             return True
         self.looked = self.searches
         return False
+
+    def _follows_closer_than_smooth(self) -> bool:
+        """Tell whether the best law leaves smaller residuals than the smoothed curve.
+
+        The curve has more degrees of freedom, so that it would leave smaller ones if it missed nothing.
+        """
+        leaders = self.archive.leaders()
+        if not leaders or len(leaders[0].initial) != len(self.prepared.dataset.runs):
+            return False
+        target = self.archive.target
+        pairs = zip(target.samples, target.guides, strict=True)
+        left = sum(
+            float(np.sum(((observed - guide.T) * weights) ** 2)) for (observed, weights), guide in pairs
+        )
+        return leaders[0].rms ** 2 * leaders[0].n_values < left
+
+    def _look_along_law(self) -> None:
+        """Score the sums of few terms once more, along the solution of the best law, and fit the best."""
+        archive = self.archive
+        again = self._along(archive.leaders()[0])
+        if again is None:
+            return
+        again = replace(self.prepared, columns=again.columns, problems=again.problems, each=again.each)
+        regions = self._regions(again, self.settings, 0)
+        explore_sums(regions, archive)
+        glance(regions, archive)
+        step_away(regions, archive)
 
     def _search_pass(self, rng: np.random.Generator, number: int, *, last: bool) -> None:
         """Look for the equation of each state with a share of the effort, then for the law."""
@@ -342,12 +405,25 @@ class LawSearch:
         n_runs = len(prepared.dataset.runs)
         if not leaders or len(leaders[0].initial) != n_runs:  # only some of the runs were fitted
             return False
-        best = leaders[0]
-        laws = [best.law_of(run) for run in range(n_runs)]
-        smooths = along(prepared, laws, best.initial, self._sizes(best))
-        if smooths is None:
+        again = self._along(leaders[0], self._sizes(leaders[0]))
+        if again is None:
             return False
-        again = assemble(
+        self.archive.workers.close()
+        new = self._archive(again, self.n_jobs, name)
+        new.n_fitted, new.homes = self.archive.n_fitted, self.archive.homes
+        for law in leaders:  # An interruption must not lose the best one.
+            new.solve([law.equation], Stage.COUPLING, rows_of(law.initial))
+        self.archive = new
+        return True
+
+    def _along(self, best: Candidate, sizes: Sequence[float] = ()) -> Prepared | None:
+        """Return the data smoothed by the solution of a law of all runs; None if it has none."""
+        prepared, settings = self.prepared, self.settings
+        laws = [best.law_of(run) for run in range(len(best.initial))]
+        smooths = along(prepared, laws, best.initial, sizes)
+        if smooths is None:
+            return None
+        return assemble(
             prepared.dataset,
             prepared.whole.dataset,
             smooths,
@@ -356,13 +432,6 @@ class LawSearch:
             individual=bool(settings.individual),
             solved=True,
         )
-        self.archive.workers.close()
-        new = self._archive(again, self.n_jobs, name)
-        new.n_fitted, new.homes = self.archive.n_fitted, self.archive.homes
-        for law in leaders:  # An interruption must not lose the best one.
-            new.solve([law.equation], Stage.COUPLING, initial_of(law))
-        self.archive = new
-        return True
 
     def _sizes(self, best: Candidate) -> list[float]:
         """Return the residuals of each state over the noise; none of a law that is far from the data."""
@@ -424,7 +493,7 @@ class LawSearch:
     def assumed(self, best: Candidate) -> Iterator[str]:
         """Yield a remark on each assumption, with what it costs in the criterion."""
         for name in self.settings.known.assume:
-            yield told(name, self._cost(name, best))
+            yield remark_on(name, self._cost(name, best))
 
     def _cost(self, name: str, best: Candidate) -> float | None:
         """Return by how much the criterion falls without an assumption; None where that was not tried."""

@@ -7,12 +7,13 @@ from itertools import combinations
 
 import numpy as np
 
+from gode.arrays import Rows, rows_of
 from gode.equation import Equation, Skeleton
 from gode.fitting import fit_constants
-from gode.fitting.constants import fit_each
-from gode.fitting.shooting import start_error
+from gode.fitting.smoothed_fit import fit_each
+from gode.fitting.trajectory_fit import start_error
 from gode.search.archive import Archive, Key, Stage
-from gode.search.cheap import Objective, Rows, Scored
+from gode.search.cheap import Objective, Scored
 from gode.search.explore import Region
 from gode.search.simplify import expanded, rounded
 from gode.search.templates import borrowed, deletions, neighbours
@@ -157,14 +158,19 @@ def good_neighbours(skeleton: Skeleton, region: Region, archive: Archive, limit:
     """Return the sums with a term less, and the best by the cheap score with one less, more or another."""
     objective, template = region.objective, region.template
     bodies = template.terms_of(skeleton)
-    parts = [template.skeleton(part) for part in deletions(bodies)]
     near_ones = neighbours(bodies, region.vocabulary.bodies)
     others = [template.skeleton(b) for b in near_ones if len(b) <= archive.settings.search.max_terms]
     before = objective.n_fitted
     scores = [(objective.score(s), i) for i, s in enumerate(others)]
     archive.n_fitted += objective.n_fitted - before
     best = [others[i] for score, i in sorted(scores)[:limit] if np.isfinite(score)]
-    return [*(part for part in parts if objective.admits(part)), *best]
+    return [*with_a_term_less(skeleton, region), *best]
+
+
+def with_a_term_less(skeleton: Skeleton, region: Region) -> list[Skeleton]:
+    """Return the sums that are admitted with one of the terms left out."""
+    parts = map(region.template.skeleton, deletions(region.template.terms_of(skeleton)))
+    return [part for part in parts if region.objective.admits(part)]
 
 
 def better_rows(near: Skeleton, leader: Candidate, objective: Objective, archive: Archive) -> Rows:
@@ -179,7 +185,7 @@ def better_rows(near: Skeleton, leader: Candidate, objective: Objective, archive
             starts = [Equation(near, tuple(numbers.tolist())) for numbers in (lent, row)]
             one_run = target.of_run(i)
             table[i] = min(starts, key=lambda e: start_error(e, one_run, config=config)).constants
-    return tuple(map(tuple, table.tolist()))
+    return rows_of(table)
 
 
 def better_start(near: Skeleton, leader: Equation, objective: Objective, archive: Archive) -> Equation:

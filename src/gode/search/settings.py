@@ -11,10 +11,10 @@ from gode.errors import ConfigError
 from gode.fitting import ConstantsConfig
 from gode.fitting.trajectory import ShootConfig
 from gode.options.calls import checked
-from gode.options.checks import ORDERS, whole
+from gode.options.checks import ORDERS, whole_number
 from gode.options.entry import options_of
 from gode.options.table import DiscoverOptions
-from gode.search.known import Known
+from gode.search.assumptions import Known
 from gode.selection import SelectionConfig
 
 
@@ -57,30 +57,27 @@ NEEDED = ("+", "-", "(", ")", "C")  # for every equation
 class SearchConfig:
     """Where the search looks; what it finds is ranked by the criterion alone."""
 
-    max_terms: int = 6  # of a neighbour of a good equation; each more doubles the number of sums
-    reserve: int = 4  # times the vocabulary of moves, for sums of few terms
-    implicit: float = 0.25  # share of the effort for the implicit grammar; few laws need it
-    lasting: float = 0.5  # share of the effort for laws in which what is zero stays zero, where that is usual
-    pruned: int = 3  # leaders of which all sums of fewer terms are fitted where residuals are correlated
-    whole: int = 12  # equations that go from the first part of a long record to all of it
-    completed: int = 6  # leaders whose fit is completed where it is far from the data: exact data need it
-    combinations: int = 12  # of the best equations of each state, fitted together
-    grown: int = 3  # of these, fitted to ever longer parts where they stay far from the data
-    exchanged: int = 6  # equations of a state that are tried in the best laws
-    nearby: float = (
-        40.0  # criterion above the best within which sums are fitted, and shared constants looked for
-    )
-    zero_within: float = 2.5  # standard deviations of the smoothed start within which zero is tried
+    max_terms: int = 6  # A neighbour of a good equation has at most so many; each more doubles the sums.
+    reserve: int = 4  # Sums of few terms have a vocabulary so many times as large as that of moves.
+    implicit: float = 0.25  # The implicit grammar takes this share of the effort; few laws need it.
+    lasting: float = 0.5  # Laws in which what is zero stays zero take this share, where they are usual.
+    pruned: int = 3  # Where residuals are correlated, all sums of fewer terms are fitted of so many leaders.
+    whole: int = 12  # So many equations go from the first part of a long record to all of it.
+    completed: int = 6  # So many fits far from the data are completed, which exact data need.
+    combinations: int = 12  # So many combinations of the best equations of each state are fitted together.
+    grown: int = 3  # Of these, so many that stay far from the data are fitted to ever longer parts.
+    exchanged: int = 6  # So many equations of a state are tried in the best laws.
+    nearby: float = 40.0  # Within this criterion of the best, sums are fitted and shared constants sought.
 
 
 @dataclass(frozen=True, kw_only=True)
 class LatentConfig:
     """How the latent space is searched."""
 
-    population: int = 24  # points of a generation; set by hand
-    sigma: float = 0.35  # initial standard deviation; the paper's 0.5 goes nearly as far as a random point
-    patience: int = 5  # generations without a better score, or without a new skeleton, before a restart
-    max_generations: int = 40  # of one start; set by hand
+    population: int = 24  # A generation has so many points; set by hand.
+    sigma: float = 0.35  # The first standard deviation; the paper's 0.5 goes nearly as far as a random point.
+    patience: int = 5  # After so many generations without a better score or a new skeleton it starts anew.
+    max_generations: int = 40  # One start has at most so many generations; set by hand.
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,12 +112,12 @@ class Settings(Choices):
     listed: int = 0  # skeletons, where all that the grammar writes were tried
     search: SearchConfig = field(default_factory=SearchConfig)
     latent: LatentConfig = field(default_factory=LatentConfig)
-    constants: ConstantsConfig = field(default_factory=lambda: ConstantsConfig(max_constants=8))
+    constants: ConstantsConfig = field(default_factory=ConstantsConfig)
     shooting: ShootConfig = field(default_factory=ShootConfig)
     selection: SelectionConfig = field(default_factory=SelectionConfig)
 
     def __post_init__(self) -> None:
-        if whole(self.order) not in ORDERS:
+        if whole_number(self.order) not in ORDERS:
             raise ConfigError(f"order must be 1 or 2, got {self.order!r}")
         super().__post_init__()
         if not isinstance(self.effort, str) or self.effort not in EFFORTS:

@@ -19,7 +19,7 @@ from itertools import combinations
 
 import numpy as np
 
-from gode.arrays import Float
+from gode.arrays import Float, rows_of
 from gode.data import Columns
 from gode.data.from_arrays import MAX_SIZE
 from gode.equation import Equation, Law, LawSkeleton, Link, Node
@@ -29,20 +29,17 @@ from gode.equation.tape import compile_tape, evaluate
 from gode.equation.terms import Term
 from gode.equation.tree import has_constant, renamed, sorted_tree, unlabelled
 from gode.fitting.constant_prior import Kind, roles
+from gode.fitting.covariance import CERTAIN, CHANCE
 from gode.fitting.population import CHOSEN
 from gode.search.archive import Archive, Stage
 from gode.search.templates import Template, Vocabulary, borrowed
 from gode.search.workers import Start
 from gode.selection import UNUSUAL, Candidate, SelectionConfig, front, weighed
 
-# An exponent up to the largest may be a multiple of 1/2 that is nearer than so many standard errors, or than
-# so much whatever its error.
-ROUND_ERRORS = 2.5
-ROUND = 0.02
-LARGEST_EXPONENT = 5.0  # beyond which a round exponent is no more usual than another; set by hand
+ROUND = 0.02  # An exponent that is nearer to a multiple of 1/2 may be that, whatever its error.
+LARGEST_EXPONENT = 5.0  # A larger round exponent is no more usual than another; set by hand.
 CLOSE = 0.03  # A series may miss this fraction of the variation of the term that it replaces.
-CERTAIN = 3.0  # A constant may be shared if it is so many standard errors from zero.
-LEADERS = 8  # Sharing over runs is decided for so many laws, and for the front of accuracy and complexity.
+LEADERS = 8  # So many laws are changed further, and with them the front of accuracy and complexity.
 
 Fit = Callable[[Start], Candidate | None]
 
@@ -57,7 +54,7 @@ def rounded(candidate: Candidate, template: Template) -> Iterator[Equation]:
             if role.kind != Kind.EXPONENT or not abs(value) <= LARGEST_EXPONENT:
                 continue
             near = round(2 * value) / 2
-            within = max(ROUND_ERRORS * errors[role.constant], ROUND)
+            within = max(CHANCE * errors[role.constant], ROUND)
             if abs(value - near) <= within and near not in (0.0, 1.0):
                 fixed[role.constant] = near
     choices = [{place: value} for place, value in fixed.items()]
@@ -163,7 +160,7 @@ class _Factor:
     sign: float
 
 
-def shared(candidate: Candidate, floor: Sequence[float]) -> Law | None:
+def with_shared_constants(candidate: Candidate, floor: Sequence[float]) -> Law | None:
     """Return the law with the constraints that lower its criterion, None if there is none.
 
     Residuals below the `floor` of their state are rounding: they do not speak against a constraint.
@@ -293,12 +290,16 @@ def _roots(n: int, ties: Iterable[Constraint]) -> tuple[list[int], list[float]]:
     return root, factor
 
 
+def leading(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Return the best laws, and the front of accuracy and complexity: those that are worth a closer look."""
+    return list({id(c): c for c in [*candidates[:LEADERS], *front(candidates)]}.values())
+
+
 def share_over_runs(archive: Archive) -> None:
     """Decide for the best laws which of their constants all runs share, if that was asked for."""
     if archive.settings.individual != CHOSEN:
         return
-    leaders = archive.leaders()
-    chosen = {id(c): c for c in [*leaders[:LEADERS], *front(leaders)]}
+    chosen = leading(archive.leaders())
 
     def fit(start: Start) -> Candidate | None:
         if start not in archive.memo:
@@ -307,7 +308,7 @@ def share_over_runs(archive: Archive) -> None:
         archive.tell(Stage.SHARING)
         return archive.memo[start]
 
-    for candidate in chosen.values():
+    for candidate in chosen:
         found = with_common(candidate, fit, archive.prepared.floor, archive.settings.selection)
         archive.candidates[candidate.equation.skeleton.key] = found
 
@@ -373,7 +374,7 @@ def _start(candidate: Candidate, i: int) -> Start:
     return Start(
         make_law(law.skeleton, middle),
         whole=candidate.whole,
-        initial=tuple(map(tuple, candidate.initial.tolist())),
-        each=tuple(map(tuple, table.tolist())),
+        initial=rows_of(candidate.initial),
+        each=rows_of(table),
         own=tuple(place for place in own.places if place != own.places[i]),
     )

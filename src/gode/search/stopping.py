@@ -22,13 +22,11 @@ import numpy as np
 
 from gode.arrays import Float
 from gode.data import Smooth
-from gode.fitting.covariance import CERTAIN
+from gode.fitting.covariance import CERTAIN, DOUBT
 from gode.fitting.prepare import Prepared
 from gode.search.archive import Archive
 from gode.search.refine import WHITE
 from gode.selection import Candidate, probabilities
-
-SURE = 0.99  # The law named has at least this probability; less is a matter of further candidates.
 
 
 def is_decided(archive: Archive, n_tried: int) -> bool:
@@ -40,10 +38,10 @@ def is_decided(archive: Archive, n_tried: int) -> bool:
     order, prepared, config = archive.settled(), archive.prepared, archive.settings.selection
     if not is_at_noise(archive) or order[0].own is not None:
         return False
-    sure = probabilities(order, replace(config, temperature=1.0), prepared.floor)[0] > SURE
+    sure = probabilities(order, replace(config, temperature=1.0), prepared.floor)[0] > 1 - DOUBT
     price = price_of_a_number(order[0], prepared.floor, config.floor)
     agreement = (float(degrees_of_freedom(prepared).sum()) - order[0].n_free) * price
-    return bool(sure and agreement > 2 * math.log(max(n_tried, 1) / (1 - SURE)))
+    return bool(sure and agreement > 2 * math.log(max(n_tried, 1) / DOUBT))
 
 
 def is_at_noise(archive: Archive) -> bool:
@@ -70,6 +68,8 @@ def _of_run(smooth: Smooth) -> Float:
 
 def _leaves_noise(c: Candidate, prepared: Prepared, freedom: Sequence[float] | Float) -> bool:
     """Tell whether nothing but noise is left of each state; what is left of rounding counts as noise."""
+    if all(state.square <= least**2 for state, least in zip(c.states, prepared.floor, strict=True)):
+        return True  # errors of rounding and of the solver follow each other
     if c.independent < WHITE * c.n_values:
         return False
     for state, least, nu in zip(c.states, prepared.floor, freedom, strict=True):
@@ -77,8 +77,8 @@ def _leaves_noise(c: Candidate, prepared: Prepared, freedom: Sequence[float] | F
         if state.square <= least**2:
             continue
         scatter = 2 / n + 2 / max(n - nu, 1.0)  # of the ratio of two estimates of the variance of the noise
-        larger = state.square > 1 + math.sqrt(CERTAIN * scatter)
-        if larger or abs(state.product) > math.sqrt(CERTAIN / n) * state.square:
+        larger = state.square > 1 + CERTAIN * math.sqrt(scatter)
+        if larger or abs(state.product) > CERTAIN / math.sqrt(n) * state.square:
             return False
     return True
 

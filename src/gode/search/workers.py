@@ -18,25 +18,25 @@ from typing import Any, NamedTuple
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from gode.arrays import Bool, Float
+from gode.arrays import Bool, Float, Rows
 from gode.data import Dataset
 from gode.equation import Law
 from gode.errors import ConfigError
 from gode.fitting.population import own_places
 from gode.fitting.prepare import Prepared
 from gode.fitting.problem import is_resolved
-from gode.fitting.shooting import shoot
 from gode.fitting.target import Target
 from gode.fitting.trajectory import ShootConfig
-from gode.options.checks import whole
+from gode.fitting.trajectory_fit import shoot
+from gode.options.checks import whole_number
 from gode.search.settings import Settings
-from gode.search.zero_starts import is_positive, may_be_zero, with_zeros
+from gode.search.zero_starts import is_hidden, is_positive, may_be_zero, with_zeros
 from gode.selection import Candidate, judge
 
-BRIEF = 3  # steps of a fit after the time limit, and dampings tried for each
+BRIEF = 3  # After the time limit a fit takes so many steps, and tries so many dampings for each.
 
 _ours: list["Workers"] = []  # in a worker process: what it works on
-SELDOM = 10_000  # collections of younger objects between two full ones
+SELDOM = 10_000  # Between two full collections of garbage lie so many of younger objects.
 
 
 def cores() -> int:
@@ -56,7 +56,7 @@ def processes(n_jobs: int, dataset: Dataset) -> int:
     Raises:
         ConfigError: if `n_jobs` is no number of processes.
     """
-    if whole(n_jobs) < 1:
+    if whole_number(n_jobs) < 1:
         raise ConfigError(f"n_jobs must be a whole number from 1 on, got {n_jobs!r}")
     sendable = all(isinstance(v, str | np.ndarray) for run in dataset.runs for v in run.inputs.values())
     n_jobs = min(n_jobs, cores()) if sendable else 1
@@ -71,9 +71,6 @@ def may_start_others() -> bool:
     method = multiprocessing.get_start_method(allow_none=True)
     known = method is None or method in multiprocessing.get_all_start_methods()  # joblib has one of its own
     return known and not multiprocessing.current_process().daemon
-
-
-Rows = tuple[tuple[float, ...], ...]  # values of each run
 
 
 class Start(NamedTuple):
@@ -169,9 +166,11 @@ class Workers:
         """
         orders = found.equation.skeleton.orders
         if orders not in self.doubtful:
-            self.doubtful[orders] = may_be_zero(self.prepared, orders, self.settings.search.zero_within)
+            self.doubtful[orders] = may_be_zero(self.prepared, orders)
             if self.settings.selection.lasting:  # what is zero at the start is never above it
                 self.doubtful[orders] &= ~is_positive(self.prepared, orders)
+            if self.settings.known.frame:  # a state with a name has the zero that its user gave it
+                self.doubtful[orders] &= ~is_hidden(self.prepared, orders)
         rows = [self.prepared.number_of(i, whole=found.whole) for i in range(len(found.initial))]
         doubtful = self.doubtful[orders][rows]
         zero = np.zeros_like(doubtful)

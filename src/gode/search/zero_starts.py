@@ -6,18 +6,19 @@ from dataclasses import replace
 import numpy as np
 
 from gode.arrays import Bool
+from gode.fitting.covariance import CHANCE
 from gode.fitting.prepare import Prepared
 from gode.fitting.target import Target, state_places
 from gode.selection import Candidate
 
 
-def may_be_zero(prepared: Prepared, orders: Sequence[int], within: float) -> Bool:
-    """Tell which unknown initial values (runs, sum of orders) lie `within` some deviations of zero."""
+def may_be_zero(prepared: Prepared, orders: Sequence[int]) -> Bool:
+    """Tell which unknown initial values (runs, sum of orders) are zero within the errors of smoothing."""
     channels = [3 * s + k for s, order in enumerate(orders) for k in range(order)]
     first = np.array([smooth.values[channels, 0] for smooth in prepared.smooths])
     error = np.array([smooth.deviations[channels, 0] for smooth in prepared.smooths])
     unknown = np.array([np.isnan(run.initial[state_places(orders)]) for run in prepared.dataset.runs])
-    return np.asarray(unknown & (np.abs(first) <= within * error))
+    return np.asarray(unknown & (np.abs(first) <= CHANCE * error))
 
 
 def is_positive(prepared: Prepared, orders: Sequence[int]) -> Bool:
@@ -25,6 +26,11 @@ def is_positive(prepared: Prepared, orders: Sequence[int]) -> Bool:
     lowest = [[run.observed[3 * s] for s in range(len(orders))] for run in prepared.dataset.runs]
     above = [[bool(np.nanmin(row, initial=np.inf) > 0) for row in rows] for rows in lowest]
     return np.repeat(np.array(above), orders, axis=1)
+
+
+def is_hidden(prepared: Prepared, orders: Sequence[int]) -> Bool:
+    """Tell which initial values (sum of orders,) are those of states that no column measures."""
+    return np.repeat([s in prepared.dataset.hidden for s in range(len(orders))], orders)
 
 
 def fitted_target(candidate: Candidate, prepared: Prepared) -> Target:

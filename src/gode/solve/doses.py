@@ -20,6 +20,7 @@ from gode.equation.skeleton import shown_name
 from gode.equation.terms import Term
 from gode.equation.tree import DELAY, index, number, variables
 from gode.errors import DataError, EquationError
+from gode.numba_cache import inner_njit
 
 # A dose that comes before a reading at the same time is earlier by this fraction of the span. One with a lag
 # is later by it: at the start of a solution it would have no slope in its lag.
@@ -153,3 +154,22 @@ def later(jumps: Jumps, numbers: Float) -> Jumps:
     order = np.argsort(t, kind="stable")
     _, *others = (column[order] for column in jumps)
     return Jumps(t[order], *others)  # type: ignore[arg-type]
+
+
+@inner_njit
+def next_jump(jumps: Jumps, done: int, end: float) -> float:
+    """Return the time of dose number `done`, or `end` if that is earlier."""
+    return min(jumps.t[done], end) if done < len(jumps.t) else end
+
+
+@inner_njit
+def give(jumps: Jumps, i: int, c: Float, param: Int, y: Float, rate: Float, rate_slope: Float) -> None:
+    """Add dose number `i` to the state and its sensitivities in `y` (n, 1 + params) and to the rates (d,)."""
+    share, equation, entry = jumps.share[i], jumps.equation[i], jumps.entry[i]
+    factor = c[share] if share >= 0 else 1.0
+    y[entry, 0] += factor * jumps.amount[i]
+    rate[equation] += factor * jumps.rate[i]
+    for p in range(len(param)):
+        if share >= 0 and param[p] == share:
+            y[entry, p + 1] += jumps.amount[i]
+            rate_slope[equation, p] += jumps.rate[i]

@@ -2,7 +2,8 @@
 
 The state may carry sensitivities: its derivatives with respect to the constants and initial values,
 advanced by the same formulas, so that they are the exact derivatives of the computed solution. At a
-reversal under dry friction they leave out the change of its time.
+reversal under dry friction the acceleration jumps at a time that depends on the numbers, so that the
+sensitivity of the velocity is multiplied by the acceleration after it over that before.
 
 Only a single equation of second order sticks: in a system, which velocities rest together is a question of
 its own, and the solver steps over the reversals.
@@ -12,11 +13,10 @@ import math
 
 import numpy as np
 
-from gode.compiling import cached_njit, inner_njit
-from gode.equation.interpreter import gradient_at_point, operands, value_at_point, weights_of
-from gode.equation.operators import CODES
-from gode.solve.giving import give, next_jump
-from gode.solve.past import AFTER, Past, delays_at, late_change, look_back, next_bend, remember
+from gode.equation.interpreter import gradient_at_point, value_at_point, write_weights
+from gode.numba_cache import cached_njit, inner_njit
+from gode.solve.doses import give, next_jump
+from gode.solve.past import AFTER, late_change, look_back, next_bend, remember, shortest, write_delays
 
 
 @inner_njit
@@ -112,6 +112,24 @@ FIRST_SHARE = 1e-2  # as a share of the span: first step, and scale of the error
 
 
 @inner_njit
+def start_room(room):
+    """Set to zero what a solution begins with."""
+    for j in range(len(room.x)):
+        room.x[j] = 0.0
+    for j in range(len(room.largest)):
+        room.largest[j], room.before[j] = 0.0, 0.0
+    for e in range(len(room.rate)):
+        room.rate[e] = 0.0
+        for p in range(room.rate_slope.shape[1]):
+            room.rate_slope[e, p] = 0.0
+    for i in range(room.flat.shape[0]):
+        for m in range(room.flat.shape[1]):
+            room.flat[i, m] = 0.0
+    for i in range(len(room.resting)):
+        room.resting[i] = False
+
+
+@inner_njit
 def interpolate(y, k, h, theta, i, share, channel, out, sens):
     """Write the state and its sensitivities at the share `theta` of a step as time number `i`."""
     for s in range(7):
@@ -162,53 +180,38 @@ def is_beyond(places, y, stage, bound):
 
 
 @inner_njit
-def highest_along(
-    tape, layout, equation, left, active, weight, c, signals, past, count, t, n, param, x, out, sens
-):
-    """Write right-hand sides and sensitivities at the first `n` times; return whether all are finite."""
+def highest_along(tape, layout, operands, c, signals, events, count, t, n, param, room, out, sens):
+    """Write right-hand sides and sensitivities at the first `n` times; return whether all are finite.
+
+    `count` are the steps that the past of late states has.
+    """
     orders, channel = layout.orders, layout.channel
-    code, arg, literal, starts = tape.code, tape.arg, tape.literal, tape.starts
-    multiplier, linear = tape.multiplier, tape.linear
-    values, adjoint = np.empty(len(code)), np.empty(len(code))
-    gradient, slope = np.zeros((len(orders), len(c) + len(x))), np.zeros(len(orders))
-    doses, given = signals.doses, 0
-    rate, rate_slope = np.zeros(len(orders)), np.zeros((len(orders), len(param)))
-    unused = np.zeros((len(channel), 1 + len(param)))
-    late, delays = layout.late, delays_at(layout.late, c)
-    finite = True
+    x, gradient, slope, rate, rate_slope = room.x, room.gradient, room.slope, room.rate, room.rate_slope
+    finite, given = True, n - n  # not a literal, for which numba would compile everything again
+    for e in range(len(orders)):
+        rate[e] = 0.0
+        for p in range(len(param)):
+            rate_slope[e, p] = 0.0
     for i in range(n):
-        while next_jump(doses, given, t[i]) < t[i]:  # a reading comes before a dose at the same time
-            give(doses, given, c, param, unused, rate, rate_slope)
-            given += 1
+        if events is not None:
+            while next_jump(events.doses, given, t[i]) < t[i]:  # a reading is before a dose at the same time
+                give(events.doses, given, c, param, room.unused, rate, rate_slope)
+                given += 1
         x[0] = t[i]
         for j in range(len(channel)):
             x[1 + channel[j]] = out[channel[j], i]
         if len(signals.starts) > 1:
             read_signals(signals, t[i], x)
-        if len(late.entry) > 0:
-            look_back(past, count, delays, t[i], late, x, 1 + 3 * len(orders))
-        value_at_point(code, arg, literal, starts, left, c, weight, equation, x, values, slope)
+        if events is not None:
+            look_back(events.past, count, events.delays, t[i], events.late, x, 1 + 3 * len(orders))
+        value_at_point(tape, operands, c, room.weight, x, room.values, slope)
         for e in range(len(orders)):
             top = 3 * e + orders[e]
             out[top, i] = slope[e] + rate[e]
             finite = finite and math.isfinite(out[top, i])
         if len(param) == 0:
             continue
-        gradient_at_point(
-            code,
-            arg,
-            starts,
-            multiplier,
-            linear,
-            left,
-            active,
-            weight,
-            equation,
-            values,
-            len(c),
-            adjoint,
-            gradient,
-        )
+        gradient_at_point(tape, operands, room.weight, room.values, len(c), room.adjoint, gradient)
         add_delay_slopes(signals, t[i], gradient)
         for e in range(len(orders)):
             top = 3 * e + orders[e]
@@ -216,74 +219,66 @@ def highest_along(
                 change = 0.0 if param[p] < 0 else gradient[e, param[p]]
                 for j in range(len(channel)):
                     change += gradient[e, len(c) + 1 + channel[j]] * sens[p, channel[j], i]
-                if len(late.entry) > 0:
-                    change += late_change(past, late, gradient, e, len(c) + 1 + 3 * len(orders), param, p)
+                if events is not None:
+                    first = len(c) + 1 + 3 * len(orders)
+                    change += late_change(events.past, events.late, gradient, e, first, param, p)
                 sens[p, top, i] = change + rate_slope[e, p]
     return finite
 
 
-SIGN = CODES["sign"]
 TINY = 1e-14  # velocity that counts as zero, as a share of the largest
 LOOKS = 1000  # times in the span at which the end of sticking is looked for
 HALVINGS = 40  # bisections to find that time
 
 
 @inner_njit
-def is_dry(tape):
-    """Tell whether there is a sign function: friction that does not vanish with the velocity."""
-    found = False
-    for op in tape.code:  # np.any makes an array first, and takes its time to compile
-        found = found or op == SIGN
-    return found
-
-
-@inner_njit
-def rhs_at(tape, equation, slope, left, weight, c, signals, t, u, du, x, values):
+def rhs_at(tape, operands, c, signals, t, u, du, room):
     """Return the right-hand side at a time, a place and a velocity."""
+    x = room.x
     x[0], x[1], x[2] = t, u, du
     if len(signals.starts) > 1:
         read_signals(signals, t, x)
-    value_at_point(
-        tape.code, tape.arg, tape.literal, tape.starts, left, c, weight, equation, x, values, slope
-    )
-    return slope[0]
+    value_at_point(tape, operands, c, room.weight, x, room.values, room.slope)
+    return room.slope[0]
 
 
 @inner_njit
-def sticks(tape, equation, slope, left, weight, c, signals, t, u, fastest, x, values):
-    """Tell whether a body at rest stays so at time `t`."""
-    slow = TINY * fastest + 1e-300
-    ahead = rhs_at(tape, equation, slope, left, weight, c, signals, t, u, slow, x, values)
-    behind = rhs_at(tape, equation, slope, left, weight, c, signals, t, u, -slow, x, values)
-    return ahead < 0.0 and behind > 0.0
+def about_rest(tape, operands, c, signals, t, u, slow, room):
+    """Return the accelerations at small velocities ahead and behind."""
+    ahead = rhs_at(tape, operands, c, signals, t, u, slow, room)
+    return ahead, rhs_at(tape, operands, c, signals, t, u, -slow, room)
 
 
 @inner_njit
-def rest(
-    tape, equation, slope, left, weight, c, signals, t, now, done, y, fastest, x, values, out, sens, resting
-):
-    """Keep the velocity at zero while the body sticks; return its end and how many of `t` are past."""
+def rest(tape, operands, c, signals, t, now, done, y, slow, room, out, sens):
+    """Keep the velocity at zero while the body sticks; return its end and how many of `t` are past.
+
+    A body that does not stick at the time `now` is left as it is.
+    """
+    ahead, behind = about_rest(tape, operands, c, signals, now, y[0, 0], slow, room)
+    if not (ahead < 0.0 and behind > 0.0):
+        return now, -1
     for p in range(y.shape[1]):
         y[1, p] = 0.0
     while done < len(t):
         until = min(t[done], now + (t[-1] - t[0]) / LOOKS)
         if until <= now:  # below the spacing of floating-point numbers at large times
             until = t[done]
-        if not sticks(tape, equation, slope, left, weight, c, signals, until, y[0, 0], fastest, x, values):
+        ahead, behind = about_rest(tape, operands, c, signals, until, y[0, 0], slow, room)
+        if not (ahead < 0.0 and behind > 0.0):
             for _ in range(HALVINGS):
                 middle = 0.5 * (now + until)
-                if sticks(
-                    tape, equation, slope, left, weight, c, signals, middle, y[0, 0], fastest, x, values
-                ):
+                ahead, behind = about_rest(tape, operands, c, signals, middle, y[0, 0], slow, room)
+                if ahead < 0.0 and behind > 0.0:
                     now = middle
                 else:
                     until = middle
-            push = rhs_at(tape, equation, slope, left, weight, c, signals, until, y[0, 0], 0.0, x, values)
-            y[1, 0] = math.copysign(TINY * fastest + 1e-300, push)
+            push = rhs_at(tape, operands, c, signals, until, y[0, 0], 0.0, room)
+            y[1, 0] = math.copysign(slow, push)
             return until, done
         now = until
         if now == t[done]:
-            out[0, done], out[1, done], resting[done] = y[0, 0], 0.0, True
+            out[0, done], out[1, done], room.resting[done] = y[0, 0], 0.0, True
             for p in range(sens.shape[0]):
                 sens[p, 0, done], sens[p, 1, done] = y[0, p + 1], 0.0
             done += 1
@@ -298,62 +293,66 @@ SMALLEST_STEP = 1e-13  # as a share of the span
 
 @cached_njit
 def solve_explicit(
-    tape, layout, c, signals, t, initial, param, rtol, bound, max_steps, out, sens, observed, weights, limit
+    tape,
+    layout,
+    operands,
+    c,
+    signals,
+    t,
+    initial,
+    param,
+    rtol,
+    bound,
+    max_steps,
+    out,
+    sens,
+    observed,
+    weights,
+    limit,
+    events,
+    room,
 ):
     """Fill `out` (3 d, n) with each state and two derivatives at the times `t`, and `sens` (params, 3 d, n).
 
     `param` lists what the sensitivities are taken in: constants by index, initial values as -1, -2, ...
     A state larger than its `bound` (d,) has diverged. `observed` and `weights` (n, 3 d) or none are data to
     compare with, of weight 0 where there are none; the solution ends where its squared error reaches `limit`.
+    `events` are None for a law without doses and delays, for which less has to be compiled.
 
     Returns (status, steps, squared error). What was not reached is NaN.
     """
-    orders, places, channel, terms = layout.orders, layout.places, layout.channel, layout.terms
+    orders, places, channel = layout.orders, layout.places, layout.channel
     n_states, size_y, n_param, n_counted = len(orders), len(channel), len(param), len(weights)
     n_inputs = len(signals.starts) - 1
-    late, delays, n_late = layout.late, delays_at(layout.late, c), len(layout.late.entry)
-    x = np.zeros(1 + 3 * n_states + n_late + n_inputs)
-    varied = np.zeros(len(x), np.bool_)
-    for j in range(size_y):
-        varied[1 + channel[j]] = True
-    for i in range(n_late):
-        varied[1 + 3 * n_states + i] = True
-    for i in range(n_inputs):
-        varied[len(x) - n_inputs + i] = signals.delay[i] >= 0
-    weight = weights_of(tape, c)
-    left, active = operands(tape, varied)
-    code, arg, literal, starts = tape.code, tape.arg, tape.literal, tape.starts
-    multiplier, linear = tape.multiplier, tape.linear
-    values, adjoint = np.empty(len(code)), np.empty(len(code))
-    gradient, slope = np.zeros((n_states, len(c) + len(x))), np.zeros(n_states)
+    x, weight, values, adjoint = room.x, room.weight, room.values, room.adjoint
+    gradient, slope, largest, before = room.gradient, room.slope, room.largest, room.before
+    rate, rate_slope, k = room.rate, room.rate_slope, room.k
+    y, stage, flat = k[7], k[8], room.flat
     base = len(c) + 1  # of the gradient: in the channels
-    y, stage = np.zeros((size_y, n_param + 1)), np.zeros((size_y, n_param + 1))
-    k = np.zeros((7, size_y, n_param + 1))
-    largest, share = np.zeros(size_y), np.empty(7)
-    doses, given, pending = signals.doses, 0, -1  # the first event whose time is fitted, until slopes know it
-    rate, rate_slope, before = np.zeros(n_states), np.zeros((n_states, n_param)), np.zeros(size_y)
+    n_numbers = size_y * (n_param + 1)
+    start_room(room)
+    write_weights(tape, c, weight)
+    given = n_states - n_states  # not a literal, for which numba would compile everything again
+    pending = -1  # the first event whose time is fitted, until slopes know it
     for j in range(size_y):
         y[j, 0] = initial[j]
     for p in range(n_param):
         if param[p] < 0:
             y[-param[p] - 1, p + 1] = 1.0
-    while next_jump(doses, given, t[0]) < t[0]:  # a dose that was given before the first reading
-        give(doses, given, c, param, y, rate, rate_slope)
-        given += 1
+    if events is not None:
+        doses, past, late, delays = events.doses, events.past, events.late, events.delays
+        while next_jump(doses, given, t[0]) < t[0]:  # a dose that was given before the first reading
+            give(doses, given, c, param, y, rate, rate_slope)
+            given += 1
+        write_delays(late, c, delays)
+        for j in range(size_y):
+            for p in range(n_param + 1):
+                past.start[j, p] = y[j, p]
     for j in range(size_y):
         out[channel[j], 0] = y[j, 0]
         for p in range(n_param):
             sens[p, channel[j], 0] = y[j, p + 1]
-    kept = max_steps if n_late > 0 else 0
-    powers = np.empty((kept, size_y, n_param + 1, 5))
-    past = Past(np.zeros(kept + 1), powers, y.copy(), np.zeros(n_late, np.int64), np.zeros(n_late))
-    n_past = 0
-    equation = np.zeros(len(weight), np.int64)
-    for e in range(n_states):
-        for j in range(terms[e], terms[e + 1]):
-            equation[j] = e
-    n_numbers = size_y * (n_param + 1)
-    flat_stage, flat_y, flat_k = stage.reshape(n_numbers), y.reshape(n_numbers), k.reshape((7, n_numbers))
+    n_past = n_states - n_states
     now = t[0]
     span = t[-1] - t[0]
     h = 0.0
@@ -362,35 +361,25 @@ def solve_explicit(
     counted, sse = 0, 0.0
     steps = 0
     status = DONE
-    resting = np.zeros(len(t), np.bool_)
-    dry = n_states == 1 and size_y == 2 and len(doses.t) == 0 and is_dry(tape)
+    dry = room.dry
     turning = dry and y[1, 0] == 0.0
+    reversed_now = False
     jump = 0  # the next time at which an input jumps or bends: steps end there
     while done < len(t):
-        if turning and sticks(
-            tape, equation, slope, left, weight, c, signals, now, y[0, 0], largest[1], x, values
-        ):
-            now, done = rest(
-                tape,
-                equation,
-                slope,
-                left,
-                weight,
-                c,
-                signals,
-                t,
-                now,
-                done,
-                y,
-                largest[1],
-                x,
-                values,
-                out,
-                sens,
-                resting,
-            )
-            first, h = 0, 0.0
-            continue
+        if turning:
+            slow = TINY * largest[1] + 1e-300
+            until, rested = rest(tape, operands, c, signals, t, now, done, y, slow, room, out, sens)
+            if rested >= 0:
+                now, done, first, h = until, rested, 0, 0.0
+                continue
+        if reversed_now and n_param > 0:
+            slow = TINY * largest[1] + 1e-300
+            ahead, behind = about_rest(tape, operands, c, signals, now, y[0, 0], slow, room)
+            if ahead * behind > 0.0:
+                for p in range(1, n_param + 1):
+                    y[1, p] *= ahead / behind if y[1, 0] > 0.0 else behind / ahead
+                first = 0
+        reversed_now = False
         steps += 1
         if steps > max_steps:
             status = BUDGET
@@ -400,21 +389,21 @@ def solve_explicit(
             break
         while jump < len(signals.jumps) and signals.jumps[jump] <= now:
             jump += 1
-        while given < len(doses.t) and doses.t[given] <= now:
-            give(doses, given, c, param, y, rate, rate_slope)
-            if now > t[0] and doses.lag[given] >= 0 and pending < 0:
-                pending = given
-            largest[doses.entry[given]] = max(largest[doses.entry[given]], abs(y[doses.entry[given], 0]))
-            given += 1
         end = min(signals.jumps[jump], t[-1]) if jump < len(signals.jumps) else t[-1]
-        end = next_jump(doses, given, end)
         wanted = h
-        if n_late > 0:
-            if not delays.min() > 0.0:
+        if events is not None:
+            while given < len(doses.t) and doses.t[given] <= now:
+                give(doses, given, c, param, y, rate, rate_slope)
+                if now > t[0] and doses.lag[given] >= 0 and pending < 0:
+                    pending = given
+                entry = doses.entry[given]
+                largest[entry] = max(largest[entry], abs(y[entry, 0]))
+                given += 1
+            if not shortest(delays) > 0.0:
                 status = SINGULAR
                 break
-            end = next_bend(delays, t[0], now, end)
-            h = min(h, delays.min())
+            end = next_bend(delays, t[0], now, next_jump(doses, given, end))
+            h = min(h, shortest(delays))
         h = min(h, (end - now) * (1 + 1e-12))
         finite, crossing = True, False
         for s in range(first, 7):
@@ -425,18 +414,18 @@ def solve_explicit(
             for m in range(n_numbers):
                 total = 0.0
                 for q in range(s):
-                    total += A[s, q] * flat_k[q, m]
-                flat_stage[m] = flat_y[m] + h * total
+                    total += A[s, q] * flat[q, m]
+                flat[8, m] = flat[7, m] + h * total
             x[0] = now + C[s] * h
             for j in range(size_y):
                 x[1 + channel[j]] = stage[j, 0]
             if n_inputs > 0:
                 within = end - 1e-9 * h if end < t[-1] else end  # before the jump, not at it
                 read_signals(signals, min(x[0], within), x)
-            if n_late > 0:
+            if events is not None:
                 inside = max(now + AFTER * span, min(x[0], now + h - AFTER * span))  # not at a bend
                 look_back(past, n_past, delays, inside, late, x, 1 + 3 * n_states)
-            value_at_point(code, arg, literal, starts, left, c, weight, equation, x, values, slope)
+            value_at_point(tape, operands, c, weight, x, values, slope)
             for e in range(n_states):
                 low, top = places[e], places[e + 1] - 1
                 k[s, top, 0] = slope[e] + rate[e]
@@ -449,32 +438,20 @@ def solve_explicit(
                 break
             if n_param == 0:
                 continue
-            while s == 0 and 0 <= pending < given:
-                whole = doses.amount[pending] != 0.0 or doses.rate[pending] != 0.0
-                top = places[doses.equation[pending] + 1] - 1  # a delayed input acts on one equation alone
-                for p in range(n_param):
-                    for j in range(size_y if param[p] == doses.lag[pending] else 0):
-                        if whole or j == top:
-                            y[j, p + 1] += before[j] - k[0, j, 0]
-                            stage[j, p + 1] = y[j, p + 1]
-                pending += 1
-            if s == 0:
+            if events is not None and s == 0:
+                while 0 <= pending < given:
+                    whole = doses.amount[pending] != 0.0 or doses.rate[pending] != 0.0
+                    top = (
+                        places[doses.equation[pending] + 1] - 1
+                    )  # a delayed input acts on one equation alone
+                    for p in range(n_param):
+                        for j in range(size_y if param[p] == doses.lag[pending] else 0):
+                            if whole or j == top:
+                                y[j, p + 1] += before[j] - k[0, j, 0]
+                                stage[j, p + 1] = y[j, p + 1]
+                    pending += 1
                 pending = -1
-            gradient_at_point(
-                code,
-                arg,
-                starts,
-                multiplier,
-                linear,
-                left,
-                active,
-                weight,
-                equation,
-                values,
-                len(c),
-                adjoint,
-                gradient,
-            )
+            gradient_at_point(tape, operands, weight, values, len(c), adjoint, gradient)
             add_delay_slopes(signals, x[0], gradient)
             for e in range(n_states):
                 low, top = places[e], places[e + 1] - 1
@@ -484,7 +461,7 @@ def solve_explicit(
                         change += gradient[e, base + channel[j]] * stage[j, p + 1]
                     if top > low:
                         k[s, low, p + 1] = stage[top, p + 1]
-                    if n_late > 0:
+                    if events is not None:
                         change += late_change(past, late, gradient, e, base + 3 * n_states, param, p)
                     if param[p] >= 0:
                         change += gradient[e, param[p]]
@@ -515,7 +492,7 @@ def solve_explicit(
             h *= min(factor, 0.9)
             continue
         while done < len(t) and t[done] <= now + h * (1 + 1e-12):
-            interpolate(y, k, h, min((t[done] - now) / h, 1.0), done, share, channel, out, sens)
+            interpolate(y, k, h, min((t[done] - now) / h, 1.0), done, room.share, channel, out, sens)
             done += 1
         if n_counted > 0:
             sse = add_squares(observed, weights, out, counted, done, channel, sse)
@@ -523,7 +500,7 @@ def solve_explicit(
             if sse >= limit:
                 status = WORSE
                 break
-        if n_late > 0:
+        if events is not None and len(late.entry) > 0:
             remember(past, n_past, now, h, y, k, DENSE)
             n_past += 1
         now += h
@@ -532,6 +509,7 @@ def solve_explicit(
             for j in range(size_y):
                 before[j] = k[6, j, 0]
         turning = dry and crossing
+        reversed_now = dry and stage[1, 0] * y[1, 0] < 0.0
         for j in range(size_y):
             largest[j] = max(largest[j], abs(stage[j, 0]))
             for p in range(n_param + 1):
@@ -542,27 +520,13 @@ def solve_explicit(
         slopes = n_param > 0 and n_counted == 0
         for e in range(n_states):
             slopes = slopes or (n_param > 0 and is_seen(weights, 3 * e + orders[e]))
+        wrt = param if slopes else param[:0]
         if not highest_along(
-            tape,
-            layout,
-            equation,
-            left,
-            active,
-            weight,
-            c,
-            signals,
-            past,
-            n_past,
-            t,
-            done,
-            param if slopes else param[:0],
-            x,
-            out,
-            sens,
+            tape, layout, operands, c, signals, events, n_past, t, done, wrt, room, out, sens
         ):
             status = SINGULAR
     for i in range(done):
-        if resting[i]:
+        if room.resting[i]:
             out[2, i] = 0.0
             for p in range(n_param):
                 sens[p, 2, i] = 0.0
@@ -574,5 +538,5 @@ def solve_explicit(
                     sens[p, 3 * e + r, i] = np.nan
     if n_counted > 0 and status != WORSE:
         sse = add_squares(observed, weights, out, counted, done, channel, sse)
-        sse = add_squares(observed, weights, out, 0, done, layout.others, sse)
+        sse = add_squares(observed, weights, out, done - done, done, layout.others, sse)
     return status, steps, sse

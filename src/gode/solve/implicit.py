@@ -9,8 +9,9 @@ import math
 
 import numpy as np
 
-from gode.compiling import cached_njit, inner_njit
-from gode.equation.interpreter import weights_of
+from gode.equation.interpreter import write_weights
+from gode.numba_cache import cached_njit, inner_njit
+from gode.solve.doses import give, next_jump
 from gode.solve.explicit import (
     BUDGET,
     DIVERGED,
@@ -22,7 +23,6 @@ from gode.solve.explicit import (
     add_squares,
     read_signals,
 )
-from gode.solve.giving import give, next_jump
 from gode.solve.radau import (
     C,
     advance_sensitivities,
@@ -30,7 +30,6 @@ from gode.solve.radau import (
     error_of_step,
     extrapolate,
     in_parameter,
-    make_scratch,
     residuals,
     solve_stages,
     substitute,
@@ -54,7 +53,7 @@ def highest_matrix(layout, void, scratch):
     return eliminate(matrix, d, scratch.pivot)
 
 
-@inner_njit(inline="always")  # called once
+@inner_njit
 def first_derivatives(tape, layout, weight, c, t, y, guess, signals, w, void, scratch):
     """Write the highest derivatives at the start into `w`, by Newton from some guesses; return a status.
 
@@ -63,8 +62,7 @@ def first_derivatives(tape, layout, weight, c, t, y, guess, signals, w, void, sc
     underflow, as exp(w) at -10000, and no root.
     """
     orders = layout.orders
-    d, x, point = len(orders), scratch.x, scratch.point
-    b = np.empty(d)
+    d, x, point, b = len(orders), scratch.x, scratch.point, scratch.right
     singular = False
     for trial in range(8):
         for e in range(d):
@@ -104,7 +102,7 @@ def first_derivatives(tape, layout, weight, c, t, y, guess, signals, w, void, sc
     return NO_ROOT
 
 
-@inner_njit(inline="always")  # called once
+@inner_njit
 def is_void(layout, e, scratch):
     """Tell whether equation `e` holds no highest derivative at a point."""
     orders = layout.orders
@@ -114,15 +112,14 @@ def is_void(layout, e, scratch):
     return void
 
 
-@inner_njit(inline="always")  # called once
+@inner_njit
 def slope_at_start(tape, layout, y_sens, param, w_sens, scratch):
     """Write the derivatives of the highest derivatives at the start into `w_sens`."""
     multiplier, linear, values = tape.multiplier, tape.linear, scratch.work.values
     const_dir, constants, terms = scratch.const_dir, layout.constants, layout.terms
     grads = scratch.grads
     orders, places = layout.orders, layout.places
-    d = len(orders)
-    b = np.empty(d)
+    d, b = len(orders), scratch.right
     for p in range(len(param)):
         for e in range(d):
             s = 0.0
@@ -166,6 +163,7 @@ def solve_implicit(
     signals,
     t,
     initial,
+    doses,
     guide,
     param,
     rtol,
@@ -176,37 +174,40 @@ def solve_implicit(
     observed,
     weights,
     limit,
+    scratch,
 ):
     """Do the same as `solve_explicit`, for equations that need not be solved for their highest derivatives.
 
     `guide` (d, n) holds the highest derivatives that the data show at the times `t`, or is empty.
     """
-    out[:] = np.nan
-    sens[:] = np.nan
+    for r in range(out.shape[0]):
+        for i in range(out.shape[1]):
+            out[r, i] = np.nan
+            for p in range(sens.shape[0]):
+                sens[p, r, i] = np.nan
     sse = 0.0
     orders, places, channel = layout.orders, layout.places, layout.channel
     d, n_param = len(orders), len(param)
-    weight = weights_of(tape, c)
-    scratch = make_scratch(tape, layout, 1 + 3 * d + len(signals.starts) - 1, n_param > 0)
-    x, channels = scratch.x, np.empty(3 * d, np.int64)
-    for k in range(3 * d):
-        channels[k] = k
-    y, largest = np.empty(len(channel)), np.empty(len(channel))
+    x, weight, rate_slope = scratch.x, scratch.weight, scratch.rate_slope
+    y, largest = scratch.entries[0], scratch.entries[1]
+    y_sens, w_sens = scratch.y_sens, scratch.w_sens
+    hint, w0, void = scratch.highest[0], scratch.highest[1], scratch.void
+    w, previous, before = scratch.stages[0], scratch.stages[1], scratch.stages[2]
+    start_scratch(scratch)
+    write_weights(tape, c, weight)
     for k in range(len(y)):
         y[k] = initial[k]
-    y_sens, w_sens = np.zeros((n_param, len(channel))), np.zeros((n_param, d))
     for p in range(n_param):
         if param[p] < 0:
             y_sens[p, -param[p] - 1] = 1.0
     guided = guide.shape[1] == len(t)
-    hint, w0, void = np.zeros(d), np.empty(d), np.zeros(d, np.bool_)
     for e in range(d if guided else 0):
         hint[e] = guide[e, 0]
-    doses, given, restarted = signals.doses, 0, False
-    rate_slope = np.zeros((d, n_param))
-    while next_jump(doses, given, t[0]) < t[0]:  # a dose that was given before the first reading
-        give_to(doses, given, c, param, y, y_sens, scratch.rate, rate_slope)
-        given += 1
+    given, restarted = d - d, False  # not literals, for which numba would compile everything again
+    if doses is not None:
+        while next_jump(doses, given, t[0]) < t[0]:  # a dose that was given before the first reading
+            give_to(doses, given, c, param, scratch)
+            given += 1
     root = first_derivatives(tape, layout, weight, c, t[0], y, hint, signals, w0, void, scratch)
     rooted = root == DONE
     if root == NO_ROOT and not guided:
@@ -218,7 +219,6 @@ def solve_implicit(
     span = t[-1] - t[0]
     now = t[0]
     h = 0.1 * (t[1] - t[0])
-    w, previous, before = np.empty((d, 3)), np.empty((d, 3)), np.empty((d, 3))
     for e in range(d):
         for i in range(3):
             w[e, i], previous[e, i] = w0[e], w0[e]
@@ -258,10 +258,11 @@ def solve_implicit(
             return BUDGET, steps, sse
         if h < SMALLEST_STEP * span:
             return failure, steps, sse
-        while given < len(doses.t) and doses.t[given] <= now:
-            give_to(doses, given, c, param, y, y_sens, scratch.rate, rate_slope)
-            given += 1
-            restarted = True
+        if doses is not None:
+            while given < len(doses.t) and doses.t[given] <= now:
+                give_to(doses, given, c, param, scratch)
+                given += 1
+                restarted = True
         if restarted:
             for e in range(d):
                 hint[e] = w0[e]
@@ -269,7 +270,9 @@ def solve_implicit(
             rooted, fresh = root == DONE, True
             for k in range(len(y)):
                 largest[k] = max(largest[k], abs(y[k]))
-        target = next_jump(doses, given, t[done])
+        target = t[done]
+        if doses is not None:
+            target = next_jump(doses, given, target)
         last = now + h >= target - 1e-9 * h
         step = target - now if last else h
         solved = NO_ROOT
@@ -330,21 +333,42 @@ def solve_implicit(
             done += 1
             if len(weights) > 0:
                 low = 0 if done == 2 else done - 1  # the first sample is known after the first step
-                sse = add_squares(observed, weights, out, low, done, channels, sse)
+                sse = add_squares(observed, weights, out, low, done, scratch.channels, sse)
                 if sse >= limit:
                     return WORSE, steps, sse
     return DONE, steps, sse
 
 
 @inner_njit
-def give_to(doses, i, c, param, y, y_sens, rate, rate_slope):
-    """Add dose number `i` to the state, to its sensitivities (params, n) and to the rates (d,)."""
-    added = np.zeros((len(y), 1 + len(param)))
-    give(doses, i, c, param, added, rate, rate_slope)
+def start_scratch(scratch):
+    """Set to zero what a solution begins with."""
+    for r in range(scratch.x.shape[0]):
+        scratch.point[r] = 0.0
+        for i in range(3):
+            scratch.x[r, i] = 0.0
+    for p in range(scratch.y_sens.shape[0]):
+        for k in range(scratch.y_sens.shape[1]):
+            scratch.y_sens[p, k] = 0.0
+        for e in range(scratch.w_sens.shape[1]):
+            scratch.w_sens[p, e] = 0.0
+    for e in range(len(scratch.rate)):
+        scratch.rate[e], scratch.void[e], scratch.highest[0, e] = 0.0, False, 0.0
+        for p in range(scratch.rate_slope.shape[1]):
+            scratch.rate_slope[e, p] = 0.0
+
+
+@inner_njit
+def give_to(doses, i, c, param, scratch):
+    """Add dose number `i` to the state, to its sensitivities and to the rates."""
+    added, y = scratch.added, scratch.entries[0]
+    for k in range(len(y)):
+        for p in range(added.shape[1]):
+            added[k, p] = 0.0
+    give(doses, i, c, param, added, scratch.rate, scratch.rate_slope)
     for k in range(len(y)):
         y[k] += added[k, 0]
         for p in range(len(param)):
-            y_sens[p, k] += added[k, p + 1]
+            scratch.y_sens[p, k] += added[k, p + 1]
 
 
 @inner_njit
@@ -361,7 +385,7 @@ def write(layout, y, w, y_sens, w_sens, i, out, sens):
             sens[p, 3 * e + orders[e], i] = w_sens[p, e]
 
 
-@inner_njit(inline="always")  # called once
+@inner_njit
 def is_near(w, before):
     """Tell whether a step found the highest derivative of each state near what the guide shows."""
     near = True

@@ -4,10 +4,13 @@ The solver goes by the method of steps: none is longer than the shortest delay, 
 from the dense output of earlier ones. Before its first time a state was what it is there.
 """
 
+import math
 from typing import NamedTuple
 
+import numpy as np
+
 from gode.arrays import Float, Int
-from gode.compiling import inner_njit
+from gode.numba_cache import inner_njit
 
 # The solution bends at the start plus each multiple of a delay, ever less; steps end at the first few.
 BENDS = 5
@@ -33,13 +36,22 @@ class Past(NamedTuple):
 
 
 @inner_njit
-def delays_at(late, c):
-    """Return by how much each state is late."""
-    out = late.value.copy()
-    for i in range(len(out)):
-        if late.number[i] >= 0:
-            out[i] = c[late.number[i]]
-    return out
+def write_delays(late, c, delays):
+    """Write by how much each state is late."""
+    for i in range(len(delays)):
+        delays[i] = c[late.number[i]] if late.number[i] >= 0 else late.value[i]
+
+
+@inner_njit
+def shortest(delays):
+    """Return the shortest delay, infinite if there is none, NaN if one is."""
+    least = np.inf
+    for i in range(len(delays)):
+        if not delays[i] >= least:
+            least = delays[i]
+            if math.isnan(least):
+                break
+    return least
 
 
 @inner_njit

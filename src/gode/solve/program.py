@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gode.arrays import Int
+from gode.arrays import Bool, Int
 from gode.equation import LawSkeleton, Node
 from gode.equation.operators import CONST, VAR
-from gode.equation.tape import NO_TERMS, Tape, compile_tape, delay_name
+from gode.equation.tape import NO_TERMS, Tape, compile_tape, delay_name, operands
 from gode.equation.terms import Term
 from gode.equation.tree import TIME, delays, index, number
 from gode.errors import EquationError
@@ -30,7 +30,14 @@ class Layout(NamedTuple):
     others: Int  # the channels of which no entry is
     terms: Int  # (d + 1,) where the terms of each equation begin in the tape; last, their number
     constants: Int  # (d + 1,) where the constants of each equation begin; last, their number
-    late: LateStates  # the columns after the channels
+
+
+class Operands(NamedTuple):
+    """What the interpreter at a point has to know of each instruction and of each term."""
+
+    left: Int  # (instructions,) where the left operand was computed
+    active: Bool  # (instructions,) whether it depends on a constant, a state or a fitted delay
+    equation: Int  # (terms,) to which one each belongs
 
 
 class Program(NamedTuple):
@@ -38,6 +45,8 @@ class Program(NamedTuple):
 
     tape: Tape
     layout: Layout
+    operands: Operands
+    late: LateStates  # the columns after the channels
 
 
 @lru_cache(maxsize=256)
@@ -108,15 +117,23 @@ def make_program(
     orders = [skeleton.orders[s] for s in states]
     layout = _layout(skeleton, orders, tapes, states)
     tape = _joined(tapes)
+    moves = np.zeros(3 * len(states), np.bool_)
+    moves[layout.channel] = True
+    past, delayed = late_states(skeleton), late_inputs(skeleton, names)
+    fitted = [each.number >= 0 for each in delayed]
+    varied = [False, *moves.tolist(), *[True] * len(past), *[False] * len(names), *fitted]
+    left, active = operands(tape, varied)
+    equation = np.repeat(np.arange(len(states)), np.diff(layout.terms))
+    program = Program(tape, layout, Operands(left, active, equation), _late_states(skeleton, layout, states))
     if not implicit:
-        return None if _reads(tape, layout.others) else Program(tape, layout)
+        return None if _reads(tape, layout.others) else program
     beyond = [c for c in layout.others.tolist() if c % 3 > orders[c // 3]]
     if _reads(tape, np.array(beyond, np.int64)):
         raise EquationError(
             f"an equation of the system holds a higher derivative of a state than the equation of that state "
             f"itself; write the system in its highest derivatives:\n{skeleton}"
         )
-    return Program(tape, layout)
+    return program
 
 
 @lru_cache(maxsize=256)
@@ -184,13 +201,16 @@ def _layout(
     places, terms = (np.cumsum([0, *count]) for count in counts)
     ends = np.cumsum([0, *(tape.n_constants for tape in tapes)])
     constants = np.append(ends[list(states)], ends[-1])  # a formula between two equations has no slope there
-    late = late_states(skeleton)
-    entries = [int(places[states.index(skeleton.states.index(each.input))]) for each in late]
-    numbers, values = [each.number for each in late], [each.value for each in late]
-    past = LateStates(np.array(entries, np.int64), np.array(numbers, np.int64), np.array(values, np.float64))
     rows = orders, places, channel, others, terms, constants
-    first, second, *more = (np.array(row, np.int64) for row in rows)
-    return Layout(first, second, more[0], more[1], more[2], more[3], past)
+    return Layout(*(np.array(row, np.int64) for row in rows))
+
+
+def _late_states(skeleton: LawSkeleton, layout: Layout, states: Sequence[int]) -> LateStates:
+    """Return the delayed states of a law as solvers look them up."""
+    late = late_states(skeleton)
+    entries = [int(layout.places[states.index(skeleton.states.index(each.input))]) for each in late]
+    numbers, values = [each.number for each in late], [each.value for each in late]
+    return LateStates(np.array(entries, np.int64), np.array(numbers, np.int64), np.array(values, np.float64))
 
 
 def _joined(tapes: Sequence[Tape]) -> Tape:

@@ -5,13 +5,11 @@ them from the residuals G(t, u, u', u'', ...) themselves, so the equations need 
 """
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
-from gode.arrays import Float, Int
-from gode.compiling import inner_njit
-from gode.equation.interpreter import Work, run_tape, workspace
+from gode.equation.interpreter import run_tape
+from gode.numba_cache import inner_njit
 from gode.solve.explicit import DONE, FLOOR, NO_ROOT, SINGULAR, WORSE, read_signals
 
 
@@ -54,56 +52,6 @@ def substitute(m, n, pivot, b):
         b[i] /= m[i, i]
         total += b[i]
     return math.isfinite(total)
-
-
-class Scratch(NamedTuple):
-    """What the implicit method writes to, for d states and the three stages of a step."""
-
-    x: Float  # (columns, 3)
-    point: Float  # (columns,)
-    work: Work  # of the interpreter, for one equation after the other
-    total: Float  # (d, 3) the residuals
-    grads: Float  # (d, directions, 3) their derivatives
-    const_dir: Int  # the direction that each constant is, or -1
-    col_dir: Int  # the direction that each column is: first each state and its derivatives up to the highest
-    matrix: Float  # (3 d, 3 d)
-    pivot: Int  # (3 d,)
-    error: Float  # of each entry of the state vector
-    rate: Float  # (d,) what infusions add to the highest derivatives
-
-
-@inner_njit(inline="always")  # called once
-def make_scratch(tape, layout, n_columns, slopes):
-    """Return scratch for a system; with directions for its constants if `slopes` are asked for.
-
-    Each constant stands in one equation, and the constants of different equations share directions.
-    """
-    orders, terms = layout.orders, layout.terms
-    d, n_states = len(orders), len(layout.channel)
-    const_dir, col_dir = np.full(tape.n_constants, -1, np.int64), np.full(n_columns, -1, np.int64)
-    n_dir, first = n_states + d, 0
-    for e in range(d):
-        for k in range(orders[e] + 1):
-            col_dir[1 + 3 * e + k] = layout.places[e] + e + k
-        count = n_states + d
-        while slopes and first < len(tape.nonlinear) and tape.owner[first] < terms[e + 1]:
-            const_dir[tape.nonlinear[first]] = count
-            count += 1
-            first += 1
-        n_dir = max(n_dir, count)
-    return Scratch(
-        np.zeros((n_columns, 3)),
-        np.zeros(n_columns),
-        workspace(len(tape.multiplier), tape.depth, n_dir, 3 * (d // d)),  # not a literal: compiled once
-        np.empty((d, 3)),
-        np.empty((d, n_dir, 3)),
-        const_dir,
-        col_dir,
-        np.empty((3 * d, 3 * d)),
-        np.empty(3 * d, np.int64),
-        np.empty(n_states),
-        np.zeros(d),
-    )
 
 
 @inner_njit
@@ -161,7 +109,7 @@ def extrapolate(w, e, theta):
     return a + b + w[e, 2] * (theta - C[0]) * (theta - C[1]) / ((C[2] - C[0]) * (C[2] - C[1]))
 
 
-@inner_njit(inline="always")  # called once
+@inner_njit
 def stage_points(layout, now, h, y, w, signals, x, point, rate):
     """Write the columns at the three stages into `x`; the equations do not see what infusions add."""
     orders = layout.orders
@@ -210,7 +158,8 @@ def solve_stages(tape, layout, weight, c, now, h, y, w, signals, largest, scratc
     orders = layout.orders
     pivot = scratch.pivot
     d, n, m = len(orders), 3 * len(orders), scratch.matrix
-    b, before, change, size = np.empty(n), np.empty(d), np.empty(d), np.empty(d)
+    b, before = scratch.right, scratch.highest[2]
+    change, size = scratch.highest[3], scratch.highest[4]
     for e in range(d):
         before[e] = np.inf
     found = False
@@ -249,11 +198,11 @@ def solve_stages(tape, layout, weight, c, now, h, y, w, signals, largest, scratc
     return DONE
 
 
-@inner_njit(inline="always")  # called once
+@inner_njit
 def error_of_step(layout, h, y, w0, w, largest, rtol, scratch):
     """Return the filtered error estimate of a step relative to the tolerance."""
     x, orders, places = scratch.x, layout.orders, layout.places
-    e = scratch.error
+    e = scratch.entries[2]
     for f in range(len(orders)):
         low, top = places[f], places[f + 1] - 1
         total = w0[f] * GAMMA
@@ -277,7 +226,7 @@ def error_of_step(layout, h, y, w0, w, largest, rtol, scratch):
     return error
 
 
-@inner_njit(inline="always")  # called once
+@inner_njit
 def filter_one(order, h, grads, e):
     """Filter the error `e` of a single equation, whose matrix has at most two rows."""
     g = grads[0, order, 2]
@@ -293,14 +242,16 @@ def filter_one(order, h, grads, e):
         e[0], e[1] = ((1.0 - a * pull) * e[0] + a * e[1]) / det, (a * spring * e[0] + e[1]) / det
 
 
-@inner_njit(inline="always")  # called once
+@inner_njit
 def filter_all(layout, h, scratch):
     """Filter the error of a system: solve (1 - h GAMMA J) e = error, where dG/dw J = -dG/dy."""
     places = layout.places
     pivot = scratch.pivot
-    e, m, grads, orders = scratch.error, scratch.matrix, scratch.grads, layout.orders
+    e, m, grads, orders = scratch.entries[2], scratch.matrix, scratch.grads, layout.orders
     n, a = len(e), h * GAMMA
-    b = np.zeros(n)
+    b = scratch.right
+    for k in range(n):
+        b[k] = 0.0
     for f in range(len(orders)):
         low, top = places[f], places[f + 1] - 1
         for k in range(n):
@@ -318,7 +269,7 @@ def filter_all(layout, h, scratch):
             e[k] = b[k]
 
 
-@inner_njit(inline="always")  # called once
+@inner_njit
 def advance_sensitivities(tape, layout, h, y_sens, param, w_sens, scratch, rate_slope):
     """Advance the derivatives of the state by one step, by differentiating the stage equations."""
     multiplier, linear, values = tape.multiplier, tape.linear, scratch.work.values
@@ -326,7 +277,7 @@ def advance_sensitivities(tape, layout, h, y_sens, param, w_sens, scratch, rate_
     orders, places = layout.orders, layout.places
     pivot = scratch.pivot
     d, grads, m, n = len(orders), scratch.grads, scratch.matrix, 3 * len(orders)
-    b = np.empty(n)
+    b = scratch.right
     stage_matrix(layout, h, grads, m)
     if not eliminate(m, n, pivot):
         return False

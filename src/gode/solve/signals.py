@@ -36,7 +36,14 @@ class Signals(NamedTuple):
     jumps: Float  # times at which a held input jumps or a polygon bends, in increasing order
     shift: Float  # (inputs,) by how much each is late
     delay: Int  # (inputs,) the number that each is late by; -1 for none
-    doses: Jumps = NO_JUMPS  # what is added to states, and when
+    doses: Jumps | None = None  # what is added to states, and when
+
+    @property
+    def fitted(self) -> bool:
+        """Whether numbers of a law say when an input acts, or a dose."""
+        if self.doses is not None and (self.doses.lag >= 0).any():
+            return True
+        return bool((self.delay >= 0).any())
 
 
 class Late(NamedTuple):
@@ -100,7 +107,7 @@ def with_delays(signals: Signals, names: Sequence[str], late: Sequence[Late]) ->
             first = np.array([0.0, 0.0, 0.0, coefficients[0, 3]])  # before the record it was as at its start
             knots[-1], pieces[-1] = np.append(times[0] - each.value, times), np.vstack([first, coefficients])
         else:
-            doses = with_events(doses, times[1:][gaps], each.number, each.equation)
+            doses = with_events(doses or NO_JUMPS, times[1:][gaps], each.number, each.equation)
     counts = [len(times) for times in knots[1:]]
     starts = np.append(signals.starts, signals.starts[-1] + np.cumsum(counts)).astype(np.int64)
     return Signals(
@@ -116,10 +123,11 @@ def with_delays(signals: Signals, names: Sequence[str], late: Sequence[Late]) ->
 
 def placed(signals: Signals, numbers: Float) -> Signals:
     """Return inputs and doses where the numbers of a law put them in time."""
-    if not (np.any(signals.delay >= 0) or np.any(signals.doses.lag >= 0)):
+    if not signals.fitted:
         return signals
     extended = np.append(numbers, 0.0)  # -1 picks the zero
-    return signals._replace(shift=extended[signals.delay], doses=later(signals.doses, extended))
+    doses = None if signals.doses is None else later(signals.doses, extended)
+    return signals._replace(shift=extended[signals.delay], doses=doses)
 
 
 def joined(samples: Samples, t: Float) -> Float:
@@ -153,9 +161,7 @@ def split_formulas(
     given = given or {}
     missing = [name for name in names if name not in given]
     if missing:
-        raise DataError(
-            f"the equation has the input {missing[0]}, but no value is given; pass it in `inputs`"
-        )
+        raise DataError(f"the equation has the input {missing[0]}, but no value is given; give it as force=")
     formulas = {}
     for name in names:
         text = given[name]

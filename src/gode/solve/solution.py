@@ -27,6 +27,7 @@ from gode.solve.program import (
     moving,
     used_inputs,
 )
+from gode.solve.room import Room, Scratch, make_events, make_room, make_scratch
 from gode.solve.signals import Signal, Signals, make_signals, placed, split_formulas, values_of, with_delays
 
 FAILURES = {
@@ -35,6 +36,9 @@ FAILURES = {
     SINGULAR: Failure.SINGULAR,
     NO_ROOT: Failure.NO_ROOT,
 }
+
+
+FINEST = 1e-12  # A smaller relative tolerance would ask for less than the rounding errors of a solution.
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,8 +53,8 @@ class SolveConfig:
     interpolation: Interpolation = Interpolation.AUTO
 
     def __post_init__(self) -> None:
-        if not 1e-13 <= self.rtol < 1:
-            raise ConfigError(f"rtol must lie in [1e-13, 1), got {self.rtol}")
+        if not FINEST <= self.rtol < 1:
+            raise ConfigError(f"rtol must lie in [{FINEST:g}, 1), got {self.rtol}")
         if self.max_steps < 1:
             raise ConfigError(f"max_steps must be at least 1, got {self.max_steps}")
 
@@ -176,6 +180,16 @@ class Setup:
         return make_program(self.skeleton, self.names, False, self.formulas)
 
     @cached_property
+    def rooms(self) -> dict[int, Room]:
+        """The scratch of solutions with some number of sensitivities, filled as they are asked for."""
+        return {}
+
+    @cached_property
+    def scratches(self) -> dict[int, Scratch]:
+        """The same, for the implicit method."""
+        return {}
+
+    @cached_property
     def measured(self) -> tuple[tuple[int, Tape], ...]:
         """The formulas of what is measured, each with the number of its state."""
         return formula_tapes(self.skeleton, self.names, self.formulas)
@@ -205,8 +219,10 @@ def set_up(
     names, formulas = split_formulas(used_inputs(skeleton), inputs)
     signals = make_signals(names, inputs or {}, t, config.interpolation)
     if doses:
-        jumps = jumps_of(doses, skeleton.shown_states, skeleton.orders, t)
-        signals = signals._replace(doses=as_written(jumps, skeleton, float(t[-1] - t[0])))
+        jumps = as_written(
+            jumps_of(doses, skeleton.shown_states, skeleton.orders, t), skeleton, float(t[-1] - t[0])
+        )
+        signals = signals._replace(doses=jumps if len(jumps.t) else None)
     signals = with_delays(signals, names, late_inputs(skeleton, names))
     if late_states(skeleton) and not skeleton.explicit:
         raise EquationError(
@@ -261,17 +277,26 @@ def _moved(
     limit: float,
 ) -> tuple[int, int, float]:
     """Do what `integrate` does for the states that move."""
-    config, steps = setup.config, 0
-    before = constants, placed(setup.signals, constants), setup.t, initial
-    budget = config.max_steps + 20 * (len(setup.t) + len(setup.signals.doses.t))
+    config, program, steps = setup.config, setup.explicit, 0
+    signals = placed(setup.signals, constants)
+    doses, signals = signals.doses, signals._replace(doses=None)
+    before = constants, signals, setup.t, initial
+    budget = config.max_steps + 20 * (len(setup.t) + (0 if doses is None else len(doses.t)))
     after = param, config.rtol, setup.bound, budget, out, sens, observed, weights, limit
-    if setup.explicit is not None:
-        status, steps, sse = solve_explicit(*setup.explicit, *before, *after)
-        late = np.any(setup.signals.delay >= 0) or np.any(setup.signals.doses.lag >= 0)
-        late_state = len(setup.explicit.layout.late.entry) > 0
-        if status in SETTLED or late or late_state:  # the other method has no slopes in delays, and no past
+    if program is not None:
+        room = setup.rooms.get(len(param))
+        if room is None:
+            room = make_room(program, setup.signals, len(constants), len(param), len(setup.t))
+            setup.rooms[len(param)] = room
+        events = make_events(program, doses, len(param), budget)
+        status, steps, sse = solve_explicit(*program[:3], *before, *after, events, room)
+        # The other method has no slopes in delays, and no past.
+        if status in SETTLED or setup.signals.fitted or len(program.late.entry):
             return status, steps, sse
-    status, more, sse = solve_implicit(*setup.implicit, *before, setup.guide, *after)
+    scratch = setup.scratches.get(len(param))
+    if scratch is None:
+        scratch = setup.scratches[len(param)] = make_scratch(setup.implicit, setup.signals, len(param))
+    status, more, sse = solve_implicit(*setup.implicit[:2], *before, doses, setup.guide, *after, scratch)
     return status, steps + more, sse
 
 

@@ -1,5 +1,6 @@
-"""The answer of a run: its page, sliders and comparisons, and how well the part held back is met."""
+"""The answer of a run: its page, sliders, comparisons, how the part held back is met, and what may help."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
@@ -9,34 +10,34 @@ import numpy as np
 
 from gode.arrays import Float
 from gode.data import Dataset
+from gode.data.dataset import unit_of
 from gode.discovery import Discovery, Finding
-from gode.discovery.constants import INSIDE
-from gode.discovery.quality import misfit_of
+from gode.discovery.quality import Verdict, misfit_of
+from gode.discovery.reported_constants import INSIDE, slopes_of
 from gode.discovery.simulate import Scenario, simulate
+from gode.equation import Law
 from gode.equation.system import make_law
 from gode.errors import FileError, GodeError
+from gode.fitting.population import NORMAL_95
 from gode.report.experiments import Experiment, separate
 from gode.report.linear import response_plots
 from gode.report.mathml import law_mathml
 from gode.report.naming import axis_label
-from gode.report.page import discovery_page
+from gode.report.page import Sections, discovery_page
 from gode.report.plots import NAME, Plots, fine
 from gode.report.record import load
 from gode.report.repeat import python_call
-from gode.report.sections import Sections
 from gode.report.spec import Kind, Plot, Trace
 from gode.selection import Candidate
-from gode.studio.form import command_text, in_words
-from gode.studio.lines import python_text
+from gode.studio.form import FIELDS, command_text, in_words
 from gode.studio.reading import columns_of, moving, read
-from gode.studio.remedies import advice, remedies, unchanged
 from gode.studio.runs import RECORD, Job
-from gode.studio.takeaway import Files
+from gode.studio.takeaway import Files, python_text
 from gode.tables.runs import LINE, Readings
 from gode.templates import render
 
 STEPS = 300  # of a slider
-REACH = 3 * 1.96  # standard errors that a slider goes to either side: three times the 95 % interval
+REACH = 3 * NORMAL_95  # standard errors that a slider goes to either side: three times the 95 % interval
 ROUNDS = 3  # of solving for the free constants; slopes hardly change within error bars
 
 
@@ -84,24 +85,16 @@ def moved(candidate: Candidate, values: Float) -> Candidate:
 
     The free constants behind them are found by Newton's method, with the slopes at the fitted values.
     """
-    c = np.array(candidate.equation.constants)
-    start = _written(candidate, c)
-    steps = 1e-6 * np.where(c != 0, np.abs(c), 1.0)
-    slopes = np.column_stack(
-        [
-            (_written(candidate, c + step * row) - start) / step
-            for step, row in zip(steps, np.eye(len(c)), strict=True)
-        ]
-    )
+
+    def written(law: Law) -> Float:
+        return np.array([constant.value for constant in Finding(replace(candidate, equation=law)).constants])
+
+    law = candidate.equation
+    slopes = slopes_of(written, law)
     for _ in range(ROUNDS):
-        c = c + np.linalg.lstsq(slopes, values - _written(candidate, c), rcond=None)[0]
-    return replace(candidate, equation=make_law(candidate.equation.skeleton, c), own=None)
-
-
-def _written(candidate: Candidate, c: Float) -> Float:
-    """Return the numbers of the equation as it is written with these free constants."""
-    changed = replace(candidate, equation=make_law(candidate.equation.skeleton, c))
-    return np.array([constant.value for constant in Finding(changed).constants])
+        step = np.linalg.lstsq(slopes, values - written(law), rcond=None)[0]
+        law = make_law(law.skeleton, np.array(law.constants) + step)
+    return replace(candidate, equation=law, own=None)
 
 
 def held_back(plots: Plots) -> tuple[str, list[Plot]] | None:
@@ -346,3 +339,103 @@ def _changed(folder: Path) -> int:
 @lru_cache(maxsize=4)
 def _read(path: Path, changed: int) -> Plots:
     return Plots(load(path))
+
+
+# An option with its value in the sentence of a cause: --order 2, or (--individual all, or individual=True)
+OPTION = re.compile(r"--(?P<flag>[a-z][a-z-]*) (?P<value>'[^']*'|\"[^\"]*\"|[^\s,;)]+)")
+SAID = re.compile(
+    r"(?:[:,] ?| \()--[a-z][a-z-]* (?:'[^']*'|\"[^\"]*\"|[^\s,;)]+)(?:[^;()]*\)|, in Python [^;]*)?"
+)
+KEYS = {field.option.removeprefix("--"): field for field in FIELDS if field.option}
+BUTTONS = {  # by option: what the button says, and what the new run is called
+    "order": ("Search an equation of order {}", "order {}"),
+    "individual": ("Give each run constants of its own", "own constants"),
+    "force": ("Use {} as an input", "with {}"),
+    "edit": ("{}", "{}"),
+    "delay": ("Let the {} act late", "late {}"),
+    "hidden": ("Allow {}", "with a hidden quantity"),
+}
+HIDDEN = {"1": "a quantity that was not measured", "2": "two quantities that were not measured"}
+MAX_DRIVING = 2  # columns that are offered as an input
+USUAL = ("Search with {}", "{}")
+
+
+@dataclass(frozen=True)
+class Remedy:
+    """One change: what speaks for it, the button, what the new run is called, and the choices that differ."""
+
+    words: str
+    button: str
+    called: str
+    changes: tuple[tuple[str, str], ...]
+
+
+def remedies(found: Discovery, job: Job, columns: Sequence[str] = ()) -> list[Remedy]:
+    """Return the changes that the causes name, and choices that were not made; none for a good result.
+
+    Args:
+        columns: those of numbers that could be inputs, as they have no role or are one of several states.
+    """
+    unit = unit_of(found.prepared.dataset, "t")
+    out = [
+        _of_option(_said(cause), option["flag"], option["value"].strip("'\""), unit)
+        for cause in found.causes
+        for option in OPTION.finditer(cause)
+    ]
+    if found.quality.verdict is Verdict.GOOD:
+        return out
+    words, known = {*job.words}, {key for each in out for key, _ in each.changes}
+    if len(found.prepared.dataset.runs) > 1 and not found.settings.individual and "individual" not in known:
+        out.append(_of_option("", "individual", "all"))
+    if not {"auto", "--frame"} & words and "order" not in known:
+        out.append(Remedy("", "Try both orders", "both orders", (("order", "auto"),)))
+    if not {"--hidden", "--frame"} & words and "hidden" not in known:
+        out.append(_of_option("", "hidden", "1"))
+    named = {value for each in out for key, value in each.changes if key == "input"}
+    out += [_of_option("", "force", name) for name in columns if name not in named][:MAX_DRIVING]
+    is_searched = bool(found.settings.grammar) or "--frame" not in words  # not a whole law that was fitted
+    if "thorough" not in words and is_searched:
+        out.append(Remedy("", "Search with more effort", "more effort", (("effort", "thorough"),)))
+    return out
+
+
+def unchanged(found: Discovery) -> list[str]:
+    """Return the causes that name no change that a button could make."""
+    return [cause for cause in found.causes if not OPTION.search(cause)]
+
+
+def advice(found: Discovery) -> list[str]:
+    """Return what to try by hand where the result is no good one."""
+    if found.quality.verdict is Verdict.GOOD:
+        return []
+    dataset = found.prepared.dataset
+    tries = []
+    if not dataset.inputs:
+        tries.append("If something drives the system, give it as an input: a column or a formula.")
+    tries.append("If another signal was measured that takes part, add it as a state.")
+    return [*tries, "Crop what does not belong to the experiment, and drop points that went wrong."]
+
+
+def _said(cause: str) -> str:
+    plain = SAID.sub("", cause)
+    return f"{plain[0].upper()}{plain[1:]}."
+
+
+def _of_option(words: str, flag: str, value: str, unit: str = "") -> Remedy:
+    """Return the button for an option.
+
+    Args:
+        unit: of time, which an edit of times does not name.
+    """
+    button, called = BUTTONS.get(flag, USUAL)
+    key = {"force": "input", "edit": "edit"}.get(flag) or (KEYS[flag].key if flag in KEYS else flag)
+    shown = value if flag in BUTTONS else f"{KEYS[flag].label.lower()}: {value}" if flag in KEYS else value
+    shown = (
+        f"{shown} {unit}".rstrip()
+        if flag == "edit"
+        else HIDDEN.get(shown, shown)
+        if flag == "hidden"
+        else shown
+    )
+    told = button.format(shown)
+    return Remedy(words, f"{told[0].upper()}{told[1:]}", called.format(shown), ((key, value),))

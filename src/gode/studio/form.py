@@ -8,8 +8,9 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from gode.cli.options import DISCOVER
+from gode.cli.request import DISCOVER
 from gode.options.entry import Group, Place
+from gode.tables.cells import NONE
 
 ROLES = {
     "time": "time",
@@ -23,7 +24,6 @@ ROLES = {
     "run": "run",
     "ignored": "not used",
 }
-NONE = "none"
 LEFT = re.compile(r"(\w+)'\s*=")  # a state whose equation is written
 SIGN = re.compile(r"\s*=\s*")
 Form = Mapping[str, Sequence[str]]

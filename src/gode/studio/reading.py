@@ -9,8 +9,7 @@ import numpy as np
 
 from gode.arrays import Float
 from gode.cli.app import in_options
-from gode.cli.asked import asked_data, asked_options
-from gode.cli.discover import discover_command
+from gode.cli.discover import asked_data, asked_options, discover_command
 from gode.data import Dataset
 from gode.discovery.options import Options
 from gode.errors import DataError, FileError, GodeError
@@ -30,16 +29,16 @@ from gode.studio.form import (
     problem_of,
     reading_words,
 )
-from gode.studio.lines import python_text
 from gode.studio.runs import DATA, Job
+from gode.studio.takeaway import python_text
 from gode.tables.binary import sheet_names, sheet_text
-from gode.tables.cells import number
-from gode.tables.clues import Clocking, find_clocking, hovers, is_blank, is_input, is_known
+from gode.tables.cells import NONE, number
 from gode.tables.column_options import parts_of, taken_words
 from gode.tables.dataset import dataset_of
 from gode.tables.doses import Course, DoseColumns, course_of, find_dose_columns, repeats_a_dose, without_doses
+from gode.tables.guess_roles import Roles, survey
+from gode.tables.name_clues import Clocking, find_clocking, hovers, is_blank, is_input, is_known
 from gode.tables.read import read_table, read_whole
-from gode.tables.roles import NONE, Roles, survey
 from gode.tables.runs import LIMITS, LINE, OTHER, Readings
 from gode.tables.table import Table
 from gode.tables.text import GUESSED, Reading, decode_text

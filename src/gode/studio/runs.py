@@ -26,7 +26,7 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
 
 from gode.errors import FileError, GodeError
-from gode.files import make_folder, read_bytes, read_json, replacing
+from gode.files import is_locked, lock_of, make_folder, read_bytes, read_json, replacing, write_text
 from gode.studio.form import in_words
 
 JOB, RECORD, PROGRESS, LOG, DATA, CHECKPOINT = (
@@ -118,8 +118,7 @@ class Runs:
     def save(self, job: Job) -> Job:
         """Write a run, and return it."""
         values = {each.name: getattr(job, each.name) for each in fields(job)}
-        with replacing(self.root / job.id / JOB) as draft:
-            draft.write_text(json.dumps(values, indent=1), encoding="utf-8")
+        write_text(self.root / job.id / JOB, json.dumps(values, indent=1))
         return job
 
     def version(self, job: Job) -> str:
@@ -131,7 +130,8 @@ class Runs:
 
     def move(self, job: Job, state: State, **changes: object) -> Job:
         """Write a run in its next state, and return it."""
-        return self.save(replace(job, state=state, since=_now(), **changes))  # type: ignore[arg-type]
+        now = datetime.now().isoformat(timespec="seconds")
+        return self.save(replace(job, state=state, since=now, **changes))  # type: ignore[arg-type]
 
     def add(self, files: Mapping[str, bytes], title: str = "") -> Job:
         """Return a new draft with these files.
@@ -233,7 +233,7 @@ def safe_name(name: str) -> str:
     return f"{stem}.{end}" if end else "data.txt" if stem == "data" else stem
 
 
-def called(job: Job, name: str) -> str:
+def download_name(job: Job, name: str) -> str:
     """Return the name of a file that is taken away, after the run: growth-report.html."""
     stem = re.sub(r"[^A-Za-z0-9_.-]+", "-", job.title).strip("-.")[:40].rstrip("-.")
     return f"{stem}-{name}" if stem else name
@@ -282,19 +282,12 @@ def _whole(value: object) -> str:
     return str(value).encode(errors="replace").decode()
 
 
-def _now() -> str:
-    return datetime.now().isoformat(timespec="seconds")
-
-
-if sys.platform != "win32":
-    import fcntl
-
 COMMAND = (  # a shell may have started the studio with Ctrl-C ignored
     "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
     "from gode.cli import main; main()"
 )
 NOT_EXPLAINED, INTERRUPTED, TERMINATED, KILLED = 3, 130, 143, -9
-LOCK = "lock"
+LOCK = "lock"  # which a search has while it runs
 OFTEN = 0.5  # seconds between two looks at an older search
 MAX_MESSAGE, MAX_LOG = 2000, 50_000_000
 
@@ -342,7 +335,7 @@ class Queue:
         """Ask a search to end with its best equation so far; one that waits becomes what it was before."""
         if job.state is State.QUEUED:
             self.runs.move(job, State.STOPPED if self.runs.has_record(job) else State.DRAFT)
-        elif job.state is State.RUNNING and job.pid and _is_held(self.runs.folder(job.id)):
+        elif job.state is State.RUNNING and job.pid and is_locked(self.runs.folder(job.id) / LOCK):
             with suppress(ProcessLookupError, PermissionError):
                 os.kill(job.pid, signal.SIGINT)
                 self.runs.save(replace(job, message=STOPPING))
@@ -368,7 +361,7 @@ class Queue:
     async def _adopt(self, job: Job) -> None:
         """Wait for a search that an earlier server began, or queue it again if it was killed."""
         folder = self.runs.folder(job.id)
-        while _is_held(folder):
+        while is_locked(folder / LOCK):
             await asyncio.sleep(OFTEN)
         if _is_newer(folder, job):
             self.runs.move(job, State.DONE, pid=0)
@@ -378,7 +371,7 @@ class Queue:
     async def _run(self, job: Job) -> None:
         folder = self.runs.folder(job.id)
         words = ["discover", *job.sources, *job.words, "--out", "..", "--progress", f"../{PROGRESS}"]
-        lock = _take(folder)
+        lock = lock_of(folder / LOCK)
         with (folder / LOG).open("wb") as log:
             self.process = await asyncio.create_subprocess_exec(
                 sys.executable, "-P", "-c", COMMAND, *words,
@@ -393,7 +386,7 @@ class Queue:
         with suppress(OSError, GodeError):  # it was deleted meanwhile
             job = self.runs.load(job.id)
             if code == KILLED and job.message != STOPPING and self._got_on(job):
-                while _is_held(folder):  # processes that it began may end a moment later
+                while is_locked(folder / LOCK):  # processes that it began may end a moment later
                     await asyncio.sleep(OFTEN)
                 self.put_first(self.runs.move(job, State.QUEUED, pid=0))
             else:
@@ -435,29 +428,6 @@ def _message(folder: Path, code: int) -> str:
     if code < 0:
         return f"the search was killed (signal {-code}), perhaps for lack of memory; start it again to go on"
     return (lines[-1] if lines else f"the search ended with code {code}")[:MAX_MESSAGE]
-
-
-def _take(folder: Path) -> int | None:
-    """Return the lock of a folder, which lasts until the last process that has it ends; None on Windows."""
-    if sys.platform == "win32":
-        return None
-    handle = os.open(folder / LOCK, os.O_CREAT | os.O_RDWR, 0o600)
-    fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    return handle
-
-
-def _is_held(folder: Path) -> bool:
-    """Tell whether a search of this folder runs."""
-    if sys.platform == "win32":
-        return False
-    handle = os.open(folder / LOCK, os.O_CREAT | os.O_RDWR, 0o600)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return True
-    finally:
-        os.close(handle)
-    return False
 
 
 def _is_newer(folder: Path, job: Job) -> bool:

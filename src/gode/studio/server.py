@@ -12,12 +12,12 @@ from pathlib import Path
 import uvicorn
 
 from gode.errors import ConfigError, DataError, FileError
-from gode.files import make_folder, read_bytes, read_text, replacing
+from gode.files import lock_of, make_folder, read_bytes, read_text, write_text
 from gode.studio.app import make_app
 from gode.studio.runs import MAX_DATA, Runs
 
 if sys.platform != "win32":
-    import fcntl
+    pass
 
 HOST = "127.0.0.1"
 LOCK = ".studio.lock"
@@ -45,8 +45,7 @@ def serve(
     begin = _begin(root, files)
     with _bound(port, root) as bound:
         port = bound.getsockname()[1]
-        with replacing(root / PORT) as draft:
-            draft.write_text(f"{port}\n", encoding="utf-8")
+        write_text(root / PORT, f"{port}\n")
         token = secrets.token_urlsafe(32)
         link = f"http://{HOST}:{port}{begin}?token={token}"
         say(f"The studio is open at\n  {link}\nIts runs are in {root}. Ctrl-C closes it.")
@@ -117,14 +116,9 @@ def _only_one(root: Path) -> int | None:
     Raises:
         ConfigError: if another studio has it.
     """
-    if sys.platform == "win32":
-        return None
-    handle = os.open(root / LOCK, os.O_CREAT | os.O_RDWR, 0o600)
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return lock_of(root / LOCK)
     except OSError:
-        os.close(handle)
         raise ConfigError(
             f"another studio uses the folder {root}; use that one, or name another folder with --folder"
         ) from None
-    return handle

@@ -16,8 +16,9 @@ import numpy as np
 
 from gode.arrays import Float
 from gode.errors import DataError
+from gode.tables.headers import parted, unit_in_name
 from gode.tables.table import Column, Table, columns_of, listed
-from gode.tables.text import GUESSED, Reading, parted, text_table, time_unit
+from gode.tables.text import GUESSED, Reading, text_table
 
 if TYPE_CHECKING:
     from openpyxl import Workbook
@@ -97,7 +98,7 @@ def columns_table(
     plain = [name for name, _ in split]
     if len(set(plain)) < len(plain):
         plain, split = list(names), [(name, "") for name in names]
-    units = tuple(unit or time_unit(name)[1] for name, unit in split)
+    units = tuple(unit or unit_in_name(name) for name, unit in split)
     lines = np.arange(1, len(columns[0]) + 1)
     return Table(source, tuple(plain), units, tuple(columns), lines, notes=notes)
 
@@ -150,9 +151,13 @@ def read_matlab(data: bytes, source: str, part: str) -> Table:
     """
     with unpacking(source, "MATLAB", "scipy"):
         from scipy.io import loadmat, whosmat
+        from scipy.io.matlab import MatReadError
 
         check_unpacked(_unpacked_size(data), 0, source)
-        listing = whosmat(io.BytesIO(data))  # type: ignore[arg-type]
+        try:
+            listing = whosmat(io.BytesIO(data))  # type: ignore[arg-type]
+        except MatReadError as error:
+            raise ValueError(error) from None
         check_unpacked(0, sum(int(np.prod(shape, dtype=float)) for _, shape, _ in listing), source)
         wanted = [name for name, _, kind in listing if kind in KINDS or kind == "struct"]
         found = loadmat(io.BytesIO(data), variable_names=wanted)  # type: ignore[arg-type]

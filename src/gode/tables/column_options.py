@@ -8,10 +8,11 @@ from itertools import count
 from typing import TYPE_CHECKING, NamedTuple
 
 from gode.errors import ConfigError, DataError, EquationError, shortened
-from gode.tables.cells import join_list, split_list
+from gode.identifiers import identifiers
+from gode.tables.cells import ALL, NONE, join_list, split_list
 
 if TYPE_CHECKING:
-    from gode.tables.roles import Roles
+    from gode.tables.guess_roles import Roles
     from gode.tables.table import Table
 
 APART = ("time", "run")  # roles of columns, which no state may be called
@@ -44,7 +45,7 @@ def guessed_system(
 
     Those of a single signal with one input are left open: they are guessed for each file by itself.
     """
-    from gode.tables.roles import guess_system
+    from gode.tables.guess_roles import guess_system
 
     lists = (roles.velocity, roles.acceleration, *([roles.u] if not states else []))
     listed = any(word is not None and "," in word and not is_column(table, word) for word in lists)
@@ -68,8 +69,6 @@ def guessed_system(
 
 def _known(table: "Table", roles: "Roles", states: "list[Part]") -> "Roles":
     """Return the roles as asked, with the columns of several states and inputs apart."""
-    from gode.tables.roles import NONE
-
     if states:
         lists = (states, *(parts_of(text or "") for text in (roles.velocity, roles.acceleration)))
         words = [part.word for parts in lists for part in parts if part.word != NONE]
@@ -93,7 +92,7 @@ def ask_system(table: "Table", roles: "Roles", states: Sequence[Part], called: S
     Raises:
         DataError, ConfigError: if a column does not exist, is named twice, or belongs to no state.
     """
-    from gode.tables.roles import NONE, Roles
+    from gode.tables.guess_roles import Roles
 
     names = _state_names(states, called)
     channels = {name: part.word for name, part in zip(names, states, strict=True)}
@@ -116,7 +115,7 @@ def asked_columns(table: "Table", roles: "Roles", states: Sequence[Part], called
         DataError, ConfigError: as `ask_system`, and if one signal has several columns of slopes.
     """
     from gode.data.columns import INPUT, STATES
-    from gode.tables.roles import NONE, assign_roles
+    from gode.tables.guess_roles import assign_roles
 
     if states:
         return ask_system(table, roles, states, called)
@@ -141,7 +140,7 @@ def state_columns(table: "Table", roles: "Roles", states: str) -> list[Part]:
     Raises:
         DataError, ConfigError: if one does not exist or is named twice.
     """
-    from gode.tables.roles import ALL, NONE, assign_columns
+    from gode.tables.guess_roles import assign_columns
 
     if states == ALL:
         rest = replace(roles, u=ALL, velocity=NONE, acceleration=NONE)
@@ -160,14 +159,27 @@ def state_columns(table: "Table", roles: "Roles", states: str) -> list[Part]:
     return parts
 
 
+def with_hidden_states(
+    table: "Table", roles: "Roles", states: Sequence[Part], hidden: Sequence[str]
+) -> "tuple[Roles, list[Part]]":
+    """Return roles and states with those that no column measures behind the measured ones."""
+    from gode.tables.guess_roles import assign_roles
+
+    measured = list(states)
+    if not measured:
+        found = assign_roles(table, roles)
+        measured = [Part("", str(found.u))]
+        roles = replace(roles, u=None, force=roles.force or found.force or NONE)
+        roles = replace(roles, velocity=found.velocity, acceleration=found.acceleration)
+    return roles, [*measured, *(Part(name, NONE) for name in hidden)]
+
+
 def states_of_equations(table: "Table", called: Sequence[str]) -> tuple[str, list[str]]:
     """Return the option --states for the states of equations, and those that no column measures.
 
     Raises:
         DataError: if one that is no column is called nearly as a column that stands for no state.
     """
-    from gode.tables.roles import NONE
-
     measured = {name: find_column(table, name) for name in called if is_column(table, name)}
     hidden = [name for name in called if name not in measured]
     states = join_list([f"{name}={measured.get(name, NONE)}" for name in called])
@@ -203,8 +215,6 @@ def find_column(table: "Table", word: str) -> str:
     Raises:
         DataError: if there is none.
     """
-    from gode.identifiers import identifiers
-
     known = dict(zip(identifiers(table.names, taken_words()), table.names, strict=True))
     try:
         return table.find(word)
@@ -245,8 +255,6 @@ def taken_words() -> Collection[str]:
 
 def _safe(table: "Table", name: str) -> str:
     """Return a column as a word of an option: by its number if its name would mean something else."""
-    from gode.tables.roles import ALL, NONE
-
     return str(table.names.index(name) + 1) if "=" in name or name in (ALL, NONE) else name
 
 
@@ -256,14 +264,10 @@ def _part(text: str) -> Part:
 
 
 def _found(table: "Table", word: str) -> str:
-    from gode.tables.roles import NONE
-
     return NONE if word == NONE else find_column(table, word)
 
 
 def _state_names(columns: Sequence[Part], called: Sequence[str]) -> list[str]:
-    from gode.identifiers import identifiers
-
     made = iter(identifiers([part.word for part in columns if not part.name], taken_words()))
     names = [part.name or next(made) for part in columns]
     if not called or set(called) == set(names):
@@ -277,8 +281,6 @@ def _state_names(columns: Sequence[Part], called: Sequence[str]) -> list[str]:
 
 
 def _slope_columns(table: "Table", text: str | None, option: str, n_states: int) -> list[str]:
-    from gode.tables.roles import NONE
-
     if text is None:
         return []
     words = [_found(table, part.word) for part in parts_of(text)]
@@ -296,9 +298,6 @@ def _inputs(
     table: "Table", text: str | None, channels: Mapping[str, str]
 ) -> tuple[dict[str, str], dict[str, str]]:
     """Return the columns and the formulas of the known inputs by their names."""
-    from gode.identifiers import identifiers
-    from gode.tables.roles import NONE
-
     columns: dict[str, str] = {}
     formulas: dict[str, str] = {}
     for part in [] if text in (None, NONE) else parts_of(str(text)):

@@ -9,19 +9,20 @@ from typing import TYPE_CHECKING, Any, Unpack
 from gode.errors import ConfigError, shortened
 from gode.options.calls import completed, takes_options
 from gode.options.files import FromFiles
-from gode.tables.cells import split_list
+from gode.tables.cells import NONE, split_list
 from gode.tables.column_options import (
     Asked,
     asked_columns,
     guessed_system,
     state_columns,
     states_of_equations,
+    with_hidden_states,
 )
 
 if TYPE_CHECKING:
     from gode.data import Dataset
     from gode.tables.doses import DoseColumns
-    from gode.tables.roles import Roles
+    from gode.tables.guess_roles import Roles
     from gode.tables.runs import Readings
     from gode.tables.table import Table
     from gode.tables.text import Reading
@@ -55,6 +56,9 @@ class DataOptions:
     noise: str = "auto"
     column_units: Mapping[str, str] = field(default_factory=dict)  # as --units gives them
     called: tuple[str, ...] = ()  # the states in given equations
+    unmeasured: tuple[
+        str, ...
+    ] = ()  # the names of states that no column measures, of a search without equations
     single: bool = False  # whether a given equation has one state
 
     @property
@@ -123,13 +127,13 @@ def read_arguments(*files: str, **options: Unpack[FromFiles]) -> dict[str, objec
     chosen: dict[str, Any] = dict(completed("read_arguments", FromFiles, options))
     data = DataOptions(**{**chosen, **{name: tuple(chosen[name]) for name in ("edit", "missing", "dose")}})
     readings, asked = _read(_tables(files, data), data)
-    arguments = _arguments(readings, asked)
+    arguments = {**_arguments(readings, asked), **_limits(readings, asked)}
     if len(readings.runs) == 1:
         arguments = {name: _of_first_run(values) for name, values in arguments.items()}
     out = {name: values for name, values in arguments.items() if values is not None}
     if len(asked.states) > 1:
         return {**out, "names": list(asked.states)}
-    for name in {*SIGNALS, "sd"} & {*out}:
+    for name in {*SIGNALS, "sd", "below", "above"} & {*out}:
         (out[name],) = out[name].values()
     names = [name for name in (_name(readings, asked.states[0]),) if name.isidentifier()]
     if len(out.get("force", ())) == 1:
@@ -180,7 +184,7 @@ def _read(tables: "Sequence[Table]", options: DataOptions) -> "tuple[Readings, A
     """
     from gode.tables.doses import find_dose_columns, without_doses
     from gode.tables.edits import edit_runs, edit_table
-    from gode.tables.roles import Roles
+    from gode.tables.guess_roles import Roles
     from gode.tables.runs import runs_of_tables
 
     tables = [edit_table(table, options.edit) for table in tables]
@@ -190,9 +194,7 @@ def _read(tables: "Sequence[Table]", options: DataOptions) -> "tuple[Readings, A
     dosing = [find_dose_columns(table, options.dose) for table in tables]
     complete, left = tables, list[str]()
     if dosing[0] is not None and not (options.called or options.dose):
-        left = [
-            f"doses in {dosing[0].amounts[0][0]!r} are left out; --dose AMT:STATE says what they are added to"
-        ]
+        left = [_left_out(dosing[0])]
         dosing = [None] * len(tables)
     if dosing[0] is not None:
         roles, options = _of_doses(tables[0], dosing[0], roles, options)
@@ -209,12 +211,22 @@ def _read(tables: "Sequence[Table]", options: DataOptions) -> "tuple[Readings, A
     numbers = [text for text in options.initial if "=" not in text]
     single = options.single or any(len(parse_values(text, "--initial")) == 1 for text in numbers)
     roles, states, asks = guessed_system(tables[0], roles, states, single=single)
+    if options.unmeasured:
+        roles, states = with_hidden_states(tables[0], roles, states, options.unmeasured)
     asked = asked_columns(tables[0], roles, states, options.called)
     found_runs = runs_of_tables(complete, asked.roles, natural=True, dosing=dosing)
     readings = edit_runs(found_runs, options.edit)
     edited = [f"edited: {'; '.join(options.edit)}"] if options.edit else []
     found = [f"{name} is in no column, so it is taken for a hidden state" for name in hidden]
     return replace(readings, told=(*readings.told, *found, *left, *asks, *edited)), asked
+
+
+def _left_out(columns: "DoseColumns") -> str:
+    amounts, reading = columns.amounts[0][0], columns.reading or "u"
+    return (
+        f"doses in {amounts!r} are left out; say what they are added to: --dose {amounts}:{reading} to "
+        f"what is measured, --hidden depot --dose {amounts}:depot to what it is absorbed from"
+    )
 
 
 def _of_doses(
@@ -228,7 +240,6 @@ def _of_doses(
     if not columns.listed or columns.reading is None:
         return roles, options
     from gode.tables.doses import observed_compartment
-    from gode.tables.roles import NONE
 
     roles = replace(
         roles,
@@ -271,6 +282,23 @@ def _arguments(readings: "Readings", asked: Asked) -> dict[str, Any]:
     arguments["force"] = {**inputs, **asked.formulas} or None
     arguments["doses"] = list(readings.doses) or None
     return arguments
+
+
+def _limits(readings: "Readings", asked: Asked) -> dict[str, Any]:
+    """Return the limits of readings such as <0.05 and >200 as arguments, in the same form as the readings."""
+    import numpy as np
+
+    from gode.tables.runs import LIMITS
+
+    out: dict[str, Any] = {}
+    for side, at in (("above", 0), ("below", 1)):
+        for state in asked.states:
+            none = (np.full((len(run["t"]), 2), np.nan) for run in readings.runs)
+            pairs = (run.get(LIMITS + state, rest) for run, rest in zip(readings.runs, none, strict=True))
+            values = [np.where(np.isfinite(pair[:, at]), pair[:, at], np.nan) for pair in pairs]
+            if not all(np.isnan(of_run).all() for of_run in values):
+                out.setdefault(side, {})[state] = values
+    return out
 
 
 def _of_first_run(values: Any) -> Any:

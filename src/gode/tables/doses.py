@@ -14,8 +14,8 @@ import numpy as np
 from gode.arrays import Bool, Int
 from gode.errors import ConfigError, DataError
 from gode.tables.cells import word_set, words_of
-from gode.tables.clues import run_rows
 from gode.tables.column_options import find_column
+from gode.tables.name_clues import run_rows
 from gode.tables.table import Table
 
 READING, DOSE, OTHER_EVENT = range(3)  # the values of EVID

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from gode.arrays import Float, Int
 from gode.data.states import as_numbers, as_seconds, by_name
 from gode.errors import DataError
-from gode.tables.clues import GUESSES
+from gode.tables.name_clues import GUESSES
 from gode.tables.table import as_frame, frame_table, is_frame, listed
 
 if TYPE_CHECKING:

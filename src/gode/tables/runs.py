@@ -15,9 +15,9 @@ from gode.data.columns import INPUT
 from gode.data.dataset import Limits
 from gode.errors import DataError
 from gode.tables.cells import join_list
-from gode.tables.clues import is_error_bar, run_rows
 from gode.tables.doses import DoseColumns, Row, doses_by_run, without_doses
-from gode.tables.roles import Roles, assign_columns, reasons_against
+from gode.tables.guess_roles import Roles, assign_columns, reasons_against
+from gode.tables.name_clues import is_error_bar, run_rows
 from gode.tables.table import Table, listed
 from gode.tables.times import Times, joined, unrolled
 

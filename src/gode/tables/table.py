@@ -43,9 +43,8 @@ class Table:
     decimal: str = "."
     grouped: bool = False  # whether the other sign separates thousands
     notes: tuple[str, ...] = ()  # on how the file was read
-    spans: Mapping[str, tuple[float, str]] = field(
-        default_factory=dict
-    )  # factor and unit of columns of times
+    # The factor and the unit of columns of times.
+    spans: Mapping[str, tuple[float, str]] = field(default_factory=dict)
     asks: tuple[str, ...] = ()  # what is not sure about how it was read, with the option that says otherwise
     missing: frozenset[str] = frozenset()  # words, in lower case, for cells without a reading; or "text"
     changed_limits: Mapping[str, Float] = field(default_factory=dict)  # of columns that were changed
@@ -64,7 +63,8 @@ class Table:
         """
         full = [f"{n} [{u}]" for n, u in zip(self.names, self.units, strict=True)]
         round_ = [f"{n} ({u})" for n, u in zip(self.names, self.units, strict=True)]
-        for known in (self.names, full, round_):
+        bare = [f"{n} {u}" for n, u in zip(self.names, self.units, strict=True)]
+        for known in (self.names, full, round_, bare):
             if name in known:
                 return self.names[known.index(name)]
         lower = [n.lower() for n in self.names]

@@ -26,6 +26,7 @@ from gode.tables.cells import (
     settle_signs,
     split,
 )
+from gode.tables.headers import parted, unit_in_name
 from gode.tables.table import Column, Table
 
 COMMENTS = ("#", "%", "//")
@@ -51,9 +52,10 @@ BOMS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-ARROW = re.compile(
+ARROW = re.compile(  # the time that a serial monitor puts before each line
     r"\s*(\d{1,2}:\d{2}:\d{2}\.\d{3}) -> "
-)  # the time that a serial monitor puts before each line
+)
+STAMP = re.compile(r"(?P<stamp>\d{1,2}:\d{2}:\d{2}\.\d{3})[\t;,]")  # the same, as the first cell of a row
 PAIR = (
     re.compile(  # a name, its value and perhaps a unit, as devices write them to a serial line: temp: 23.4 C
         r"\s*(?P<name>[^\W\d][\w .°%-]*?)\s*[:=]\s*(?P<value>[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|nan)"
@@ -61,20 +63,6 @@ PAIR = (
         re.IGNORECASE,
     )
 )
-LONE_UNITS = {  # names that are units of time
-    **dict.fromkeys(("millis", "millisecond", "milliseconds"), "ms"),
-    **dict.fromkeys(("micros", "microseconds"), "µs"),
-    **dict.fromkeys(("seconds", "secs"), "s"),
-    **dict.fromkeys(("minutes", "mins"), "min"),
-    **dict.fromkeys(("hours", "hrs"), "h"),
-    "days": "d",
-}
-TIME = re.compile(  # time_h, t_ms, elapsed min: a name of time and its unit
-    r"(?P<word>t|times?|zeit|temps|tiempo|tempo|elapsed(?:[ _]time)?|timestamp)[ _.,/-]+(?:in[ _])?"
-    r"(?P<unit>[mµun]?s|secs?|seconds?|mins?|minutes?|h|hrs?|hours?|d|days?|weeks?|months?|a|yrs?|years?)",
-    re.IGNORECASE,
-)
-UNIT = re.compile(r"^(?P<name>.*?[^\s\[(])\s*[\[(]\s*(?P<unit>[^\[\]()]*?)\s*[\])]$")
 TRUTH = {"true": True, "false": False}
 # A table may have this many columns. Set by hand.
 MAX_COLUMNS = 10_000
@@ -110,6 +98,7 @@ class Layout:
     n_below: int = 0  # and below the table
     turned: bool = False  # whether the rows of the file became columns
     pairs: bool = False  # whether each value stood behind its name
+    n_left: int = 0  # lines between the rows that are none, such as messages of a device
 
     @property
     def width(self) -> int:
@@ -140,11 +129,13 @@ def find_layout(text: str, source: str, choices: Choices = CHOICES, reading: Rea
     Raises:
         DataError: if there is no table of numbers, or none in the lines that `reading` names.
     """
-    body, lines, comments = _body(text, reading)
+    body, lines, comments, n_left = _body(text, reading)
     given = _given_header(lines, reading, source)
     pairs = reading.header is None and _is_of_pairs(body)
     if pairs:
+        n_left += len(body)
         body, lines = _rows_of_pairs(body, lines)
+        n_left -= len(body) - 1  # of which the first is the header
     if reading.decimal:
         choices = [choice for choice in choices if choice[1] == reading.decimal]
     if not body:
@@ -173,27 +164,7 @@ def find_layout(text: str, source: str, choices: Choices = CHOICES, reading: Rea
     labels, found = _labelled(names, heading.units, max(width, len(names)))
     signs = settle_signs(rows, delimiter, decimal, lambda i: f"{source}, line {at[i]}", reading.decimal)
     n_skipped = heading.start if heading.at is None else heading.at
-    return Layout(delimiter, signs, labels, found, rows, at, n_skipped, n_below, bool(turned), pairs)
-
-
-def parted(header: str) -> tuple[str, str]:
-    """Return name and unit of a header such as `u [m]`, `time (s)` or `U / mV`; u(t) is a name."""
-    header = header.strip().strip('"').strip()
-    name, slash, unit = header.rpartition(" / ")
-    if slash and is_unit(unit):
-        return name.strip(), unit.strip()
-    found = UNIT.match(header)
-    if found is None:
-        return header, ""
-    return found["name"].strip(), "" if found["unit"] == "t" else found["unit"]
-
-
-def time_unit(name: str) -> tuple[str, str]:
-    """Return word and unit of a name of time such as `time_h`; of another the name and no unit."""
-    found = TIME.fullmatch(name.strip())
-    if found is None:
-        return name, LONE_UNITS.get(name.strip().lower(), "")
-    return found["word"], found["unit"]
+    return Layout(delimiter, signs, labels, found, rows, at, n_skipped, n_below, bool(turned), pairs, n_left)
 
 
 def parse_table(data: bytes, source: str, reading: Reading = GUESSED) -> Table:
@@ -242,8 +213,8 @@ def _checked_text(text: str, source: str) -> str:
     return text
 
 
-def _body(text: str, reading: Reading) -> tuple[list[str], Int, dict[int, str]]:
-    """Return the lines that are no comment, their numbers, and the comments by number."""
+def _body(text: str, reading: Reading) -> tuple[list[str], Int, dict[int, str], int]:
+    """Return the lines that are no comment, their numbers, the comments, and how many lines were left out."""
     rows = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     if reading.header:
         rows[: reading.header - 1] = [""] * len(rows[: reading.header - 1])
@@ -254,16 +225,22 @@ def _body(text: str, reading: Reading) -> tuple[list[str], Int, dict[int, str]]:
     kept = np.fromiter((bool(row) and not row.startswith(COMMENTS) for row in bare), np.bool_, len(rows))
     comments = {int(i) + 1: rows[i].strip() for i in np.flatnonzero(~kept) if rows[i].strip()}
     body = [row for row, keep in zip(rows, kept.tolist(), strict=True) if keep]
+    n_lines = len(body)
     if body and 2 * sum(bool(ARROW.match(row)) for row in _sample(body)) > len(_sample(body)):
+        # What has no time was not received as a row: messages of the monitor, and broken lines.
+        stamped = [ARROW.match(row) is not None for row in body]
+        body = [row for row, has_time in zip(body, stamped, strict=True) if has_time]
+        kept[kept] = stamped
         sign = next((sign for sign in "\t;," if sign in body[-1]), "\t")
         body = [ARROW.sub(rf"\1{sign}", row) for row in body]
-    return body, np.flatnonzero(kept) + 1, comments
+    return body, np.flatnonzero(kept) + 1, comments, n_lines - len(body)
 
 
 def _pairs(line: str) -> list[re.Match[str]]:
     """Return the names and values of a line such as `millis:500, temp:23.4 C`; nothing for any other line."""
     found = []
-    at = 0
+    stamp = STAMP.match(line)
+    at = stamp.end() if stamp else 0
     while at < len(line):
         pair = PAIR.match(line, at)
         if pair is None:
@@ -291,6 +268,10 @@ def _rows_of_pairs(body: Sequence[str], lines: Int) -> tuple[list[str], Int]:
     units = [pair["unit"] or "" for pair in pairs[kept[0]]]
     header = [f"{name} [{unit}]" if unit else name for name, unit in zip(usual, units, strict=True)]
     rows = ["\t".join(pair["value"] for pair in pairs[i]) for i in kept]
+    stamps = [STAMP.match(body[i]) for i in kept]
+    if all(stamps):
+        header = ["time", *header]
+        rows = [f"{stamp['stamp']}\t{row}" for stamp, row in zip(stamps, rows, strict=True) if stamp]
     return ["\t".join(header), *rows], lines[[kept[0], *kept]]
 
 
@@ -367,7 +348,7 @@ def _labelled(
         while name in out:
             name += "_2"
         out.append(name)
-        found.append(unit or (units[i] if i < len(units) else "") or time_unit(name)[1])
+        found.append(unit or (units[i] if i < len(units) else "") or unit_in_name(name))
     return tuple(out), tuple(found)
 
 
@@ -427,6 +408,8 @@ def _notes(layout: Layout) -> tuple[str, ...]:
         notes.append("a column of the table for each row of the file")
     if layout.n_skipped:
         notes.append(f"below {_lines(layout.n_skipped)} of text")
+    if layout.n_left:
+        notes.append(f"without {_lines(layout.n_left)} that are no rows")
     if layout.n_below:
         notes.append(f"without {_lines(layout.n_below)} of text at the end")
     return tuple(notes)

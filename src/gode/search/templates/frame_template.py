@@ -96,14 +96,17 @@ class FrameTemplate:
     @cached_property
     def fixed(self) -> Node:
         """The known terms without constants, the highest derivative among them."""
-        terms = Skeleton(renumber(self.known.tree)).terms
-        return add(*(term_node(t) for t in terms if t.constant is None and not has_constant(t.body)))
+        return add(*(term_node(term) for term in self._known_terms if term.constant is None))
 
     @cached_property
     def linear(self) -> tuple[Node, ...]:
         """The known terms that a constant multiplies."""
-        terms = Skeleton(renumber(self.known.tree)).terms
-        return tuple(t.body for t in terms if t.constant is not None and not has_constant(t.body))
+        return tuple(term.body for term in self._known_terms if term.constant is not None)
+
+    @cached_property
+    def _known_terms(self) -> tuple[Term, ...]:
+        """The known terms without a constant inside."""
+        return tuple(t for t in Skeleton(renumber(self.known.tree)).terms if not has_constant(t.body))
 
     @cached_property
     def is_linear(self) -> bool:
@@ -199,7 +202,7 @@ class FrameTemplate:
             return allowed and admission.distinguishes(self.added(term))
 
         words = [
-            list(islice(filter(is_allowed, _function_terms(space, unknown)), size))
+            list(islice(filter(is_allowed, function_terms(space, unknown)), size))
             for unknown in self.unknowns
         ]
         return tuple(term for terms in zip_longest(*words) for term in terms if term is not None)
@@ -366,7 +369,7 @@ def _function_space(space: Space, unknown: Unknown) -> Space | None:
         return None
 
 
-def _function_terms(space: Space, unknown: Unknown) -> Iterator[Node]:
+def function_terms(space: Space, unknown: Unknown) -> Iterator[Node]:
     """Yield the terms that may stand in an unknown function, the most frequent first, each once.
 
     Those of the grammar of the data come first, then those of general ones over the arguments.

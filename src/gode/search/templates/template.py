@@ -211,6 +211,5 @@ def random_skeletons(space: Space, n: int, rng: np.random.Generator) -> Iterator
 
 def grammar_terms(space: Space, columns: Iterable[str]) -> Iterable[Node]:
     """Return the single terms that a grammar writes, with the states among the columns as the others."""
-    single = [next(iter(bodies)) for bodies in space.book.ways if len(bodies) == 1]
     others = tuple(name for name in columns if is_other(name))
-    return terms_for(single, others) if others else single
+    return terms_for(space.book.singles(), others) if others else space.book.singles()
