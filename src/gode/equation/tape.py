@@ -171,10 +171,18 @@ def _divisors(body: Node) -> tuple[Node, ...]:
 def _roles(body: Node) -> tuple[tuple[int, Term], ...]:
     """Return role and neighbour of each constant in a term."""
     found: dict[int, tuple[int, Node]] = {}
+    body = _undelayed(body)  # whose constants are those that the program reads
     _find_roles(body, found, "")
     order = dict.fromkeys(constants_in(body))
     roles = [found.get(i, (FACTOR, ONE)) for i in order]  # one that is a whole term multiplies one
     return tuple([(role, Term(1.0, None, neighbour)) for role, neighbour in roles])
+
+
+def _undelayed(node: Node) -> Node:
+    """Return the node with what was some time ago as what is now: a delay is no part of a program."""
+    if node.op == "delay":
+        return node.args[0]
+    return node._replace(args=tuple(map(_undelayed, node.args)))
 
 
 def _find_roles(node: Node, found: dict[int, tuple[int, Node]], outside: str) -> None:
