@@ -2,6 +2,7 @@
 #   make demo         install gode and watch it at work
 #   make test         format, lint, types, tests
 #   make test-slow    the tests that take more than two seconds each
+#   make test-bounds  the fast tests, with compiled code that checks the bounds of its arrays
 #   make test-torch   types and tests of what needs torch, which is installed
 #   make test-wheel   build a wheel, run the demo from it (PYTHONS="/path/to/python3.13 ..." to choose)
 #   make results      repeat every table of results (QUICK=1: a small part of each; DATA=DIR: measured records)
@@ -23,7 +24,7 @@ DATA ?=
 # Compiled bytecode is kept, whatever the machine sets: the tests start hundreds of processes.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo docs results test test-slow test-torch test-wheel lint format coverage clean clean-cache
+.PHONY: demo docs results test test-slow test-bounds test-torch test-wheel lint format coverage clean clean-cache
 
 demo: $(VENV)/.installed
 	@$(BIN)/gode demo
@@ -39,6 +40,13 @@ test: lint
 test-slow: $(VENV)/.installed-dev
 	@echo "Running the slow tests ..."
 	@$(PYTEST) -m slow -n 2 --dist worksteal
+
+# Code that writes outside an array ends a process only sometimes. The cache of such code is one of its own.
+test-bounds: export NUMBA_BOUNDSCHECK := 1
+test-bounds: export NUMBA_CACHE_DIR := $(abspath $(VENV))/bounds
+test-bounds: $(VENV)/.installed-dev
+	@echo "Running the tests with bounds that are checked ..."
+	@$(PYTEST) -m "not slow" -n 2 --dist worksteal --ignore tests/test_numba_cache.py
 
 test-torch: $(VENV)/.installed-torch
 	@echo "Checking types, running the tests that need torch ..."
