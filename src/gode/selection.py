@@ -234,6 +234,15 @@ def _evidence(
     return deviance(states, m, k, floor, [(x / config.floor) ** 2 for x in floor], k - alone)
 
 
+def price_of_number(c: Candidate, floor: Sequence[float], config: SelectionConfig) -> float:
+    """Return what one fitted number costs in the criterion, if the noise is white."""
+    m = max(c.independent, 2.0)
+    price = np.log(m)
+    for state, least in zip(c.states, floor, strict=True):
+        price += state.share * np.log(max((least / config.floor) ** 2 / max(state.square, least**2), 1.0))
+    return float(price)
+
+
 def _price_of_runs(c: Candidate, m: float, config: SelectionConfig) -> float:
     """Return -2 log of the prior of the constants of single runs, over the precision that the data give them.
 

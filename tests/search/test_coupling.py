@@ -14,7 +14,7 @@ from gode.search.law import LawSearch, best_combinations, take_away, variants
 from gode.search.settings import Settings
 from gode.search.simplify import with_shared_constants
 from gode.search.workers import Start, Workers
-from gode.selection import Candidate
+from gode.selection import Candidate, SelectionConfig
 from gode.solve import solve
 
 SIR = ["s' = -0.5*s*i", "i' = 0.5*s*i - 0.3*i", "r' = 0.3*i"]
@@ -78,7 +78,7 @@ def test_the_solution_of_a_law_smooths_better_than_a_process_of_each_state(epide
 
 
 def test_what_leaves_one_state_enters_another_at_the_same_rate(epidemic, fitted):
-    tied = with_shared_constants(fitted, epidemic.floor)
+    tied = with_shared_constants(fitted, epidemic.floor, SelectionConfig())
     assert tied is not None
     assert tied.skeleton.n_constants == fitted.equation.skeleton.n_constants - 2
     rates = tied.skeleton.numbers(tied.constants)
@@ -94,7 +94,7 @@ def test_rates_that_differ_are_not_tied(epidemic):
     prepared = prepare(make_dataset(t, (clean + noise).T, names=["s", "i", "r"]), 1, 1e-5)
     found = Workers(prepared, workers.settings).fit(Start(parse_system_values(other)))
     assert found is not None
-    assert with_shared_constants(found, prepared.floor) is None
+    assert with_shared_constants(found, prepared.floor, SelectionConfig()) is None
 
 
 def test_a_scalar_equation_shares_nothing():
@@ -103,11 +103,11 @@ def test_a_scalar_equation_shares_nothing():
     workers = Workers(prepared, Settings(order=1, grammar="first-order"))
     found = workers.fit(Start(parse_equation("u' = -u")))
     assert found is not None
-    assert with_shared_constants(found, prepared.floor) is None
+    assert with_shared_constants(found, prepared.floor, SelectionConfig()) is None
 
 
 def test_the_fit_of_a_tied_law_has_a_number_less_and_its_error(epidemic, fitted):
-    tied = with_shared_constants(fitted, epidemic.floor)
+    tied = with_shared_constants(fitted, epidemic.floor, SelectionConfig())
     assert tied is not None
     again = Workers(epidemic, Settings(order=1, grammar="systems")).fit(Start(tied))
     assert again is not None
@@ -131,7 +131,7 @@ def test_rounding_does_not_speak_against_a_factor_of_one():
     prepared = prepare(make_dataset(t, clean.T, names=["x", "y"]), 1, 1e-5)
     found = Workers(prepared, Settings(order=1, grammar="systems")).fit(Start(law))
     assert found is not None
-    tied = with_shared_constants(found, prepared.floor)
+    tied = with_shared_constants(found, prepared.floor, SelectionConfig())
     assert tied is not None
     assert tied.skeleton.n_constants == 1
 

@@ -38,6 +38,7 @@ from gode.search.refine import (
     glance,
     good_neighbours,
     refine,
+    simpler_forms,
     step_away,
     with_a_term_less,
 )
@@ -104,7 +105,7 @@ def share_constants(archive: Archive) -> None:
     leaders = archive.leaders()
     near = [c for c in leaders if c.criterion < leaders[0].criterion + archive.settings.search.nearby]
     for candidate in near:
-        law = with_shared_constants(candidate, archive.prepared.floor)
+        law = with_shared_constants(candidate, archive.prepared.floor, archive.settings.selection)
         if law is not None:
             archive.solve([law], Stage.SHARING, rows_of(candidate.initial))
 
@@ -136,7 +137,10 @@ def best_combinations(criteria: Sequence[Sequence[float]], n: int) -> Iterator[t
 
 
 def take_away(searches: Sequence[Search], archive: Archive) -> None:
-    """Fit the best law without each of its terms until it is the best: it may be the last to come."""
+    """Fit the best law without each of its terms, and with simpler ones, until it is the best.
+
+    It may be the last to come.
+    """
     tried: set[Key] = set()
     while (order := archive.settled()) and order[0].equation.skeleton.key not in tried:
         tried.add(order[0].equation.skeleton.key)
@@ -148,7 +152,7 @@ def take_away(searches: Sequence[Search], archive: Archive) -> None:
 def variants(
     leader: Candidate, searches: Sequence[Search], archive: Archive, *, shorter: bool = False
 ) -> Iterator[Law]:
-    """Yield the law with one of its equations changed, or with a term less if only `shorter` are asked."""
+    """Yield the law with one of its equations changed; if `shorter`, with a term less or a simpler one."""
     settings, dataset = archive.settings, archive.prepared.dataset
     for search in searches:
         region = search.regions[0]
@@ -162,6 +166,8 @@ def variants(
         else:
             close = good_neighbours(part.skeleton, region, archive, settings.budget.per_round)
         near = [better_start(skeleton, part, region.objective, search.archive) for skeleton in close]
+        if shorter:
+            near += simpler_forms(part, np.zeros(len(part.constants)), region)
         for equation in (part, *near):
             search.archive.homes.setdefault(equation.skeleton.key, 0)
         search.archive.solve([part, *near], Stage.NEIGHBOURS)
@@ -485,8 +491,13 @@ class LawSearch:
         )
 
     def leaders(self) -> list[Candidate]:
-        """Return the candidates, the best first; only those that keep what was assumed, if there are any."""
-        every = self.archive.leaders()
+        """Return the candidates, the best first; only those that keep what was assumed, if there are any.
+
+        Of one law with and without constants that are held equal, that one counts which will be ranked first.
+        """
+        archive = self.archive
+        ranked = [archive.candidates[c.equation.skeleton.key] for c in archive.settled()]
+        every = [c for c in ranked if c is not None]
         columns, assumed = self.prepared.columns, self.settings.known.assume
         return [c for c in every if satisfies(c.equation, columns, assumed)] or every
 

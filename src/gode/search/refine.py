@@ -1,13 +1,12 @@
 """Fit the best skeletons and their neighbours to the trajectory."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import combinations
 
 import numpy as np
 
-from gode.arrays import Rows, rows_of
+from gode.arrays import Float, Rows, rows_of
 from gode.equation import Equation, Skeleton
 from gode.fitting import fit_constants
 from gode.fitting.smoothed_fit import fit_each
@@ -123,17 +122,30 @@ def _try_parts(regions: Sequence[Region], archive: Archive) -> None:
 def _simplify(regions: Sequence[Region], archive: Archive) -> None:
     """Fit the leaders with short series for terms with inner constants, then with round exponents."""
     for number, region in enumerate(regions):
-        for simpler in (partial(_expansions, region), partial(rounded, template=region.template)):
+        for simpler in (_in_series, _with_round_exponents):
             here = [c for c in archive.settled() if archive.homes[c.equation.skeleton.key] == number]
             leaders = [c for c in here[: archive.settings.search.completed] if c.own is None]
-            chosen = [e for leader in leaders for e in simpler(leader) if region.objective.admits(e.skeleton)]
+            chosen = [e for c in leaders for e in simpler(c.single, c.errors, region)]
             for equation in chosen:
                 archive.homes.setdefault(equation.skeleton.key, number)
             archive.solve(chosen, Stage.NEIGHBOURS)
 
 
-def _expansions(region: Region, leader: Candidate) -> Iterator[Equation]:
-    return expanded(leader.single, region.vocabulary, region.objective.problems[0].columns)
+def simpler_forms(equation: Equation, errors: Float, region: Region) -> list[Equation]:
+    """Return the forms of a fitted equation that are admitted with short series or round exponents."""
+    return [*_in_series(equation, errors, region), *_with_round_exponents(equation, errors, region)]
+
+
+def _in_series(equation: Equation, errors: Float, region: Region) -> list[Equation]:
+    """Return the equation with short series for terms with inner constants, where they are admitted."""
+    forms = expanded(equation, region.vocabulary, region.objective.problems[0].columns)
+    return [form for form in forms if region.objective.admits(form.skeleton)]
+
+
+def _with_round_exponents(equation: Equation, errors: Float, region: Region) -> list[Equation]:
+    """Return the equation with round exponents, where its errors allow them."""
+    forms = rounded(equation, errors, region.template)
+    return [form for form in forms if region.objective.admits(form.skeleton)]
 
 
 def _expand(leader: Candidate, regions: Sequence[Region], archive: Archive, limit: int) -> None:

@@ -34,7 +34,7 @@ from gode.fitting.population import CHOSEN
 from gode.search.archive import Archive, Stage
 from gode.search.templates import Template, Vocabulary, borrowed
 from gode.search.workers import Start
-from gode.selection import UNUSUAL, Candidate, SelectionConfig, front, weighed
+from gode.selection import UNUSUAL, Candidate, SelectionConfig, front, price_of_number, weighed
 
 ROUND = 0.02  # An exponent that is nearer to a multiple of 1/2 may be that, whatever its error.
 LARGEST_EXPONENT = 5.0  # A larger round exponent is no more usual than another; set by hand.
@@ -44,9 +44,8 @@ LEADERS = 8  # So many laws are changed further, and with them the front of accu
 Fit = Callable[[Start], Candidate | None]
 
 
-def rounded(candidate: Candidate, template: Template) -> Iterator[Equation]:
+def rounded(equation: Equation, errors: Sequence[float] | Float, template: Template) -> Iterator[Equation]:
     """Yield the equation with each of its exponents that may be round, and with all of them."""
-    equation, errors = candidate.single, candidate.errors
     fixed: dict[int, float] = {}
     for term in equation.skeleton.terms:
         for role in roles(term.body):
@@ -67,7 +66,7 @@ def rounded(candidate: Candidate, template: Template) -> Iterator[Equation]:
 def expanded(equation: Equation, vocabulary: Vocabulary, columns: Columns) -> Iterator[Equation]:
     """Yield the equation with a term replaced by one or two plain ones, then one more, and so on."""
     template = vocabulary.template
-    terms = {unlabelled(term.body) for term in equation.skeleton.terms if term.constant is not None}
+    terms = {unlabelled(term.body) for term in equation.skeleton.terms}
     replaceable = sorted(b for b in template.terms_of(equation.skeleton) if has_constant(b) and b in terms)
     if not replaceable:
         return
@@ -78,7 +77,7 @@ def expanded(equation: Equation, vocabulary: Vocabulary, columns: Columns) -> It
     for inner in replaceable:
         bodies = template.terms_of(equation.skeleton)
         term = next((t for t in equation.skeleton.terms if unlabelled(t.body) == inner), None)
-        if term is None or term.constant is None:
+        if term is None:
             continue
         others = [b for b in sorted(bodies) if not has_constant(b)]
         wanted = _values([term], equation, columns)[0]
@@ -160,9 +159,12 @@ class _Factor:
     sign: float
 
 
-def with_shared_constants(candidate: Candidate, floor: Sequence[float]) -> Law | None:
+def with_shared_constants(
+    candidate: Candidate, floor: Sequence[float], config: SelectionConfig
+) -> Law | None:
     """Return the law with the constraints that lower its criterion, None if there is none.
 
+    A number costs what it does where laws are ranked, so that a law is there in the form that will be named.
     Residuals below the `floor` of their state are rounding: they do not speak against a constraint.
     """
     law = candidate.equation
@@ -171,7 +173,7 @@ def with_shared_constants(candidate: Candidate, floor: Sequence[float]) -> Law |
     sure = np.abs(law.constants) > CERTAIN * candidate.errors  # others may be nothing at all
     possible = [c for c in _constraints(law.skeleton) if sure[c.one] and (c.other is None or sure[c.other])]
     with np.errstate(over="ignore", invalid="ignore"):  # of constants that the data do not determine
-        chosen, values = _chosen(candidate, floor, possible)
+        chosen, values = _chosen(candidate, floor, possible, config)
     return _constrained(law, chosen, values) if chosen else None
 
 
@@ -198,9 +200,10 @@ def _factors(skeleton: LawSkeleton) -> Iterator[_Factor]:
 
 
 def _chosen(
-    candidate: Candidate, floor: Sequence[float], possible: list[Constraint]
+    candidate: Candidate, floor: Sequence[float], possible: list[Constraint], config: SelectionConfig
 ) -> tuple[list[Constraint], Float]:
     """Return the constraints to hold, the most probable first, and the constants under them."""
+    price = price_of_number(candidate, floor, config)
     c, m = np.array(candidate.equation.constants), candidate.n_values
     variance = max(candidate.rms**2, 1e-30)
     share = candidate.independent / m * (1 - candidate.n_free / m) / variance
@@ -209,7 +212,7 @@ def _chosen(
     rounding = sum(state.share * least**2 for state, least in zip(candidate.states, floor, strict=True))
     sse, k = (variance + rounding) * m, candidate.n_free
     while possible:
-        gains = [_gain(one, c, inverse, sse, k, m) for one in possible]
+        gains = [price + _gain(one, c, inverse, sse, k, m) for one in possible]
         best = int(np.argmax(gains))
         if gains[best] <= 0:
             break
@@ -236,14 +239,14 @@ def _row(one: Constraint, c: Float) -> tuple[Float, float]:
 
 
 def _gain(one: Constraint, c: Float, inverse: Float, sse: float, k: int, m: int) -> float:
-    """Return by how much a constraint lowers the criterion."""
+    """Return by how much a constraint lowers the criterion, but for the price of a number."""
     row, rest = _row(one, c)
     size = float(row @ inverse @ row)
     least = max(1e-12 * float(np.abs(row) @ np.abs(np.diag(inverse))), 1e-150)
     if not size > least or abs(rest) > MAX_SIZE:
         return -np.inf  # it follows from those that were chosen, or is far from true
     more = m * np.log1p(rest**2 / size / sse) + m * np.log(max(m - k, 0.5) / max(m - k + 1, 0.5))
-    return float(np.log(max(m, 2)) - more - one.price)
+    return float(-more - one.price)
 
 
 def _repeats(one: Constraint, chosen: list[Constraint]) -> bool:
