@@ -72,7 +72,7 @@ format: $(VENV)/.installed-dev
 coverage: $(VENV)/.installed-dev
 	@$(BIN)/python -m pytest --cov
 
-clean-cache: # compiled kernels that are called by others keep their old form otherwise
+clean-cache: # of compiled kernels
 	find src -name '*.nb[ic]' -delete
 
 clean: clean-cache

@@ -1,15 +1,21 @@
+import errno
+import gc
 import importlib.util
 import os
+import re
 import stat
 import subprocess
 import sys
 import tempfile
+from pathlib import Path
 
 import numba
 import pytest
 
-from gode.numba_cache import _private_folder, cached_njit
+import gode.numba_cache
+from gode.numba_cache import PARTS, _private_folder, _stamp_of_parts, cached_njit
 
+HOME = Path(gode.numba_cache.__file__).parent
 KERNEL = "def half(x):\n    return x / 2.0\n"
 SMALL_FIT = (
     "import numpy as np, gode; t = np.linspace(0.0, 3.0, 9);"
@@ -46,6 +52,56 @@ def test_without_a_writable_cache_what_is_compiled_is_kept_in_a_private_temporar
     assert sum(again.stats.cache_hits.values()) == 1
 
 
+def test_a_kernel_is_compiled_anew_where_a_file_of_its_parts_changed(tmp_path, monkeypatch):
+    (tmp_path / "parted.py").write_text(KERNEL)
+    (tmp_path / "part.py").write_text("")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(gode.numba_cache, "PARTS", (str(tmp_path / "part.py"),))
+    half, hits = importlib.import_module("parted").half, []
+    for text in ("", "", "# changed"):
+        (tmp_path / "part.py").write_text(text) if text else None
+        _stamp_of_parts.cache_clear()
+        kernel = cached_njit(half)
+        assert kernel(3.0) == 1.5
+        hits.append(sum(kernel.stats.cache_hits.values()))
+    _stamp_of_parts.cache_clear()
+    assert hits == [0, 1, 0]
+
+
+def test_every_file_from_which_kernels_of_other_files_take_functions_is_a_part():
+    texts = {
+        path.relative_to(HOME).as_posix(): path.read_text(encoding="utf-8") for path in HOME.rglob("*.py")
+    }
+    compiled = {
+        name: text for name, text in texts.items() if re.search(r"^@?(?:cached|inner)_njit", text, re.M)
+    }
+    assert len(compiled) > len(PARTS)
+    taken = {f"gode.{name[:-3].replace('/', '.')}": name for name in compiled}
+    found = {
+        taken[module]
+        for text in compiled.values()
+        for module in re.findall(r"^from (gode\.[\w.]+) import", text, re.M)
+        if module in taken
+    }
+    assert found < {*PARTS}
+    assert {*PARTS} - found == {"numba_cache.py", "equation/operators.py"}
+
+
+UNKNOWN_NUMBA = (
+    "import sys; sys.path.insert(0, sys.argv[1]); import numba.core.codegen as c; del c.JITCodeLibrary;"
+    "from gode.numba_cache import cached_njit, inner_njit; import unknown;"
+    "half = cached_njit(unknown.half); print(inner_njit(unknown.half) and half(3.0), half.stats.cache_path)"
+)
+
+
+def test_a_numba_with_other_insides_compiles_and_caches_by_itself(tmp_path):
+    (tmp_path / "unknown.py").write_text(KERNEL)
+    command = [sys.executable, "-c", UNKNOWN_NUMBA, str(tmp_path)]
+    told = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert told.stdout.startswith("1.5 "), told.stderr
+    assert list(tmp_path.rglob("*.nbc"))
+
+
 WAITING = (
     "import sys; sys.path.insert(0, sys.argv[1]); from gode.numba_cache import cached_njit;"
     "import awaited; half = cached_njit(awaited.half); print('begun', flush=True); half(3.0);"
@@ -68,6 +124,18 @@ def test_a_process_waits_for_another_that_compiles_the_same_kernel(tmp_path, mon
         assert kernel(3.0) == 1.5
         assert other.communicate(timeout=60)[0] == "1\n"
     assert not list(tmp_path.rglob("*.lock"))
+
+
+@pytest.mark.skipif(os.name != "posix", reason="there are no such locks")
+def test_without_locks_every_process_compiles_for_itself(tmp_path, monkeypatch):
+    def no_locks(*_):
+        raise OSError(errno.ENOLCK, "no locks available")
+
+    (tmp_path / "unlocked.py").write_text(KERNEL)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr("fcntl.flock", no_locks)
+    assert cached_njit(importlib.import_module("unlocked").half)(3.0) == 1.5
+    gc.collect()  # a file that was left open would warn
 
 
 @pytest.mark.parametrize("spoil", ["a file", "open to all", "a link"])

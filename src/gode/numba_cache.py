@@ -11,16 +11,22 @@ import stat
 import tempfile
 import time
 from collections.abc import Callable
+from contextlib import ExitStack, suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import numba
 import numpy as np
-from numba.core.caching import FunctionCache, IndexDataCacheFile
-from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import Compiler
-from numba.core.runtime.nrt import rtsys
+
+try:
+    from numba.core.caching import FunctionCache, IndexDataCacheFile
+    from numba.core.codegen import JITCodeLibrary
+    from numba.core.compiler import Compiler
+    from numba.core.runtime.nrt import rtsys
+except ImportError:  # a numba with other insides: it compiles and caches in its own way, which takes longer
+    FunctionCache = IndexDataCacheFile = JITCodeLibrary = Compiler = object  # type: ignore[assignment,misc]
+    rtsys = None  # type: ignore[assignment]
 
 try:
     import fcntl
@@ -29,6 +35,16 @@ except ImportError:  # Windows: each process compiles for itself
 
 logger = logging.getLogger(__name__)
 PATIENCE = 120.0  # seconds for which a process waits for another that compiles the same, set by hand
+# Files that become a part of kernels in other files, of which numba looks at their own file alone.
+PARTS = (
+    "numba_cache.py",
+    "equation/operators.py",
+    "equation/interpreter.py",
+    "solve/doses.py",
+    "solve/past.py",
+    "solve/explicit.py",
+    "solve/radau.py",
+)
 settings: Any = numba.config  # which makes its names when it is loaded
 
 
@@ -43,7 +59,7 @@ def cached_njit(
     """
     if function is None:
         return lambda kernel: cached_njit(kernel, allocates=allocates, **options)
-    options["_nrt"] = allocates
+    options |= _counting(allocates)
     try:
         return _njit(function, cached=True, **options)
     except RuntimeError:  # numba knows no folder that can be written
@@ -54,8 +70,15 @@ def inner_njit(function: Callable[..., Any] | None = None, *, allocates: bool = 
     """Compile a function that only kernels call, as a part of each of them; it is not kept by itself."""
     if function is None:
         return lambda kernel: inner_njit(kernel, allocates=allocates, **options)
-    options |= {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "_nrt": allocates}
-    return _njit(function, cached=False, pipeline_class=_PartCompiler, **options)
+    options |= {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, **_counting(allocates)}
+    if rtsys is not None:
+        options["pipeline_class"] = _PartCompiler
+    return _njit(function, cached=False, **options)
+
+
+def _counting(allocates: bool) -> dict[str, bool]:
+    """Return the option that tells whether a function counts who uses its arrays, where numba is known."""
+    return {} if rtsys is None else {"_nrt": allocates}
 
 
 def must_compile(kernel: Any) -> bool:
@@ -91,7 +114,7 @@ class _PartCompiler(Compiler):
 
 
 class _Cache(FunctionCache):
-    """The compiled code of one kernel on disk; it is stale, too, where the table of functions is another.
+    """The compiled code of one kernel on disk; it is stale, too, where a file of its parts is another.
 
     Processes that need a kernel at the same time wait for the first of them to compile it.
     """
@@ -100,7 +123,7 @@ class _Cache(FunctionCache):
 
     def __init__(self, function: Any) -> None:
         super().__init__(function)
-        stamp = self._impl.locator.get_source_stamp(), _stamp_of_functions()
+        stamp = self._impl.locator.get_source_stamp(), _stamp_of_parts()
         base = self._impl.filename_base
         self._cache_file = IndexDataCacheFile(self._cache_path, base, stamp)
 
@@ -120,8 +143,10 @@ class _Cache(FunctionCache):
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keep what was compiled, for which others may wait."""
-        super().save_overload(sig, data)
-        self._end_claim()
+        try:
+            super().save_overload(sig, data)
+        finally:
+            self._end_claim()
 
     def _found(self, sig: Any, target_context: Any) -> Any:
         with self._guard_against_spurious_io_errors():
@@ -132,20 +157,18 @@ class _Cache(FunctionCache):
         if fcntl is None or self._claim is not None:
             return False
         began = time.monotonic()
-        try:
-            claim = Path(self._cache_path, f"{self._impl.filename_base}.lock").open("wb")  # noqa: SIM115
-            while True:
+        with suppress(OSError), ExitStack() as opened:  # there may be no folder yet, or one without locks
+            path = Path(self._cache_path, f"{self._impl.filename_base}.lock")
+            claim = opened.enter_context(path.open("wb"))
+            while time.monotonic() - began <= PATIENCE:
                 try:
                     fcntl.flock(claim, fcntl.LOCK_EX | fcntl.LOCK_NB)
                     self._claim = claim
+                    opened.pop_all()
                     return True
                 except BlockingIOError:
-                    if time.monotonic() - began > PATIENCE:
-                        claim.close()
-                        return False
                     time.sleep(0.05)
-        except OSError:  # there is no folder yet, or it cannot be written, or has no locks
-            return False
+        return False
 
     def _end_claim(self) -> None:
         if self._claim is not None:
@@ -155,17 +178,19 @@ class _Cache(FunctionCache):
 
 
 @lru_cache(maxsize=1)
-def _stamp_of_functions() -> tuple[float, int]:
-    """Return when the table of functions was changed and its size: every kernel that runs tapes holds it."""
-    found = Path(__file__).with_name("equation").joinpath("operators.py").stat()
-    return found.st_mtime, found.st_size
+def _stamp_of_parts() -> tuple[tuple[float, int], ...]:
+    """Return when each file that becomes a part of kernels was changed, and its size."""
+    found = [(Path(__file__).parent / part).stat() for part in PARTS]
+    return tuple([(each.st_mtime, each.st_size) for each in found])
 
 
 def _njit(function: Callable[..., Any], *, cached: bool, **options: Any) -> Any:
     if settings.DISABLE_JIT:
         return np.errstate(all="ignore")(function)  # a division by zero is a value here, as when compiled
     kernel = numba.njit(error_model="numpy", **options)(function)
-    if cached:
+    if cached and rtsys is None:
+        kernel.enable_caching()
+    elif cached:
         kernel._cache = _Cache(function)
     return kernel
 

@@ -51,3 +51,9 @@ def test_where_an_input_ends_with_the_record_nothing_is_told():
     t = np.linspace(0.0, 10.0, 80)
     u = 0.5 * np.sin(t) + 0.01 * np.random.default_rng(0).standard_normal(80)
     assert gode.fit("u' = -k*u + F", t, u, force=np.cos(t)).predictable is None
+
+
+def test_with_fewer_values_than_numbers_nothing_is_told():
+    t = np.linspace(0.0, 3.0, 6)
+    found = gode.fit("u' = a + b*u + c*u^2 + d*u^3 + g*sin(3*u) + h*cos(5*u)", t, 1 / (1 + 3 * np.exp(-t)))
+    assert found.predictable is None

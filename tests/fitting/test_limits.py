@@ -137,6 +137,23 @@ def test_an_array_limits_missing_readings_and_those_that_it_covers():
         assert np.array_equal(run.observed, whole.observed, equal_nan=True)
 
 
+def test_a_reading_between_two_limits_is_one_reading():
+    t, u = decay()
+    low = u < 1.5
+    limits = {"below": np.where(low, 1.5, np.nan), "above": np.where(low, 0.1, np.nan)}
+    run = make_dataset(t, np.where(low, np.nan, u), **limits).runs[0]
+    assert np.array_equal(run.limits.t, t[low])
+    assert np.all(run.limits.low == 0.1)
+    assert np.all(run.limits.high == 1.5)
+
+
+def test_a_reading_above_what_it_is_below_is_refused():
+    t, u = decay()
+    limits = {"below": np.where(u < 1.5, 1.5, np.nan), "above": np.where(u < 1.5, 2.0, np.nan)}
+    with pytest.raises(DataError, match=r"u cannot lie below 1\.5 and above 2 at t = "):
+        make_dataset(t, np.where(u < 1.5, np.nan, u), **limits)
+
+
 def test_limits_of_several_states_and_runs_have_names_and_lists():
     t, u = decay()
     states = {"a": u, "b": 10 - u}

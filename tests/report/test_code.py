@@ -12,6 +12,7 @@ import pytest
 
 from exported import reference
 from gode.data import Interpolation, Samples
+from gode.data.doses import make_doses
 from gode.discovery import fit
 from gode.equation import parse_equation, parse_tree
 from gode.equation.operators import FUNCTIONS
@@ -447,6 +448,36 @@ def test_a_sensor_of_what_acts_late_is_left_out_and_named():
     text = found.export("python")
     assert "s, which is measured, is not in this program" in text
     assert "observe" not in text
+
+
+@pytest.fixture(scope="module")
+def dosed_at_start():
+    """x' = -0.5 x(t - 1.3) with a dose just before the start and one at 3.3, to which a sum is rounded up."""
+    t, rows = np.linspace(0.0, 10.0, 81), [("x", 0.0, 1.0, 0.0, True), ("x", 3.3, 1.5)]
+    law, doses = parse_system_values(["x' = -0.5*x(t - 1.3)"]), make_doses(rows, ("x",), "")
+    clean = solve(law, t, [0.2], doses=doses)["x"]
+    measured = {"x": clean + 0.01 * np.random.default_rng(0).standard_normal(len(t))}
+    return fit(["x' = -k*x(t - 1.3)"], t, measured, doses=rows)
+
+
+def test_python_goes_from_before_a_dose_at_the_start_and_reads_before_one_at_a_rounded_time(
+    dosed_at_start, tmp_path
+):
+    assert 3.3 < np.linspace(0.0, 10.0, 201)[66] < 3.3 + 1e-15
+    printed = table(python_output(dosed_at_start.export("python"), tmp_path))
+    assert np.allclose(printed, reference(dosed_at_start), rtol=0, atol=1e-6)
+
+
+@pytest.mark.skipif(COMPILER is None, reason="no C compiler here")
+def test_c_knows_the_past_before_a_dose_at_the_start(dosed_at_start, tmp_path):
+    printed = table(output(compiled(code(dosed_at_start, "c"), tmp_path)))  # whose rhs reads no state of now
+    assert np.allclose(printed, reference(dosed_at_start), rtol=0, atol=1e-6)
+
+
+def test_the_past_begins_after_a_dose_at_the_start(dosed_at_start):
+    julia, matlab = (code(dosed_at_start, language) for language in ("julia", "matlab"))
+    assert 0 < julia.index("y = give(y, t[1] -") < julia.index("past, begun = [], y")
+    assert 0 < matlab.index("for d = early") < matlab.index("past = struct('start', initial(:)'")
 
 
 def test_a_delay_that_no_program_can_follow_gets_a_sentence(late_growth):

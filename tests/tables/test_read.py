@@ -178,6 +178,13 @@ def test_lines_that_name_each_value_are_rows():
     assert table.notes[0] == "each value behind its name"
 
 
+def test_a_named_value_whose_unit_changes_is_refused():
+    text = "t: 0 s, U: 900 mV\nt: 1 s, U: 950 mV\nt: 2 s, U: 1.02 V\n"
+    with pytest.raises(GodeError, match="line 3: U is in V, but in mV in the lines above"):
+        table_of(text)
+    assert table_of(text.replace(" V", " up").replace(" mV", " down")).names == ("t", "U")
+
+
 def test_one_named_value_a_line_is_text_above_the_table():
     assert table_of("gain: 3\nrate: 5\nt,u\n0,1\n1,2\n2,3\n").names == ("t", "u")
 

@@ -194,7 +194,7 @@ def make_run(
         if measured is not None:
             observed[k::3] = _channels(measured, channel_names(states)[k::3], where, len(time))
     errors = None if sd is None else _errors(sd, observed, states, where)
-    known = _without_limited(time, observed, limits)
+    known = _without_limited(time, observed, limits, states, where)
     signals = {name: _input(value, name, where, len(time)) for name, value in (inputs or {}).items()}
     keep = np.isfinite(time) & np.isfinite(observed).any(axis=0)
     for signal in signals.values():
@@ -278,21 +278,32 @@ def _for_all_runs(values: object, name: str, t: Series) -> list[object]:
     return [values] * n if is_one else _per_run(values, name, n)
 
 
-def _without_limited(t: Float, observed: Float, limits: tuple[Float | None, Float | None]) -> Limits | None:
-    """Take readings out of `observed` of which only limits are known, and return these."""
-    found, taken = [], np.zeros(observed[::3].shape, np.bool_)
-    for side, given in zip((1.0, -1.0), limits, strict=True):
-        if given is None:
-            continue
-        limited = np.isfinite(given.T) & ~(side * observed[::3] > side * given.T) & np.isfinite(t)
-        states, rows = np.nonzero(limited)
-        values, none = given[rows, states], np.full(len(rows), -side * np.inf)
-        low, high = (none, values) if side > 0 else (values, none)
-        found.append(Limits(t[rows], 3 * states, low, high))
-        taken |= limited
-    observed[::3][taken] = np.nan
-    joined = Limits.joined(found)
-    return joined.at(np.argsort(joined.t, kind="stable")) if joined and len(joined.t) else None
+def _without_limited(
+    t: Float, observed: Float, limits: tuple[Float | None, Float | None], states: Sequence[str], where: str
+) -> Limits | None:
+    """Take readings out of `observed` of which only limits are known, and return these.
+
+    Raises:
+        DataError: if a reading is said to lie above what it lies below.
+    """
+    read = observed[::3]
+    low, high = np.full(read.shape, -np.inf), np.full(read.shape, np.inf)
+    for side, given, bound in zip((1.0, -1.0), limits, (high, low), strict=True):
+        if given is not None:
+            limited = np.isfinite(given.T) & ~(side * read > side * given.T) & np.isfinite(t)
+            bound[limited] = given.T[limited]
+    for state, row in np.argwhere(low >= high)[:1]:
+        raise DataError(
+            f"{where}{states[state]} cannot lie below {high[state, row]:.6g} and above {low[state, row]:.6g} "
+            f"at t = {t[row]:.6g}; correct below= or above="
+        )
+    taken = np.isfinite(low) | np.isfinite(high)
+    if not taken.any():
+        return None
+    of_states, rows = np.nonzero(taken)
+    found = Limits(t[rows], 3 * of_states, low[taken], high[taken])
+    read[taken] = np.nan
+    return found.at(np.argsort(found.t, kind="stable"))
 
 
 def _inputs(force: object) -> dict[str, object]:

@@ -117,8 +117,8 @@ def forecast_horizon(named: Candidate, prepared: Prepared, config: ShootConfig) 
 
     A forecast ends where the error that comes from constants and initial values, carried along the solution
     to first order, is half the standard deviation of a state, or where the solution ends. Of several runs it
-    is the shortest. None where inputs are known along the records only, where states were never measured, or
-    where runs have constants of their own.
+    is the shortest. None where inputs are known along the records only, where states were never measured,
+    where runs have constants of their own, or where fewer values were measured than numbers were fitted.
     """
     dataset = prepared.dataset
     known = all(callable(x) or isinstance(x, str) for run in dataset.runs for x in run.inputs.values())
@@ -132,6 +132,8 @@ def forecast_horizon(named: Candidate, prepared: Prepared, config: ShootConfig) 
     noise = fitted.sse / max(named.n_values - named.n_free, 1) * named.n_values / max(named.independent, 1.0)
     design = problem.jacobian(fitted).T / np.sqrt(max(noise, 1e-300))
     root = np.asarray(np.linalg.qr(design, mode="r"))
+    if len(root) < problem.parameters.size:
+        return None
     return min(_horizon(named, prepared, problem, root, i) for i in range(len(dataset.runs)))
 
 

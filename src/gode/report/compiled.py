@@ -40,10 +40,9 @@ def c_fields(program: Program, shared: Mapping[str, str]) -> Fields:
     vector = replace(dialect, names={**dialect.names, **{c: f"y[{i}]" for c, i in places.items()}})
     rows = [f"    dy[{i}] = {row};" for i, row in enumerate(derivatives(program, dialect, vector))]
     states = [f"    const double {program.names[c]} = y[{i}];" for c, i in places.items() if c in used]
-    unused = [f"    (void){name};" for name in names]
+    unused = [f"    (void){name};" for name in (names if states else ["y", *names])]
     given = ", with the values of the inputs" if names else ""
-    first = repr(program.start - 1e-9 * (program.stop - program.start))
-    before = repr(float(np.nextafter(program.start - program.same_time, -np.inf)))
+    first, before = map(repr, program.at_start)
     declared = "static const double {} = {}; /* +- {} */"
     observing = _c_observing(program, own, dialect, vector, given)
     return {
@@ -78,7 +77,8 @@ def _c_drives(program: Program, dialect: Dialect, shared: Mapping[str, str]) -> 
         doses = {"n_doses": str(len(program.given)), "doses": rows, "order": shared["order"]}
         lines += [piece("c-doses", doses)]
     if program.late:
-        lines += [piece("c-past", {**shared, "same": repr(program.same_time)})]
+        begun = ", ".join(map(with_point, program.begun))
+        lines += [piece("c-past", {**shared, "same": repr(program.same_time), "begun": begun})]
     for name, each in program.late.items():
         entry = str([*program.names].index(each.column))
         late = {"name": name, "column": each.column, "by": write(each.by, dialect), "entry": entry}

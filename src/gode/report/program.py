@@ -178,6 +178,20 @@ class Program:
         return stops_of(self.jumps, self.given, self.delays, self.start, self.stop)
 
     @property
+    def at_start(self) -> tuple[float, float]:
+        """The first and the last time of doses that come just before the start; earlier ones are over."""
+        first = self.start - 1e-9 * (self.stop - self.start)
+        return first, float(np.nextafter(self.start - self.same_time, -np.inf))
+
+    @property
+    def begun(self) -> tuple[float, ...]:
+        """The state vector at the start, after the doses that come just before it."""
+        first, last = self.at_start
+        given = [dose for dose in self.given if first <= dose.time <= last]
+        added = (sum(dose.amount for dose in given if dose.entry == i) for i in range(self.order))
+        return tuple(x + more for x, more in zip(self.initial, added, strict=True))
+
+    @property
     def same_time(self) -> float:
         """The distance below which two times are one."""
         return same_time(self.start, self.stop)

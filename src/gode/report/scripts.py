@@ -328,10 +328,10 @@ def _matlab_driven(program: Program, ports: str) -> Fields:
     now = f"find(abs(doses(:, 1) - low) <= {program.same_time!r})'"
     give = f"    for d = {now}, now(doses(d, 2)) = now(doses(d, 2)) + doses(d, 3); end"
     empty = "zeros(numel(initial), 0)"
-    keep = f"'start', begun(:)', 't', [], 'h', [], 'y', {empty}, 'dy', {empty}"
+    keep = f"'start', initial(:)', 't', [], 'h', [], 'y', {empty}, 'dy', {empty}"
     keep += f", 'end_y', {empty}, 'end_dy', {empty}"
     solved = f"[~, part] = ode45(@(s, x) rhs(min(s, last), x{ports}), times, now, options);"
-    late = f"  delays = [{_matlab_late(program)['numbers']}];\n  begun = initial;"
+    late = f"  delays = [{_matlab_late(program)['numbers']}];"
     return {
         "delays": late if program.late else "",
         "doses": "\n".join(doses),

@@ -134,7 +134,7 @@ def find_layout(text: str, source: str, choices: Choices = CHOICES, reading: Rea
     pairs = reading.header is None and _is_of_pairs(body)
     if pairs:
         n_left += len(body)
-        body, lines = _rows_of_pairs(body, lines)
+        body, lines = _rows_of_pairs(body, lines, source)
         n_left -= len(body) - 1  # of which the first is the header
     if reading.decimal:
         choices = [choice for choice in choices if choice[1] == reading.decimal]
@@ -256,16 +256,28 @@ def _is_of_pairs(body: Sequence[str]) -> bool:
     return 2 * sum(len(_pairs(line)) > 1 for line in sample) > len(sample)
 
 
-def _rows_of_pairs(body: Sequence[str], lines: Int) -> tuple[list[str], Int]:
+def _rows_of_pairs(body: Sequence[str], lines: Int, source: str) -> tuple[list[str], Int]:
     """Return the rows of lines that name each of their values, below a header, and their numbers.
 
     Lines with other names than most are left out, such as messages of a device.
+
+    Raises:
+        DataError: if the unit of a value changes.
     """
     pairs = [_pairs(line) for line in body]
     names = [tuple(pair["name"] for pair in row) for row in pairs]
     usual, _ = Counter(filter(None, names)).most_common(1)[0]
     kept = [i for i, each in enumerate(names) if each == usual]
-    units = [pair["unit"] or "" for pair in pairs[kept[0]]]
+    units = [""] * len(usual)
+    for i in kept:
+        for place, pair in enumerate(pairs[i]):
+            units[place] = units[place] or pair["unit"] or ""
+            other = pair["unit"] or units[place]
+            if other != units[place] and is_unit(other) and is_unit(units[place]):  # and no remark
+                raise DataError(
+                    f"{source}, line {lines[i]}: {usual[place]} is in {other}, but in {units[place]} "
+                    "in the lines above; write all of its values in one unit"
+                )
     header = [f"{name} [{unit}]" if unit else name for name, unit in zip(usual, units, strict=True)]
     rows = ["\t".join(pair["value"] for pair in pairs[i]) for i in kept]
     stamps = [STAMP.match(body[i]) for i in kept]
