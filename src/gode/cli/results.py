@@ -15,7 +15,7 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
-from gode.cli.app import FIT, PICTURE, RECORD, REPORT, RUNS, console, say
+from gode.cli.app import FIT, PICTURE, REPORT, RUNS, console, say
 from gode.data.columns import channel_names
 from gode.data.noise import noise_words
 from gode.discovery import Constant, Discovery, Finding
@@ -24,7 +24,7 @@ from gode.discovery.inputs import input_words
 from gode.discovery.invariants import conserved, conserved_words
 from gode.discovery.quality import Verdict
 from gode.discovery.reported_constants import UNDETERMINED
-from gode.files import make_folder, replacing, write_text
+from gode.files import RECORD, make_folder, replacing, write_text
 from gode.fitting.population import NORMAL_95
 
 
