@@ -46,7 +46,7 @@ def print_constants(found: Discovery) -> None:
 
 def _print_frame(found: Discovery) -> None:
     """Print the equation with the names that the user gave, and what was found for unknown functions."""
-    if found.equation.law.skeleton.parameters:
+    if found.settings.known.frame and found.equation.law.skeleton.parameters:
         given = [text.strip() for text in found.settings.known.frame]
         lines = [*given, *found.equation.functions.values()]
         say("\n".join(f"  {line}" for line in lines) + "\n")
@@ -98,6 +98,7 @@ def interval_of(constant: Constant) -> str:
 
 def _with_error(value: float, half: float) -> str:
     """Return a number to the second digit of its error."""
+    value += 0.0  # -0.0 is 0
     if not np.isfinite(half) or half <= 0:
         return f"{value:.4g}"
     digits = int(np.floor(np.log10(half))) - 1  # decimal place of the second digit of the error

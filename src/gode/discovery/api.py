@@ -375,7 +375,7 @@ def _search(
         *remark_on_part(candidates[0], prepared),
         *remark_on_errors(candidates[0], prepared),
         *remark_on_hidden(candidates[0], prepared, settings.shooting),
-        *remark_on_forecast(candidates[0], prepared, settings.shooting),
+        *remark_on_forecast(candidates[0], prepared, settings.shooting, supported=found.supported),
         *remark_on_noise(candidates[0], prepared, settings),
         *([] if interrupted else search.assumed(_as_searched(candidates[0], searched))),
         *preferred(candidates, settings),
