@@ -96,6 +96,16 @@ def test_fit_of_a_state_that_is_dosed_itself():
     assert abs(constants["b"].value - 0.02) < 4 * constants["b"].error
 
 
+def test_a_search_tells_a_start_that_nobody_measured_before_the_first_dose():
+    t = np.linspace(0.5, 12.0, 24)
+    u = 9.0 * np.exp(-0.3 * t) + 0.02 * np.random.default_rng(0).standard_normal(24)
+    few = {"effort": "quick", "without": ["log", "exp", "sin", "cos", "/", "^", "t"]}
+    found = gode.discover(t, {"c": u}, doses=[("c", 0.0, 7.0)], **few)
+    assert any("--initial c=0" in sentence for sentence in found.remarks)
+    known = gode.discover(t, {"c": u}, doses=[("c", 0.0, 9.0)], initial={"c": 0}, **few)
+    assert not any("before the first dose" in sentence for sentence in known.remarks)
+
+
 @pytest.mark.slow
 def test_discovery_of_the_law_of_a_state_that_is_dosed():
     t, u, doses = sawtooth()

@@ -38,7 +38,7 @@ from gode.discovery.framing import (
 from gode.discovery.hidden import filled_in
 from gode.discovery.identifiability import Undetermined, undetermined
 from gode.discovery.inputs import with_held_input
-from gode.discovery.natural_forms import told_of_doses
+from gode.discovery.natural_forms import told_of_doses, told_of_starts
 from gode.discovery.noise_kind import remark_on_noise
 from gode.discovery.prediction import remark_on_forecast
 from gode.discovery.reported_constants import is_unnamed
@@ -248,7 +248,7 @@ def _best_fit(dataset: Dataset, skeleton: LawSkeleton, settings: Settings) -> Di
         best[0], reached
     )
     bars = with_error_bars(best, prepared, settings)
-    told += [*told_of_doses(bars[0], dataset), *_told_of_starts(bars[0], dataset)]
+    told += [*told_of_doses(bars[0], dataset), *told_of_starts(bars[0], dataset)]
     told += remark_on_forecast(bars[0], prepared, settings.shooting)
     told += remark_on_noise(bars[0], prepared, settings)
     return with_causes(Discovery(bars, prepared, settings, 1, remarks=tuple(told)))
@@ -298,27 +298,6 @@ def _empty_before_doses(dataset: Dataset) -> Dataset:
         initial[places] = np.where(np.isnan(initial[places]), 0.0, initial[places])
         runs.append(replace(run, initial=initial) if run.doses else run)
     return replace(dataset, runs=tuple(runs))
-
-
-def _told_of_starts(best: Candidate, dataset: Dataset) -> list[str]:
-    """Return a sentence on measured states that nobody read before the first dose and whose start is fitted."""
-    shown, orders = best.equation.skeleton.shown_states, best.equation.skeleton.orders
-    fitted = [
-        s
-        for s in range(len(orders))
-        if orders[s] and s not in dataset.hidden
-        if any(
-            run.doses
-            and np.isnan([run.initial[2 * s], run.observed[3 * s, 0]]).all()
-            and best.initial[i, sum(orders[:s])] != 0
-            for i, run in enumerate(dataset.runs)
-        )
-    ]
-    return [
-        f"what {shown[s]} was before the first dose was not measured, and is fitted; if nothing was given "
-        f'earlier, say so: --initial {shown[s]}=0, or initial={{"{shown[s]}": 0}}'
-        for s in fitted
-    ]
 
 
 def _starts(skeleton: Skeleton, prepared: Prepared, settings: Settings) -> list[Equation]:

@@ -239,7 +239,8 @@ def _left_out(columns: "DoseColumns") -> str:
     amounts, reading = columns.amounts[0][0], columns.reading or "u"
     return (
         f"doses in {amounts!r} are left out; say what they are added to: --dose {amounts}:{reading} to "
-        f"what is measured, --hidden depot --dose {amounts}:depot to what it is absorbed from"
+        f"what is measured, --hidden depot --dose {amounts}:depot to what it is absorbed from, with "
+        f"--initial {reading}=0 if nothing was given before"
     )
 
 
