@@ -27,6 +27,7 @@ if sys.platform != "win32":
     import fcntl
 
 DESCRIPTOR = re.compile(r"/dev/(?:fd/(\d+)|std(?:in|(out)|(err)))|/proc/self/fd/(\d+)")
+RECORD = "record.json"  # what a result is called in the folder that gode discover --out makes
 CHUNK = 1 << 20  # A pipe is read by this many bytes at a time. Set by hand.
 KINDS = {  # of what is no regular file
     stat.S_IFDIR: "a directory",

@@ -32,6 +32,18 @@ def test_bad_questions_are_one_sentence():
     assert "is an unknown function" in gode("fit", "u' = C*w(u)", GROWTH).stderr
 
 
+def test_a_column_that_never_changes_has_a_law_that_is_zero_and_no_minus(tmp_path):
+    (tmp_path / "a.csv").write_text("t,u\n" + "".join(f"{i / 4},3\n" for i in range(40)))
+    done = gode("discover", tmp_path / "a.csv", "--effort", "quick")
+    assert "  0 multiplying u" in done.stdout
+    assert "Predictable" not in done.stdout
+
+
+def test_an_equation_behind_its_data_is_told_as_the_mistake():
+    assert "the equation comes first, then" in gode("fit", GROWTH, EQUATION).stderr
+    assert "missing argument 'FILE...'" in gode("fit", EQUATION).stderr
+
+
 def test_more_initial_values_than_the_order_are_refused():
     message = refused("fit", "u' = C*u", GROWTH, "--initial", "1,2")
     assert "--initial must be a value for each state for order 1, got 2 values" in message

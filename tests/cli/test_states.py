@@ -78,6 +78,19 @@ def test_a_single_state_is_a_signal_as_by_u(file):
     assert (one.states, one.labels) == (other.states, other.labels)
 
 
+def test_one_signal_and_its_inputs_may_have_names_of_their_own(file):
+    dataset, _ = read(file, states="hares=Prey", force="wet=rain")
+    assert (dataset.states, dataset.labels["u"], dataset.labels["F"]) == (("u",), "hares [1000]", "wet")
+    dataset, _ = read(file, u="Predator", force="wet=rain,Temp °C")
+    assert (dataset.labels["F"], dataset.labels["v1"]) == ("wet", "Temp °C")
+
+
+def test_columns_that_drive_are_no_slopes_and_no_signals(tmp_path):
+    assert read(write(tmp_path / "a.csv", "t,u,a,b"), force="a,b")[0].channels == ("u",)
+    dataset, _ = read(write(tmp_path / "b.csv", "t,p,q,level"), force="p,q")
+    assert dataset.labels["u"] == "level"
+
+
 def test_states_that_were_not_measured_themselves_have_slopes(file):
     dataset, _ = read(file, states="x=none,y=none", acceleration="Prey,Predator", velocity="none,rain")
     assert dataset.channels == ("x''", "y'", "y''")
@@ -133,6 +146,7 @@ def test_known_slopes_are_for_second_order(tmp_path):
         ({"states": "Prey,none"}, "a state that was not measured itself needs a name, as in x=none"),
         ({"states": "Prey,sin=rain"}, "'sin' cannot name a state: in an equation it means a function"),
         ({"states": "Prey,rain", "called": ("x", "y", "z")}, "the equations are those of x, y, z"),
+        ({"states": "x=none", "called": ("x", "Prey")}, "the equations are those of x, Prey"),
         (
             {"states": "Prey,rain", "initial": ("1,2,3",)},
             "a value for each of 2 states, or a value and a slope",

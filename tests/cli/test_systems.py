@@ -45,6 +45,17 @@ def fitted(fur, tmp_path_factory):
     return gode("fit", LOTKA, fur, "--out", out), out
 
 
+def test_the_input_of_a_system_may_be_called_f_by_the_user(tmp_path):
+    rows = "".join(f"{i / 5},{3 - i / 20:.2f},{np.exp(-i / 9):.3f},{i % 3}\n" for i in range(30))
+    (tmp_path / "a.csv").write_text("t,x,y,pump\n" + rows)
+    equations = "x' = -k*x + m*F; y' = -c*y"
+    texts = [
+        gode("fit", equations, tmp_path / "a.csv", "--force", word, "--quiet").stdout
+        for word in ("F=pump", "pump")
+    ]
+    assert texts[0] == texts[1] != ""
+
+
 def test_the_equations_are_told_line_by_line_with_their_constants(fitted):
     result, _ = fitted
     assert result.exit_code == 0, result.output

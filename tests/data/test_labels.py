@@ -36,3 +36,10 @@ def test_units_are_given_by_the_names_of_the_user_and_by_those_of_the_equation()
 def test_a_unit_of_what_is_no_column_is_refused_with_the_columns():
     with pytest.raises(DataError, match="no column; the columns are t, x, y, F"):
         make_dataset(T, {"x": LEVEL, "y": PUMP}, force=T, units={"speed": "m/s"})
+
+
+def test_the_unit_of_a_state_follows_from_that_of_its_acceleration():
+    t = np.linspace(0.0, 4.0, 9)
+    data = make_dataset(t, acceleration=np.cos(t), labels={"t": "t [s]", "u''": "roof_acc [m/s^2]"})
+    units = {column: str(unit) for column, unit in column_units(data).items()}
+    assert units == {"t": "s", "u": "m", "u'": "m/s", "u''": "m/s^2"}

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import gode
+from gode.cli.results import print_constants
 from gode.data import Interpolation, Samples
 from gode.equation.system import parse_system_values
 from gode.errors import ConfigError, DataError, EquationError
@@ -174,6 +175,12 @@ def test_search_finds_a_late_input_where_the_residuals_suggest_it(sought):
     assert tau.unit == "min"
     assert re.fullmatch(r"u' = -0\.[45]\d+\*u \+ \S+\*F\(t - 2\.\d+\)", str(sought.equation))
     assert any("late input explains the data better" in each for each in sought.remarks)
+
+
+@pytest.mark.slow
+def test_a_late_input_that_was_found_is_printed_without_the_place_of_a_frame(sought, capsys):
+    print_constants(sought)
+    assert "\n\n\n" not in capsys.readouterr().out
 
 
 @pytest.mark.slow

@@ -96,6 +96,16 @@ def test_fit_of_a_state_that_is_dosed_itself():
     assert abs(constants["b"].value - 0.02) < 4 * constants["b"].error
 
 
+def test_a_search_tells_a_start_that_nobody_measured_before_the_first_dose():
+    t = np.linspace(0.5, 12.0, 24)
+    u = 9.0 * np.exp(-0.3 * t) + 0.02 * np.random.default_rng(0).standard_normal(24)
+    few = {"effort": "quick", "without": ["log", "exp", "sin", "cos", "/", "^", "t"]}
+    found = gode.discover(t, {"c": u}, doses=[("c", 0.0, 7.0)], **few)
+    assert any("--initial c=0" in sentence for sentence in found.remarks)
+    known = gode.discover(t, {"c": u}, doses=[("c", 0.0, 9.0)], initial={"c": 0}, **few)
+    assert not any("before the first dose" in sentence for sentence in known.remarks)
+
+
 @pytest.mark.slow
 def test_discovery_of_the_law_of_a_state_that_is_dosed():
     t, u, doses = sawtooth()
@@ -146,6 +156,18 @@ def test_clearance_half_life_and_volume_of_a_linear_law_are_told():
     (remark,) = [sentence for sentence in found.remarks if "clearance" in sentence]
     values = [float(word) for word in re.findall(r"([0-9.]+) ±", remark)]
     assert values == pytest.approx([2.0, np.log(2) / 0.1, 20.0], rel=0.02)
+
+
+def test_a_start_that_nobody_measured_before_the_first_dose_is_told():
+    t = np.array([0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 4.5, 6.0, 8.0, 12.0, 18.0, 24.0])
+    level = 0.5 * np.exp(-0.1 * t) + 6.0 / 1.1 * (np.exp(-0.1 * t) - np.exp(-1.2 * t))
+    level *= 1 + 0.01 * np.random.default_rng(0).standard_normal(len(t))
+    given = {"doses": [("depot", 0.0, 100.0)], "bounds": {"ka": (0.5, None)}}
+    found = gode.fit(ORAL, t, {"c": level}, **given)
+    (remark,) = [sentence for sentence in found.remarks if "before the first dose" in sentence]
+    assert remark.endswith('say so: --initial c=0, or initial={"c": 0}')
+    known = gode.fit(ORAL, t, {"c": level}, initial={"c": 0.5}, **given)
+    assert not any("before the first dose" in sentence for sentence in known.remarks)
 
 
 def test_law_that_is_not_linear_has_no_clearance():

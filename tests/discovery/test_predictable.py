@@ -47,6 +47,13 @@ def test_a_decay_can_be_forecast_as_long_as_it_was_seen():
     assert not [remark for remark in found.remarks if "predictable" in remark]
 
 
+def test_where_no_equation_is_supported_nothing_is_foretold():
+    found = gode.discover(np.linspace(0.0, 10.0, 40), np.full(40, 3.0), effort="quick")
+    assert found.quality.verdict.is_failure
+    assert np.isfinite(found.predictable)
+    assert not [remark for remark in found.remarks if "predictable" in remark]
+
+
 def test_where_an_input_ends_with_the_record_nothing_is_told():
     t = np.linspace(0.0, 10.0, 80)
     u = 0.5 * np.sin(t) + 0.01 * np.random.default_rng(0).standard_normal(80)

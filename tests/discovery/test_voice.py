@@ -2,6 +2,7 @@
 
 import json
 import re
+from copy import copy
 from dataclasses import replace
 from functools import cache
 from html import unescape
@@ -205,6 +206,20 @@ def test_the_studio_takes_its_headline_from_the_same_place():
         assert ("Try both orders" in shown) is found(name).assessment.is_failure
         assert f'<h2 class="headline">{found(name).assessment.headline}</h2>' in shown
         assert page(found(name)).shown[0] is found(name).candidates[0]
+
+
+def test_laws_that_are_written_alike_are_told_once():
+    first = found("discover good")
+    again = replace(first.candidates[0], criterion=first.candidates[0].criterion + 900.0)
+    twice = replace(first, candidates=[*first.candidates, again])
+    assert [str(c.equation) for c, _ in twice.shown] == [str(c.equation) for c, _ in first.shown]
+
+
+def test_residuals_as_large_as_the_data_are_told_without_an_exponent():
+    quality = found("discover poor").quality
+    (channel,) = map(copy, quality.channels)
+    channel.__dict__["rms"] = 0.997 * channel.spread  # which is computed once, and kept
+    assert "residuals are 100 % of the spread of the data" in replace(quality, channels=(channel,)).words
 
 
 def test_a_law_with_residuals_many_times_larger_is_no_near_tie():

@@ -39,7 +39,9 @@ def test_an_equation_counts_its_constants():
 
 
 def test_free_constants_need_values():
-    with pytest.raises(EquationError, match="has free constants C; give them values or call parse_skeleton"):
+    with pytest.raises(
+        EquationError, match="has free constants C; give them values, or fit them to measurements with fit"
+    ):
         parse_equation("u' = C*u")
 
 

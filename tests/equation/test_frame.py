@@ -96,7 +96,7 @@ def test_a_fixed_constant_is_a_number():
         ("u' = f(u) + f1*u", "what a constant of f is called", 12),
         ("u' = 2*f(u'')", "f depends on a derivative of order 2, but the equation is of order 1", 7),
         ("u = f(u)", "holds no derivative", 0),
-        ("u' = f(u); x' = u", "one state needs one equation, got 2", 10),
+        ("u' = f(u); x' = u", "one state needs one equation, got 2; another state, or", 10),
     ],
 )
 def test_a_bad_frame_is_refused_with_a_caret_under_the_place(text, reason, place):

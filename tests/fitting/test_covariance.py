@@ -26,6 +26,14 @@ def ar(n, phi, rng):
     return y
 
 
+def test_no_variance_is_negative_where_errors_of_two_directions_differ_by_far(rng):
+    base = np.vander(np.linspace(0, 1, 120), 5).T
+    j = np.vstack([base, base[0] + 1e-7 * rng.standard_normal(120)])
+    found = sandwich([np.cumsum(rng.standard_normal(120))], j)
+    assert np.all(np.diag(found) > 0)
+    np.testing.assert_allclose(found, found.T, rtol=1e-9)
+
+
 def test_what_the_data_leave_open_has_huge_errors():
     normal = np.array([[4.0, 2.0], [2.0, 3.0]])
     assert inverse(normal) @ normal == pytest.approx(np.eye(2))

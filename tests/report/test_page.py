@@ -62,6 +62,11 @@ def only_its_own_script_runs(text: str) -> bool:
     return running == [own] and f"script-src 'sha256-{digest}'" in text
 
 
+def test_the_column_of_runs_is_told_in_words(growth):
+    page = discovery_page(labelled(growth, run="ID"), title="Patients")
+    assert "The runs are told apart by ID." in Reader(page).words
+
+
 def test_only_the_script_that_draws_the_plots_may_run(text):
     assert only_its_own_script_runs(text)
     for name in ("fit", "front", "residuals", "phase"):

@@ -39,6 +39,10 @@ def test_a_loaded_discovery_says_the_same(pair):
     np.testing.assert_allclose(loaded.noise, fresh.noise, rtol=1e-4)  # a callable input becomes a spline
 
 
+def test_the_folder_of_a_result_is_loaded_as_well(pair, tmp_path):
+    assert str(gode.load(tmp_path).equation) == str(pair[0].equation)
+
+
 def test_a_loaded_discovery_solves_to_the_same(pair):
     fresh, loaded = pair
     for run in range(len(fresh.prepared.dataset.runs)):

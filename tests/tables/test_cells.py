@@ -1,3 +1,4 @@
+import numpy as np
 import pytest
 
 from gode.errors import ConfigError, DataError
@@ -15,6 +16,12 @@ TABLE = parse_table(b"t,u\n0,1\n1,2\n2,3\n", "a.csv")
 def test_a_list_has_commas_and_perhaps_quotes():
     assert split_list('a, "b,c" ,,d') == ["a", "b,c", "d"]
     assert split_list("") == []
+
+
+@pytest.mark.parametrize("word", ["", "-", "--", "---", "–", "—", "NA", "n/a"])
+def test_words_that_mean_that_nothing_was_measured(word):
+    table = parse_table(f"t,u\n0,1\n1,{word}\n2,3\n3,4\n".encode(), "a.csv")
+    np.testing.assert_array_equal(table.numbers("u"), [1, np.nan, 3, 4])
 
 
 def test_a_list_is_split_as_it_was_joined():

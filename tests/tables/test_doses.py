@@ -114,3 +114,4 @@ def test_doses_without_an_equation_are_left_out_which_is_told(tmp_path):
     dataset, readings = read(tmp_path, HEAD + "1,0,1,.,1,1,.,.,.\n" + readings_of_one(), called=())
     assert not dataset.is_dosed
     assert any("--hidden depot --dose AMT:depot" in sentence for sentence in readings.told)
+    assert any("with --initial DV=0 if nothing was given before" in sentence for sentence in readings.told)

@@ -30,6 +30,8 @@ def roles_of(header, **asked):
         ("t,x,v,a,F", {"time": "t", "u": "x", "velocity": "v", "acceleration": "a", "force": "F"}),
         ("t,v", {"time": "t", "u": "v"}),  # a voltage, perhaps
         ("t,acceleration", {"time": "t", "acceleration": "acceleration"}),
+        ("t,roof_acc,ground_acc", {"time": "t", "acceleration": "roof_acc", "force": "ground_acc"}),
+        ("t,acc_1,acc_2", {"time": "t", "u": "acc_1"}),  # of two states, perhaps
         ("t,u(t),u'(t)", {"time": "t", "u": "u", "velocity": "u'"}),
         ("hours,biomass", {"time": "hours", "u": "biomass"}),
         ("t,lynx,hare", {"time": "t", "u": "lynx"}),
@@ -198,8 +200,24 @@ def test_cells_without_a_reading_are_counted_and_other_text_asks(tmp_path):
     data, told = read(path, text, missing=("bubble",))
     assert "known of 'u' as limits only, fitted by their probability: once below 0.05" in told.told
     assert "left out of 'u', as no reading: once 'n.d.', once 'bubble'" in told.told
-    assert "3 rows hold no reading: lines 4, 5, 6" in told.told
+    assert "2 rows hold no reading: lines 5, 6" in told.told
     assert read(path, text, missing=("text",))[0].n_observed == data.n_observed
+
+
+def test_an_input_of_what_is_known_is_told_without_naming_it_a_state(tmp_path):
+    text = "t,valve,level\n" + "\n".join(f"{i},{i % 3},{np.exp(-i / 5):.3f}" for i in range(9))
+    assert "(--states level,valve if it is a state, --force none" in read(tmp_path / "a.csv", text)[1].told[1]
+    told = read(tmp_path / "a.csv", text, u="level")[1].told
+    assert "(--force none to leave it out)" in told[1]
+
+
+def test_a_whole_plate_is_told_in_a_short_line(tmp_path):
+    wells = [f"{row}{i}" for row in "ABCD" for i in range(1, 7)]
+    rows = [",".join(f"{np.exp(-i / (5 + k)):.3f}" for k in range(24)) for i in range(9)]
+    text = f"t,{','.join(wells)}\n" + "\n".join(f"{i},{row}" for i, row in enumerate(rows))
+    asks = read(tmp_path / "a.csv", text)[1].told[1]
+    assert asks.startswith("'A1', 'A2', 'A3', 'A4', 'A5', 'A6' and 18 more are taken as runs with one law")
+    assert asks.endswith("(--states A1,A2,... if they are states of one system, --u A1 for one alone)")
 
 
 def test_limits_of_readings_are_kept_at_their_times():

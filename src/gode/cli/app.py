@@ -42,8 +42,8 @@ COMMANDS = {
     "watch": "fleet",
 }
 PLUGINS = "gode.commands"  # Entry points of this group are commands of other packages, loaded when called.
-# What --out writes.
-RECORD, REPORT, PICTURE, FIT = "record.json", "report.html", "overview.png", "fit.csv"
+# What --out writes beside the record.
+REPORT, PICTURE, FIT = "report.html", "overview.png", "fit.csv"
 RUNS = "runs.csv"  # the constants of each run, where these have their own
 NOT_EXPLAINED = 3  # exit code if the fit is poor, or no equation is supported
 INTERRUPTED, TERMINATED = 130, 143  # exit codes after SIGINT and SIGTERM

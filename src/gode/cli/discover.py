@@ -1,5 +1,6 @@
 """gode discover, fit, demo: from measurements to the equation, or to what a page shows beforehand."""
 
+import os
 import sys
 import time
 from collections.abc import Sequence
@@ -104,7 +105,7 @@ def fit_command(
         return
     texts, files = split_equations(equation, files)
     if not files:
-        raise click.UsageError("Missing argument 'FILE...'.")
+        raise _without_files([equation, *texts])
     data, choices = parted(given)
     texts += [f"{name} = {formula}" for name, formula in choices["observe"].items()]
     dataset, readings = read_dataset(files, named_by_equations(data, texts))
@@ -141,6 +142,14 @@ def split_equations(first: str, others: tuple[str, ...]) -> tuple[list[str], tup
     n = next((i for i, word in enumerate(others) if not is_equation(word)), len(others))
     texts = [part.strip() for text in (first, *others[:n]) for part in text.split(";")]
     return [text for text in texts if text] or [first], others[n:]
+
+
+def _without_files(words: Sequence[str]) -> click.UsageError:
+    """Return the error of a fit without a file: none was given, or it stands before the equation."""
+    first = next((word for word in words if "=" not in word and os.path.exists(word)), None)
+    if first is None:
+        return click.UsageError("Missing argument 'FILE...'.")
+    return click.UsageError(f"The equation comes first, then {first}, its data.")
 
 
 def jobs_note(n_jobs: int) -> list[str]:

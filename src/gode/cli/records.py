@@ -27,9 +27,9 @@ from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, requires, version
 
 from gode import __version__
-from gode.cli.app import FIT, PICTURE, RECORD, REPORT, RUNS
+from gode.cli.app import FIT, PICTURE, REPORT, RUNS
 from gode.errors import GodeError
-from gode.files import read_bytes, replacing
+from gode.files import RECORD, read_bytes, replacing
 
 LINEAR, PETAB = "linear", "petab"
 # Where a solution ends is sought by as many times as this up to its end, at most so often; set by hand.
@@ -191,16 +191,14 @@ def load_record(source: str) -> "Discovery":
     Raises:
         FileError: if there is none.
     """
-    path = Path(source)
-    if not os.path.exists(path):
+    if not os.path.exists(source):
         raise FileError(
             f"there is no record {shortened(source, 200)!r}; name a record.json, or the folder that "
             "gode discover --out made"
         )
-    from gode.cli.app import RECORD
     from gode.report import load
 
-    return load(path / RECORD if os.path.isdir(path) else path)
+    return load(source)
 
 
 def _solve_record(

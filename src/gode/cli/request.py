@@ -138,6 +138,7 @@ def named_by_equations(options: DataOptions, texts: Sequence[str]) -> DataOption
         return _named_by_equation(replace(options, single=True), texts[0])
     called = written_states(texts)
     force = options.force
-    if force is not None and len(parts_of(force)) == 1 and any(re.search(r"\bF\b", text) for text in texts):
+    alone = force is not None and [part.name for part in parts_of(force)] == [""]
+    if alone and any(re.search(r"\bF\b", text) for text in texts):
         force = f"F={force}"
     return replace(options, called=called, force=force)

@@ -15,7 +15,7 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
-from gode.cli.app import FIT, PICTURE, RECORD, REPORT, RUNS, console, say
+from gode.cli.app import FIT, PICTURE, REPORT, RUNS, console, say
 from gode.data.columns import channel_names
 from gode.data.noise import noise_words
 from gode.discovery import Constant, Discovery, Finding
@@ -24,7 +24,7 @@ from gode.discovery.inputs import input_words
 from gode.discovery.invariants import conserved, conserved_words
 from gode.discovery.quality import Verdict
 from gode.discovery.reported_constants import UNDETERMINED
-from gode.files import make_folder, replacing, write_text
+from gode.files import RECORD, make_folder, replacing, write_text
 from gode.fitting.population import NORMAL_95
 
 
@@ -46,7 +46,7 @@ def print_constants(found: Discovery) -> None:
 
 def _print_frame(found: Discovery) -> None:
     """Print the equation with the names that the user gave, and what was found for unknown functions."""
-    if found.equation.law.skeleton.parameters:
+    if found.settings.known.frame and found.equation.law.skeleton.parameters:
         given = [text.strip() for text in found.settings.known.frame]
         lines = [*given, *found.equation.functions.values()]
         say("\n".join(f"  {line}" for line in lines) + "\n")
@@ -98,6 +98,7 @@ def interval_of(constant: Constant) -> str:
 
 def _with_error(value: float, half: float) -> str:
     """Return a number to the second digit of its error."""
+    value += 0.0  # -0.0 is 0
     if not np.isfinite(half) or half <= 0:
         return f"{value:.4g}"
     digits = int(np.floor(np.log10(half))) - 1  # decimal place of the second digit of the error

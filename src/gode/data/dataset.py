@@ -489,13 +489,16 @@ def with_units(dataset: Dataset, units: Mapping[str, str]) -> Dataset:
 def column_units(dataset: Dataset) -> dict[str, Unit]:
     """Return the units of t, states, their derivatives and inputs that labels tell and that can be read."""
     found: dict[str, Unit] = {}
-    for column in ("t", *dataset.states, *dataset.inputs):
+    for column in ("t", *channel_names(dataset.states), *dataset.inputs):
         written = UNIT.search(dataset.labels.get(column, ""))
         unit = parse_unit(written[1], strict=False) if written else None
         if unit is not None:
             found[column] = unit
-    for state in dataset.states:
-        if state in found and "t" in found:
+    for state in dataset.states if "t" in found else ():
+        slopes = (found[state + "'" * k] * found["t"] ** k for k in (1, 2) if state + "'" * k in found)
+        unit = found.get(state) or next(slopes, None)  # of a state of which only a derivative was measured
+        if unit is not None:
+            found[state] = unit
             for order in (1, 2):
                 found[state + "'" * order] = found[state] / found["t"] ** order
     return found

@@ -168,8 +168,12 @@ def state_names(channels: Sequence[object], names: object) -> tuple[str, ...]:
         chosen = _checked(names)
         partly = columns is not None and set(columns) <= set(chosen)  # the other states may have slopes
         if len(chosen) != len(found) and not partly:
+            check_names(chosen, "state")  # of a state that is named twice a number says little
+            states = "the state is" if len(chosen) == 1 else f"the {len(chosen)} states are"
+            columns_found = "1 column" if len(found) == 1 else f"{len(found)} columns"
             raise DataError(
-                f"names has {len(chosen)} entries, but the data have {len(found)} columns; give one for each"
+                f"{states} {', '.join(chosen)}, but the data have {columns_found}; give one for each, a row "
+                "for each time (of several runs t is a list, too), or a mapping of names to columns"
             )
         found = chosen
     if not found:

@@ -38,6 +38,7 @@ from gode.discovery.given import fit_known
 from gode.discovery.hidden import better_number, filled_in, with_hidden
 from gode.discovery.identifiability import remark_on_hidden
 from gode.discovery.inputs import with_held_input
+from gode.discovery.natural_forms import told_of_starts
 from gode.discovery.noise_kind import remark_on_noise
 from gode.discovery.notebook import shown_in_notebook
 from gode.discovery.options import Options, chosen_options
@@ -375,8 +376,9 @@ def _search(
         *remark_on_part(candidates[0], prepared),
         *remark_on_errors(candidates[0], prepared),
         *remark_on_hidden(candidates[0], prepared, settings.shooting),
-        *remark_on_forecast(candidates[0], prepared, settings.shooting),
+        *remark_on_forecast(candidates[0], prepared, settings.shooting, supported=found.supported),
         *remark_on_noise(candidates[0], prepared, settings),
+        *told_of_starts(candidates[0], dataset),
         *([] if interrupted else search.assumed(_as_searched(candidates[0], searched))),
         *preferred(candidates, settings),
     ]

@@ -38,7 +38,7 @@ from gode.discovery.framing import (
 from gode.discovery.hidden import filled_in
 from gode.discovery.identifiability import Undetermined, undetermined
 from gode.discovery.inputs import with_held_input
-from gode.discovery.natural_forms import told_of_doses
+from gode.discovery.natural_forms import told_of_doses, told_of_starts
 from gode.discovery.noise_kind import remark_on_noise
 from gode.discovery.prediction import remark_on_forecast
 from gode.discovery.reported_constants import is_unnamed
@@ -248,7 +248,7 @@ def _best_fit(dataset: Dataset, skeleton: LawSkeleton, settings: Settings) -> Di
         best[0], reached
     )
     bars = with_error_bars(best, prepared, settings)
-    told += told_of_doses(bars[0], dataset)
+    told += [*told_of_doses(bars[0], dataset), *told_of_starts(bars[0], dataset)]
     told += remark_on_forecast(bars[0], prepared, settings.shooting)
     told += remark_on_noise(bars[0], prepared, settings)
     return with_causes(Discovery(bars, prepared, settings, 1, remarks=tuple(told)))

@@ -18,6 +18,7 @@ from gode.arrays import Float
 from gode.data import Dataset
 from gode.data.dataset import NEGLIGIBLE
 from gode.data.doses import DOSE
+from gode.discovery.framing import display_name
 from gode.discovery.invariants import right_side
 from gode.discovery.reported_constants import STEP, Constant, errors_of, slopes_of
 from gode.equation import Law, Term
@@ -230,6 +231,27 @@ def told_of_doses(best: Candidate, dataset: Dataset) -> list[str]:
     into = dosed.pop() // 3
     seen = [s for s in range(len(law.states)) if s not in dataset.hidden and s != into]
     return [sentence for state in seen for sentence in _sentence(best, dataset, into, state)]
+
+
+def told_of_starts(best: Candidate, dataset: Dataset) -> list[str]:
+    """Return a sentence on states that nobody read before the first dose, and whose start is fitted."""
+    orders = best.equation.skeleton.orders
+    fitted = [
+        display_name(dataset, state)
+        for s, state in enumerate(dataset.states)
+        if orders[s] and s not in dataset.hidden
+        if any(
+            run.doses
+            and np.isnan([run.initial[2 * s], run.observed[3 * s, 0]]).all()
+            and best.initial[i, sum(orders[:s])] != 0
+            for i, run in enumerate(dataset.runs)
+        )
+    ]
+    return [
+        f"what {name} was before the first dose was not measured, and is fitted; if nothing was given "
+        f'earlier, say so: --initial {name}=0, or initial={{"{name}": 0}}'
+        for name in fitted
+    ]
 
 
 def _sentence(best: Candidate, dataset: Dataset, into: int, state: int) -> list[str]:

@@ -17,6 +17,7 @@ from gode.arrays import Bool, Float
 from gode.data import Run
 from gode.data.dataset import NEGLIGIBLE, Input, unit_of
 from gode.data.states import as_numbers, table_of
+from gode.discovery.quality import quality_of
 from gode.discovery.reported_constants import VAGUE
 from gode.discovery.simulate import Forces, Scenario, Start, make_start, simulate
 from gode.equation.system import make_law
@@ -161,10 +162,17 @@ def _horizon(named: Candidate, prepared: Prepared, problem: Trajectories, root: 
     return horizon
 
 
-def remark_on_forecast(named: Candidate, prepared: Prepared, config: ShootConfig) -> list[str]:
-    """Return a sentence on how long the records can be forecast, where that is not for long."""
+def remark_on_forecast(
+    named: Candidate, prepared: Prepared, config: ShootConfig, *, supported: bool = True
+) -> list[str]:
+    """Return a sentence on how long the records can be forecast, where that is not for long.
+
+    A law that does not explain the records foretells nothing.
+    """
     of_all = named.whole or prepared.target is prepared.whole
     if not of_all or named.rms > config.far:
+        return []
+    if quality_of(named, prepared, supported=supported).verdict.is_failure:
         return []
     horizon = forecast_horizon(named, prepared, config)
     if horizon is None or not np.isfinite(horizon):

@@ -184,7 +184,7 @@ class Quality:
         decisive = max(found, key=lambda c: (_is_poor(c), c.misfit > POOR_MISFIT, not c.white, c.misfit))
         where = f" of {decisive.shown}" if len(self.channels) > 1 else ""
         relative = decisive.rms / decisive.spread if decisive.spread > 0 else np.inf
-        percent = f"{100 * relative:.0f}" if relative >= 1 else f"{100 * relative:.2g}"  # 120, not 1.2e+02
+        percent = f"{100 * relative:.0f}" if relative >= 0.995 else f"{100 * relative:.2g}"  # not 1.2e+02
         size = f"the residuals{where} are {percent} % of the spread of the data"
         if decisive.misfit > SLIGHT_MISFIT:
             size += f" and {decisive.misfit:.3g} times the noise"

@@ -304,10 +304,13 @@ class Discovery:
         """
         near = {id(c) for c in [self.candidates[0], *self.assessment.near]}
         close = near | {id(c) for c in front(self.candidates)}
+        written: dict[str, Candidate] = {}  # a term that never acts is not written: of two alike the better
+        for c in self.candidates:
+            if id(c) in close:
+                written.setdefault(str(c.equation), c)
         rows = [
-            (c, misfit_of(c, self.prepared, self.noise) if i else self.quality.misfit)
-            for i, c in enumerate(self.candidates)
-            if id(c) in close
+            (c, self.quality.misfit if c is self.candidates[0] else misfit_of(c, self.prepared, self.noise))
+            for c in written.values()
         ]
         return [(c, misfit) for c, misfit in rows if id(c) in near or np.isfinite(misfit)]
 

@@ -156,7 +156,8 @@ def parse_equation(text: str, *, inputs: tuple[str, ...] = ("F",)) -> Equation:
     tree = parse_tree(text, inputs=inputs)
     if has_constant(tree):
         raise EquationError(
-            f"{shortened(text, 80)!r} has free constants C; give them values or call parse_skeleton"
+            f"{shortened(text, 80)!r} has free constants C; give them values, or fit them to measurements "
+            "with fit"
         )
     checked(Skeleton(tree), text)
     return equation_of(tree)

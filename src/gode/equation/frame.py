@@ -317,7 +317,10 @@ def parse_frame(
         if len(text) != 1:
             whole = ";".join(text)
             place = len(whole) if len(text) < 2 else len(text[0]) + 1
-            raise EquationError(pointed(f"one state needs one equation, got {len(text)}", whole, place))
+            reason = f"one state needs one equation, got {len(text)}"
+            if len(text) > 1:
+                reason += f"; another state, or a column that is a formula of {shown[0][0]}, has another name"
+            raise EquationError(pointed(reason, whole, place))
         tree = parse_tree(text[0], inputs=tuple(shown[1]), states=tuple(shown[0]), names=names)
         in_view = {v: k for k, v in seen_to_display(0, shown[0], shown[1]).items()}
         read = {STATE: (renamed(tree, in_view), text[0])}

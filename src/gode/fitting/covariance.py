@@ -221,7 +221,8 @@ def sandwich(series: Sequence[Float], j: Float, scored: Sequence[Float] | None =
         freedom = max(n - np.clip(taken, k, MOST_TAKEN * n), 1.0)
         found = (bread @ meat @ bread if phi else bread) * (float(r @ r) / freedom)
         found *= _student(max(n / autocorrelation_time(phi, fraction) - k, LEAST_FREEDOM))
-    return np.asarray(np.clip(np.nan_to_num(found, nan=MAX_SIZE), -MAX_SIZE, MAX_SIZE))
+    found = np.asarray(np.clip(np.nan_to_num(found, nan=MAX_SIZE), -MAX_SIZE, MAX_SIZE))
+    return as_covariance(found) if np.any(np.diag(found) < 0) else found
 
 
 def correlated_parts(j: Float, phi: float, fraction: float, ends: Int) -> Float:

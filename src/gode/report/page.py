@@ -391,7 +391,9 @@ def _column_words(dataset: Dataset) -> list[str]:
         unit = label.removeprefix(name).strip(" []")
         if column in told:
             continue
-        if plain_label(label) != name:
+        if column == "run":
+            out.append(f"The runs are told apart by {label}")
+        elif plain_label(label) != name:
             out.append(f"{name} is {label}")
         elif unit:
             out.append(f"{name} is in {unit}")

@@ -21,7 +21,7 @@ from gode.data.smoothing import resampled
 from gode.data.states import check_names
 from gode.discovery import Discovery
 from gode.errors import FileError, GodeError
-from gode.files import read_bytes, write_text
+from gode.files import RECORD, read_bytes, write_text
 from gode.fitting.prepare import Prepared, assemble, input_values
 from gode.fitting.target import condensed, state_places
 from gode.json_codec import Json, check_value, decode, decode_array, encode, member
@@ -52,12 +52,12 @@ def save(discovery: Discovery, path: str | os.PathLike[str]) -> None:
 
 
 def load(path: str | os.PathLike[str]) -> Discovery:
-    """Return the discovery saved at `path`; it has all methods of a new one.
+    """Return the discovery saved at `path`, a file or the folder of a result, with all methods of a new one.
 
     Raises:
         FileError: if the file is not a complete record.
     """
-    data = read_json(Path(path))
+    data = read_json(Path(path) / RECORD if os.path.isdir(path) else Path(path))
     try:
         return discovery_of(data)
     except GodeError as error:

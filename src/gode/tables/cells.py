@@ -13,7 +13,9 @@ from gode.errors import DataError, shortened
 
 NONE = "none"  # asks for no column in a role
 ALL = "all"  # asks for every column of numbers that has no other role, each as a run
-MISSING = frozenset({"", "na", "n/a", "#n/a", "nan", "nat", "null", "none", "missing", "-", "--", "?", "."})
+MISSING = frozenset(
+    {"", "na", "n/a", "#n/a", "nan", "nat", "null", "none", "missing", "-", "--", "---", "–", "—", "?", "."}
+)
 LIMIT = re.compile(  # <0.05: below what can be measured
     r"(?P<side>[<>≤≥]) ?=? ?(?P<value>[+-]?(?:\d[\d.,]*|[.,]\d+)(?:[eE][+-]?\d+)?)"
 )

@@ -121,8 +121,10 @@ def asked_columns(table: "Table", roles: "Roles", states: Sequence[Part], called
         return ask_system(table, roles, states, called)
     force = roles.force
     alone = force in (None, NONE) or is_column(table, str(force))
-    if not alone and len(parts_of(str(force))) > 1:
-        rest = assign_roles(table, replace(roles, force=NONE))
+    if not alone and any(part.name or i for i, part in enumerate(parts_of(str(force)))):
+        driving = [part.word for part in parts_of(str(force)) if is_column(table, part.word)]
+        named = {f"input {i}": find_column(table, word) for i, word in enumerate(dict.fromkeys(driving))}
+        rest = assign_roles(table, replace(roles, force=NONE, inputs=named))
         roles = replace(roles, velocity=rest.velocity or NONE, acceleration=rest.acceleration or NONE)
         return ask_system(table, roles, [Part("u", rest.u or NONE)])
     for option in ("velocity", "acceleration"):

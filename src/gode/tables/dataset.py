@@ -14,6 +14,7 @@ from gode.tables.column_options import (
     Asked,
     asked_columns,
     guessed_system,
+    parts_of,
     state_columns,
     states_of_equations,
     with_hidden_states,
@@ -182,6 +183,7 @@ def _read(tables: "Sequence[Table]", options: DataOptions) -> "tuple[Readings, A
     Raises:
         DataError, ConfigError: if they cannot be used that way.
     """
+    from gode.data.columns import INPUT
     from gode.tables.doses import find_dose_columns, without_doses
     from gode.tables.edits import edit_runs, edit_table
     from gode.tables.guess_roles import Roles
@@ -206,7 +208,10 @@ def _read(tables: "Sequence[Table]", options: DataOptions) -> "tuple[Readings, A
     states = [] if words is None else state_columns(tables[0], roles, words)
     if states and options.u is not None:
         raise ConfigError("--u and --states both name signals; give one of them")
-    if len(states) == 1:
+    # The names that options give to a single state and to inputs, by their roles; F is what gode calls one.
+    chosen = {part.name: part.name for part in parts_of(options.force or "") if part.name != INPUT}
+    if len(states) == 1 and len(options.called) < 2:
+        chosen["u"] = states[0].name
         roles, states = replace(roles, u=states[0].word), []
     numbers = [text for text in options.initial if "=" not in text]
     single = options.single or any(len(parse_values(text, "--initial")) == 1 for text in numbers)
@@ -215,17 +220,27 @@ def _read(tables: "Sequence[Table]", options: DataOptions) -> "tuple[Readings, A
         roles, states = with_hidden_states(tables[0], roles, states, options.unmeasured)
     asked = asked_columns(tables[0], roles, states, options.called)
     found_runs = runs_of_tables(complete, asked.roles, natural=True, dosing=dosing)
+    found_runs = replace(found_runs, labels=_renamed(found_runs.labels, chosen))
     readings = edit_runs(found_runs, options.edit)
     edited = [f"edited: {'; '.join(options.edit)}"] if options.edit else []
     found = [f"{name} is in no column, so it is taken for a hidden state" for name in hidden]
     return replace(readings, told=(*readings.told, *found, *left, *asks, *edited)), asked
 
 
+def _renamed(labels: Mapping[str, str], chosen: Mapping[str, str]) -> dict[str, str]:
+    """Return labels with the names that were chosen for some columns instead of those in the file."""
+    from gode.data.dataset import plain_label
+
+    units = {key: label.removeprefix(plain_label(label)) for key, label in labels.items()}
+    return {key: chosen[key] + units[key] if chosen.get(key) else label for key, label in labels.items()}
+
+
 def _left_out(columns: "DoseColumns") -> str:
     amounts, reading = columns.amounts[0][0], columns.reading or "u"
     return (
         f"doses in {amounts!r} are left out; say what they are added to: --dose {amounts}:{reading} to "
-        f"what is measured, --hidden depot --dose {amounts}:depot to what it is absorbed from"
+        f"what is measured, --hidden depot --dose {amounts}:depot to what it is absorbed from, with "
+        f"--initial {reading}=0 if nothing was given before"
     )
 
 

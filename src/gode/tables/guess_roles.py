@@ -24,6 +24,7 @@ from gode.tables.name_clues import (
     first_named,
     hovers,
     in_steps,
+    is_acceleration,
     is_aside,
     is_constant,
     is_counter,
@@ -43,6 +44,7 @@ from gode.tables.table import Table, listed
 MOST_STATES = 4
 MOST_INPUTS = 4
 COUNTS = "counts the rows"
+SHOWN_NAMES = 6  # More columns than these are counted instead of named, to keep the line short.
 # A column with numbers in less than this fraction of the rows is no signal. Set by hand on the files in the
 # tests.
 SPARSE = 0.2
@@ -414,6 +416,9 @@ def _slopes(
     for role in ("velocity", "acceleration"):
         words = [word for word in GUESSES[role].split() if sure or word not in SHORT]
         name = None if role in barred else first_named(table, words, others)
+        if role == "acceleration" and not (name or role in barred):
+            alike = [each for each in values if is_acceleration(each) and not is_input(each)]
+            name = alike[0] if len(alike) == 1 else None
         found.append(name)
         if name is not None:
             why[name] = f"its name means {role}"
@@ -492,12 +497,13 @@ def _asks(
     for name in inputs:
         if is_known(name, "force"):
             continue
-        others = shlex.quote(join_list([*states, name]))
+        others = f"--states {shlex.quote(join_list([*states, name]))} if it is a state, " if states else ""
         out.append(
-            f"{name!r} is taken as the known input: {why[name]} (--states {others} if it is a state, "
-            "--force none to leave it out)"
+            f"{name!r} is taken as the known input: {why[name]} ({others}--force none to leave it out)"
         )
-    own, one = shlex.quote(join_list(states)), shlex.quote(states[0]) if states else ""
+    few = states if len(states) <= SHOWN_NAMES else states[:2]
+    own = shlex.quote(join_list(few)) + ("" if few is states else ",...")
+    one = shlex.quote(states[0]) if states else ""
     if apart:
         out.append(
             f"{_listed(states)} are taken as runs with one law: {why[states[0]]} (--states {own} if they are "
@@ -521,8 +527,8 @@ def _asks(
 
 
 def _listed(names: Sequence[str]) -> str:
-    shown = [repr(name) for name in names[:6]]
+    shown = [repr(name) for name in names[:SHOWN_NAMES]]
     if len(shown) == 1:
         return shown[0]
-    more = f" and {len(names) - 6} more" if len(names) > 6 else ""
+    more = f" and {len(names) - SHOWN_NAMES} more" if len(names) > SHOWN_NAMES else ""
     return (", ".join(shown) if more else f"{', '.join(shown[:-1])} and {shown[-1]}") + more

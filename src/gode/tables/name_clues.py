@@ -39,6 +39,9 @@ INPUTS = word_set(
     "kraft load excitation anregung stimulus input eingang entrée entree throttle inflow zufluss zulauf "
     "feed actuator aktor fan lüfter irrigation bewässerung switch relay relais schalter"
 )
+ACCELERATIONS = word_set("acceleration acc accel accelerometer beschleunigung accélération")
+# what shakes a structure from below: its acceleration is an input
+SUPPORTS = word_set("ground base floor0 table shaker foundation boden fundament sol quake earthquake")
 INPUT_ENDS = ("kraft", "spannung", "ventil", "leistung", "pumpe", "dosis", "vorgabe", "anregung")
 MEASURED = word_set("temperature temp temperatur température pressure druck pression current strom courant")
 RUNS = word_set(
@@ -106,11 +109,18 @@ def is_of_time(name: str) -> bool:
     return is_time_word(" ".join(word for word in words_of(name) if word != "t"))
 
 
+def is_acceleration(name: str) -> bool:
+    """Tell whether one of the words of a name means acceleration, as in `roof_acc`."""
+    return bool({*words_of(name)} & ACCELERATIONS)
+
+
 def is_input(name: str) -> bool:
-    """Tell whether a name is that of an input, such as `valve_opening` or `Heater [%]`."""
+    """Tell whether a name is that of an input, such as `valve_opening`, `Heater [%]` or `ground_acc`."""
     words = {*words_of(name)}
     if words & MEASURED:
         return False
+    if words & ACCELERATIONS:
+        return bool(words & SUPPORTS)
     return bare_name(name) in GUESSES["force"].split()[:-1] or bool(words & INPUTS) or any(
         word.endswith(INPUT_ENDS) for word in words
     )  # fmt: skip

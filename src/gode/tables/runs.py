@@ -292,7 +292,10 @@ def _left_out(table: Table, taken: Sequence[Roles]) -> list[str]:
             out.append(f"known of {name!r} as limits only, fitted by their probability: {_counted(limits)}")
         if words:
             out.append(f"left out of {name!r}, as no reading: {_counted(words)}")
-    empty = np.all([~np.isfinite(table.numbers(name)) for name in signals], axis=0)
+    unknown = [
+        ~np.isfinite(table.numbers(name)) & np.isnan(table.limits(name)).any(axis=1) for name in signals
+    ]
+    empty = np.all(unknown, axis=0)
     if signals and empty.any():
         lines = [str(line) for line in table.lines[np.flatnonzero(empty)][:5]]
         more = ", ..." if np.sum(empty) > 5 else ""
