@@ -275,7 +275,9 @@ def test_a_shift_beside_a_scaled_column_has_no_size_of_its_own():
     assert value == pytest.approx([1.7 + 1.0])
 
 
-@pytest.mark.parametrize("text", ["F(t - C)", "C*F(t - C)", "sin(C*F(t - C))", "F(t - C)^C + C*u", "u^C*F(t - C)"])
+@pytest.mark.parametrize(
+    "text", ["F(t - C)", "C*F(t - C)", "sin(C*F(t - C))", "F(t - C)^C + C*u", "u^C*F(t - C)"]
+)
 def test_scales_are_of_the_constants_that_the_programs_read(text):
     skeleton = parse_skeleton(f"u' = {text}", inputs=("F",))
     tape = compile_tape(skeleton.rhs_terms, NAMES, skeleton.n_constants)
