@@ -408,9 +408,12 @@ class _Run:
 
 
 def _run(tables: Tables, condition: str, direct: Mapping[str, str], remarks: list[str]) -> _Run:
-    """Return the readings of a condition by the names of states or observables, repeated ones averaged."""
+    """Return the readings of a condition by the names of states or observables, repeated ones averaged.
+
+    Time begins at zero, where the initial values hold, even if nothing was read there.
+    """
     rows = [row for row in tables.measurements if row["simulationConditionId"] == condition]
-    t = np.unique([_number(row["time"], "time") for row in rows])
+    t = np.unique([0.0, *(_number(row["time"], "time") for row in rows)])
     values, errors = {}, {}
     for name, about in tables.observables.items():
         base = LOGARITHMS.get(about.get("observableTransformation", ""))
