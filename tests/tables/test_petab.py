@@ -186,7 +186,7 @@ GROWTH = """<?xml version="1.0" encoding="UTF-8"?>
 
 
 def growth(folder, *, foods=(1.0, 1.0)):
-    """Growth from known starts at zero, of which a multiple with an offset is read later, at foods of its own."""
+    """Growth from known starts at zero, of which a multiple with an offset is read later."""
     rng, rows, t = np.random.default_rng(5), [], np.linspace(0.5, 9.0, 30)
     for condition, start, food in zip(("thin", "dense"), (0.2, 9.0), foods, strict=True):
         n = 4.5 / (1 + (4.5 / start - 1) * np.exp(-0.9 * food * t))

@@ -1,8 +1,8 @@
 """A discovery as a PEtab problem (version 1): model, measurements, conditions, observables and parameters.
 
 PEtab is the exchange format of parameter estimation in systems biology. Time begins at zero there, so every
-run is shifted to it. Each run is a condition; initial values, constants that each run has for itself, and inputs
-that have another constant value in each run are parameters of that condition.
+run is shifted to it. Each run is a condition; initial values, constants that each run has for itself, and
+inputs that have another constant value in each run are parameters of that condition.
 """
 
 from collections.abc import Container, Sequence
@@ -246,7 +246,7 @@ def _later(node: Node, by: float) -> Node:
 def _estimated(
     programs: Sequence[Program], initial: Sequence[Float], settings: Container[str]
 ) -> list[Estimated]:
-    """Return constants and initial values; settings of the runs and starts that were known are not estimated."""
+    """Return constants and initial values; settings of runs and starts that were known are not estimated."""
     out = []
     for of_runs in zip(*(program.parameters for program in programs), strict=True):
         name, values = of_runs[0].name, tuple(p.value for p in of_runs)
