@@ -230,4 +230,5 @@ def test_inputs_that_are_settings_of_runs_are_columns_of_the_conditions(tmp_path
     parameters = (tmp_path / "out" / "parameters.tsv").read_text()
     settings = [row.split("\t")[-2:] for row in parameters.splitlines() if row.startswith("input_food")]
     assert settings == [["1.0", "0"], ["0.5", "0"]]
-    assert len(rows) == 2
+    assert [row.split("\t")[0] for row in rows] == ["thin", "dense"]
+    assert found.simulate(run="dense")["N"][0] == pytest.approx(9.0)

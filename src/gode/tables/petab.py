@@ -164,6 +164,7 @@ class Problem:
     t: list[Float]
     values: list[dict[str, Float]]
     options: FitOptions
+    conditions: tuple[str, ...]  # the names of the runs
     remarks: tuple[str, ...]
 
 
@@ -258,6 +259,7 @@ def read_problem(path: str | PathLike[str]) -> Problem:
         [run.t for run in runs],
         [{names[name]: row for name, row in run.values.items()} for run in runs],
         options,
+        tuple(tables.used),
         tuple(dict.fromkeys(remarks)),
     )
 
