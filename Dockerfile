@@ -1,6 +1,8 @@
-# gode in a container, the page included:
+# gode in a container, which runs as the user 1000: the folder must be writable for it.
 #   docker build -t gode .
 #   docker run --rm -v "$PWD:/data" gode discover growth.csv --out result
+# The page listens on the loopback address alone, so on Linux it needs the network of the host:
+#   docker run --rm --network host -v "$PWD:/data" gode studio --no-browser
 FROM python:3.12-slim AS build
 WORKDIR /source
 COPY pyproject.toml README.md LICENSE ./

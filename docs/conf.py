@@ -27,6 +27,8 @@ napoleon_google_docstring = True
 default_role = "code"  # docstrings write names as `name`
 html_theme = "pydata_sphinx_theme"
 html_title = "gode"
+html_static_path = ["_static"]
+html_css_files = ["gode.css"]
 html_theme_options = {
     "navigation_with_keys": False,
     "header_links_before_dropdown": 5,

@@ -7,7 +7,8 @@ from pathlib import Path
 import gode
 
 ROOT = Path(__file__).parents[1]
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+PROJECT_FILE = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+PROJECT = PROJECT_FILE["project"]
 CONDA_NAMES = {"matplotlib": "matplotlib-base"}  # without the windows of a desktop
 
 
@@ -54,3 +55,9 @@ def test_every_python_that_is_named_is_tested():
     tested = set(re.findall(r"[\d.]+", listed))
     named = {each.rpartition(" ")[2] for each in PROJECT["classifiers"] if " :: 3." in each}
     assert tested == named
+
+
+def test_the_source_distribution_holds_what_its_own_tests_read():
+    included = PROJECT_FILE["tool"]["hatch"]["build"]["targets"]["sdist"]["include"]
+    read_by_tests = [".github", "Dockerfile", "docs", "examples", "fuzz", "packaging", "paper", "scripts"]
+    assert not [name for name in read_by_tests if f"/{name}" not in included]

@@ -1,6 +1,7 @@
 """gode finds the ordinary differential equation behind a measured signal.
 
-A public name is imported when it is first used, so `import gode` itself costs next to nothing.
+A public name is imported when it is first used, so `import gode` itself costs next to nothing. Which folder
+holds what, and which function does which step, is told in docs/house.md.
 """
 
 from importlib import import_module

@@ -62,3 +62,13 @@ def test_one_standard_error_is_that_of_all_readings():
     assert np.nanmax(both.sd[3]) == 0.2
     with pytest.raises(DataError, match="sd of u must be positive"):
         make_dataset(t, u, sd=-0.1)
+
+
+def test_a_run_with_known_initial_values_begins_at_its_first_time_though_nothing_was_read_there():
+    t, u = np.arange(8.0), np.array([np.nan, *np.linspace(2.0, 3.0, 7)])
+    assert make_dataset(t, u).runs[0].t[0] == 1.0
+    (run,) = make_dataset(t, u, initial=[1.0]).runs
+    assert run.t[0] == 0.0
+    assert np.isnan(run.observed[0, 0])
+    with pytest.raises(DataError, match="nothing is observed"):
+        make_dataset(t, np.full(8, np.nan), initial=[1.0])

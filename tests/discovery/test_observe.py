@@ -117,3 +117,11 @@ def test_what_is_measured_stands_in_no_equation():
 def test_formula_needs_equations():
     with pytest.raises(ConfigError, match="the equations of its states are missing"):
         gode.discover(T, {"signal": chain()}, observe=FORMULA)
+
+
+def test_causes_are_sought_where_constants_of_a_formula_have_names():
+    seen = (
+        3 * np.exp(-0.5 * T) + 0.2 * np.sin(3 * T) + 0.01 * np.random.default_rng(2).standard_normal(len(T))
+    )
+    found = gode.fit("a' = -k*a", T, {"signal": seen}, observe={"signal": "s*a + b"}, initial={"a": 1.0})
+    assert found.quality.verdict != "good"

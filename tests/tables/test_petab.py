@@ -165,3 +165,70 @@ def test_a_missing_file_is_named(tmp_path):
     (tmp_path / "conditions.tsv").unlink()
     with pytest.raises(FileError, match=r"conditions\.tsv"):
         gode.fit_petab(path)
+
+
+GROWTH = """<?xml version="1.0" encoding="UTF-8"?>
+<sbml xmlns="http://www.sbml.org/sbml/level3/version1/core" level="3" version="1"><model id="m">
+ <listOfParameters>
+  <parameter id="r" value="1" constant="true"/><parameter id="K" value="5" constant="true"/>
+  <parameter id="N0" value="1" constant="true"/><parameter id="N" value="1" constant="false"/>
+  <parameter id="food" value="1" constant="true"/>
+ </listOfParameters>
+ <listOfInitialAssignments><initialAssignment symbol="N">
+  <math xmlns="http://www.w3.org/1998/Math/MathML"><ci>N0</ci></math></initialAssignment>
+ </listOfInitialAssignments>
+ <listOfRules><rateRule variable="N"><math xmlns="http://www.w3.org/1998/Math/MathML">
+  <apply><times/><ci>r</ci><ci>food</ci><ci>N</ci>
+   <apply><minus/><cn>1</cn><apply><divide/><ci>N</ci><ci>K</ci></apply></apply></apply></math></rateRule>
+ </listOfRules>
+</model></sbml>
+"""
+
+
+def growth(folder, *, foods=(1.0, 1.0)):
+    """Growth from known starts at zero, of which a multiple with an offset is read later."""
+    rng, rows, t = np.random.default_rng(5), [], np.linspace(0.5, 9.0, 30)
+    for condition, start, food in zip(("thin", "dense"), (0.2, 9.0), foods, strict=True):
+        n = 4.5 / (1 + (4.5 / start - 1) * np.exp(-0.9 * food * t))
+        seen = 0.7 * n + 0.1 + 0.02 * rng.standard_normal(len(t))
+        rows += [("od", condition, *row) for row in zip(t, seen, strict=True)]
+    free = [
+        ("r", "lin", 0, 10, 1, 1),
+        ("K", "lin", 0.1, 100, 5, 1),
+        ("scale", "lin", 0.01, 10, 1, 1),
+        ("offset", "lin", -1, 1, 0, 1),
+    ]
+    conditions = table(("conditionId", "N0", "food"), [("thin", 0.2, foods[0]), ("dense", 9.0, foods[1])])
+    return problem(folder, GROWTH, conditions, [("od", "scale*N + offset", "0.02")], rows, free)
+
+
+def test_initial_values_hold_at_zero_also_where_readings_begin_later(tmp_path):
+    found = gode.fit_petab(growth(tmp_path))
+    assert values(found) == pytest.approx(
+        {"r": 0.9, "K": 4.5, "scale": 0.7, "offset": 0.1}, rel=0.05, abs=0.03
+    )
+    assert [run.t[0] for run in found.prepared.dataset.runs] == [0.0, 0.0]
+    found.save(tmp_path / "record.json")
+    again = gode.load(tmp_path / "record.json")
+    assert np.array_equal(again.simulate(run=1)["N"], found.simulate(run=1)["N"])
+
+
+@pytest.mark.parametrize("write", [conversion, growth, lambda folder: growth(folder, foods=(1.0, 0.5))])
+def test_what_goes_in_comes_out_with_its_constants(write, tmp_path):
+    found = gode.fit_petab(write(tmp_path))
+    found.save_petab(tmp_path / "out")
+    again = gode.fit_petab(tmp_path / "out" / "problem.yaml")
+    ours, theirs = (sorted(abs(c.value) for c in each.equation.constants) for each in (found, again))
+    assert theirs == pytest.approx(ours, rel=1e-4)
+
+
+def test_inputs_that_are_settings_of_runs_are_columns_of_the_conditions(tmp_path):
+    found = gode.fit_petab(growth(tmp_path, foods=(1.0, 0.5)))
+    found.save_petab(tmp_path / "out")
+    head, *rows = (tmp_path / "out" / "conditions.tsv").read_text().splitlines()
+    assert "input_food" in head.split("\t")
+    parameters = (tmp_path / "out" / "parameters.tsv").read_text()
+    settings = [row.split("\t")[-2:] for row in parameters.splitlines() if row.startswith("input_food")]
+    assert settings == [["1.0", "0"], ["0.5", "0"]]
+    assert [row.split("\t")[0] for row in rows] == ["thin", "dense"]
+    assert found.simulate(run="dense")["N"][0] == pytest.approx(9.0)

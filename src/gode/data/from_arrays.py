@@ -174,8 +174,9 @@ def make_run(
 ) -> Run:
     """Return a checked run; rows without a time or without any observation are dropped.
 
-    A run with doses begins at the first of them, if that comes before all readings. Dates and durations of
-    any unit become seconds from the first.
+    A run with doses begins at the first of them, if that comes before all readings; one with known initial
+    values at its first time, even if nothing was read there. Dates and durations of any unit become seconds
+    from the first.
 
     Args:
         u, velocity, acceleration: (n,) of one state, (n, d) of several.
@@ -196,7 +197,10 @@ def make_run(
     errors = None if sd is None else _errors(sd, observed, states, where)
     known = _without_limited(time, observed, limits, states, where)
     signals = {name: _input(value, name, where, len(time)) for name, value in (inputs or {}).items()}
+    start = _initial(initial, states, where)
     keep = np.isfinite(time) & np.isfinite(observed).any(axis=0)
+    if np.isfinite(start).any():
+        keep[np.flatnonzero(np.isfinite(time))[:1]] = keep.any()
     for signal in signals.values():
         if isinstance(signal, np.ndarray):
             keep &= np.isfinite(signal)
@@ -216,7 +220,7 @@ def make_run(
     run = Run(
         t=time[keep],
         observed=observed[:, keep],
-        initial=_initial(initial, states, where),
+        initial=start,
         inputs={k: v[keep] if isinstance(v, np.ndarray) else v for k, v in signals.items()},
         interpolation=interpolation,
         doses=tuple(doses),

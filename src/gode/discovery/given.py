@@ -101,7 +101,28 @@ def fit(equation: Texts, t: Series, u: Signals | None = None, **options: Unpack[
         >>> g = fit("u' = r*u*(1 - u/K)", t, u, fixed={"K": 500}, bounds={"r": (0, None)})  # doctest: +SKIP
         >>> g = fit(["x' = C*x - C*x*y", "y' = C*x*y - C*y"], t, xy)  # doctest: +SKIP
     """
-    given = completed("fit", FitOptions, options)
+    return _fit_texts(equation, t, u, completed("fit", FitOptions, options))
+
+
+def fit_petab(path: str | PathLike[str]) -> Discovery:
+    """Fit the parameters of a PEtab problem (version 1, a model in SBML), whose file of YAML is named.
+
+    Conditions are runs with their names, observables formulas of what was measured; numbers as noise are the
+    errors of the readings. Needs the extra: pip install 'gode-engine[petab]'.
+
+    Raises:
+        FileError: if a file is missing, or holds what a fit has no place for.
+    """
+    problem = read_problem(path)
+    options = completed("fit", FitOptions, problem.options)
+    found = _fit_texts(problem.equations, problem.t, problem.values, options, problem.conditions)
+    return replace(found, remarks=(*problem.remarks, *found.remarks))
+
+
+def _fit_texts(
+    equation: Texts, t: Series, u: Signals | None, given: FitOptions, runs: tuple[str, ...] = ()
+) -> Discovery:
+    """Return the fit to measurements, whose runs have these names."""
     equation = with_formulas(equation, given["observe"]) or equation
     names, velocity, acceleration = given["names"], given["velocity"], given["acceleration"]
     if names is None and isinstance(u, Mapping) and velocity is None and acceleration is None:
@@ -110,21 +131,8 @@ def fit(equation: Texts, t: Series, u: Signals | None = None, **options: Unpack[
         names = _written(equation, u if u is not None else velocity if velocity is not None else acceleration)
     known = make_known(equation, given["fixed"], given["bounds"], given["units"], guess=given["guess"])
     dataset = dataset_of_call(t, u, given, names)
+    dataset = replace(dataset, names=runs) if len(runs) > 1 else dataset
     return fit_known(dataset, known, individual=individuals_asked(given["individual"], dataset))
-
-
-def fit_petab(path: str | PathLike[str]) -> Discovery:
-    """Fit the parameters of a PEtab problem (version 1, a model in SBML), whose file of YAML is named.
-
-    Conditions are runs, observables formulas of what was measured; numbers as noise are the errors of the
-    readings. Needs the extra: pip install 'gode-engine[petab]'.
-
-    Raises:
-        FileError: if a file is missing, or holds what a fit has no place for.
-    """
-    problem = read_problem(path)
-    found = fit(problem.equations, problem.t, problem.values, **problem.options)
-    return replace(found, remarks=(*problem.remarks, *found.remarks))
 
 
 def _written(equation: Texts, values: object) -> tuple[str, ...] | None:

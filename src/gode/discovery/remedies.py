@@ -478,8 +478,11 @@ def _law_of(equations: Sequence[Equation], like: Law) -> Law:
     """Return the law of changed equations; constants that had names are free, two that act as one are one."""
     if len(equations) == 1:
         return equations[0]
+    seen = like.skeleton.seen
     free = [
-        parse_equation(e.text(None, {}), inputs=like.skeleton.seen(i)) if e.skeleton.parameters else e
+        parse_equation(e.text(None, {}), inputs=seen(i), formula=not e.skeleton.order)
+        if e.skeleton.parameters
+        else e
         for i, e in enumerate(equations)
     ]
     parts = tuple(Skeleton(e.skeleton.tree) for e in free)

@@ -148,10 +148,13 @@ class Equation:
         return term.body.value in self.skeleton.inputs
 
 
-def parse_equation(text: str, *, inputs: tuple[str, ...] = ("F",)) -> Equation:
+def parse_equation(text: str, *, inputs: tuple[str, ...] = ("F",), formula: bool = False) -> Equation:
     """Return the equation a person typed, such as ``2*u'' + u' + 5*u = F``.
 
     Every number but integer exponents becomes the value of a constant.
+
+    Args:
+        formula: whether it may be of order zero, a formula of what is measured.
     """
     tree = parse_tree(text, inputs=inputs)
     if has_constant(tree):
@@ -159,7 +162,7 @@ def parse_equation(text: str, *, inputs: tuple[str, ...] = ("F",)) -> Equation:
             f"{shortened(text, 80)!r} has free constants C; give them values, or fit them to measurements "
             "with fit"
         )
-    checked(Skeleton(tree), text)
+    checked(Skeleton(tree), text, formula=formula)
     return equation_of(tree)
 
 

@@ -1,11 +1,11 @@
 """A discovery as a PEtab problem (version 1): model, measurements, conditions, observables and parameters.
 
 PEtab is the exchange format of parameter estimation in systems biology. Time begins at zero there, so every
-run is shifted to it. Each run is a condition; initial values and constants that each run has for itself are
-parameters of that condition.
+run is shifted to it. Each run is a condition; initial values, constants that each run has for itself, and
+inputs that have another constant value in each run are parameters of that condition.
 """
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
@@ -16,11 +16,11 @@ from gode.arrays import Float
 from gode.data.columns import channel_names
 from gode.discovery import Discovery
 from gode.equation.printer import Dialect, write
-from gode.equation.tree import Node, add, num, var, variables
+from gode.equation.tree import Node, add, num, number, replaced, var, variables
 from gode.errors import EquationError
 from gode.files import make_folder, write_text
 from gode.identifiers import identifiers
-from gode.report.drives import Given, Known
+from gode.report.drives import Given, Known, Parameter
 from gode.report.languages import SBML_WITH_STARTS, program_text
 from gode.report.program import Program, function_name, make_program
 from gode.report.sbml import dose_amount, dose_time, start_name
@@ -79,10 +79,11 @@ def petab_files(discovery: Discovery, run: int | str | None = None) -> dict[str,
     runs = list(range(len(dataset.runs))) if run is None else [dataset.number_of(run)]
     originals = [make_program(discovery, i) for i in runs]
     programs = _with_same_doses([_from_zero(program) for program in originals])
+    programs, settings = _with_settings(programs)
     _check_alike(originals, programs)
     names = [dataset.name_of(i) for i in runs]
     conditions = identifiers(names)
-    estimated = _estimated(programs, [dataset.runs[i].initial for i in runs])
+    estimated = _estimated(programs, [dataset.runs[i].initial for i in runs], settings)
     observables = _observables(discovery, programs[0])
     measured = [
         row
@@ -187,6 +188,45 @@ def _with_same_doses(programs: Sequence[Program]) -> list[Program]:
     return out
 
 
+def _with_settings(programs: Sequence[Program]) -> tuple[list[Program], set[str]]:
+    """Return programs in which inputs that are settings of their runs are parameters, and the names of these.
+
+    A setting is an input that does not change within a run, and is not the same in all of them.
+    """
+    first, out = programs[0], list(programs)
+    settings: set[str] = set()
+    for name in [known.name for known in first.inputs]:
+        of_runs = [known for program in programs for known in program.inputs if known.name == name]
+        values = [_constant_value(known) for known in of_runs]
+        levels = [value for value in values if value is not None]
+        if len(levels) != len(programs) or len({*levels}) == 1:
+            continue
+        parameter = function_name(of_runs[0])
+        settings.add(parameter)
+        out = [_with_setting(each, name, parameter, x) for each, x in zip(out, levels, strict=True)]
+    return out, settings
+
+
+def _constant_value(known: Known) -> float | None:
+    """Return the value of an input that does not change, None of one that does."""
+    if known.formula is not None:
+        return None if variables(known.formula) else number(known.formula)
+    values = {*known.pieces[:, 3].tolist()}
+    return None if known.pieces[:, :3].any() or len(values) > 1 else values.pop()
+
+
+def _with_setting(program: Program, name: str, parameter: str, value: float) -> Program:
+    """Return a program that has a parameter in the place of an input."""
+    here: dict[Node, Node] = {var(name): var(parameter)}
+    return replace(
+        program,
+        parts=tuple(replace(part, tree=replaced(part.tree, here)) for part in program.parts),
+        formulas={shown: replaced(tree, here) for shown, tree in program.formulas.items()},
+        inputs=tuple(known for known in program.inputs if known.name != name),
+        parameters=(*program.parameters, Parameter(parameter, value, 0.0)),
+    )
+
+
 def _varying_doses(programs: Sequence[Program]) -> dict[str, list[float]]:
     """Return the times and amounts of doses that differ between runs, by their names in the model."""
     out = {}
@@ -203,12 +243,14 @@ def _later(node: Node, by: float) -> Node:
     return node._replace(args=tuple(_later(arg, by) for arg in node.args))
 
 
-def _estimated(programs: Sequence[Program], initial: Sequence[Float]) -> list[Estimated]:
-    """Return constants and initial values; those of the data that were known are not estimated."""
+def _estimated(
+    programs: Sequence[Program], initial: Sequence[Float], settings: Container[str]
+) -> list[Estimated]:
+    """Return constants and initial values; settings of runs and starts that were known are not estimated."""
     out = []
     for of_runs in zip(*(program.parameters for program in programs), strict=True):
-        values = tuple(p.value for p in of_runs)
-        out.append(Estimated(of_runs[0].name, values, tuple(p.error for p in of_runs), is_known=False))
+        name, values = of_runs[0].name, tuple(p.value for p in of_runs)
+        out.append(Estimated(name, values, tuple(p.error for p in of_runs), is_known=name in settings))
     first = programs[0]
     places = [2 * s + k for s, part in enumerate(first.parts) for k in range(part.order)]
     for i, (name, place) in enumerate(zip(first.names.values(), places, strict=True)):

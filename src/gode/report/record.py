@@ -269,14 +269,14 @@ def _run(data: object, states: tuple[str, ...], where: str) -> Run:
     if any(dose.channel not in range(3 * d) for dose in doses):
         raise FileError(f"{where}.doses go into a state that the record does not have")
     run = make_run(
-        t, u=u, velocity=velocity, acceleration=acceleration, inputs=inputs, label=where, states=states,
-        doses=doses,
+        t, u=u, velocity=velocity, acceleration=acceleration, inputs=inputs, initial=initial, label=where,
+        states=states, doses=doses,
     )  # fmt: skip
     if run.n_points != len(t):
         raise FileError(f"{where} has rows where nothing was observed")
     how = chosen_interpolation(None, data.get("interpolation", "auto"))  # type: ignore[attr-defined]
     limits, sd = _limits(data, 3 * d, where), _errors(data, observed, where)
-    return replace(run, initial=initial, interpolation=how, limits=limits, sd=sd)
+    return replace(run, interpolation=how, limits=limits, sd=sd)
 
 
 def _errors(data: object, observed: Float, where: str) -> Float | None:

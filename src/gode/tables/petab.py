@@ -164,6 +164,7 @@ class Problem:
     t: list[Float]
     values: list[dict[str, Float]]
     options: FitOptions
+    conditions: tuple[str, ...]  # the names of the runs
     remarks: tuple[str, ...]
 
 
@@ -258,6 +259,7 @@ def read_problem(path: str | PathLike[str]) -> Problem:
         [run.t for run in runs],
         [{names[name]: row for name, row in run.values.items()} for run in runs],
         options,
+        tuple(tables.used),
         tuple(dict.fromkeys(remarks)),
     )
 
@@ -408,9 +410,12 @@ class _Run:
 
 
 def _run(tables: Tables, condition: str, direct: Mapping[str, str], remarks: list[str]) -> _Run:
-    """Return the readings of a condition by the names of states or observables, repeated ones averaged."""
+    """Return the readings of a condition by the names of states or observables, repeated ones averaged.
+
+    Time begins at zero, where the initial values hold, even if nothing was read there.
+    """
     rows = [row for row in tables.measurements if row["simulationConditionId"] == condition]
-    t = np.unique([_number(row["time"], "time") for row in rows])
+    t = np.unique([0.0, *(_number(row["time"], "time") for row in rows)])
     values, errors = {}, {}
     for name, about in tables.observables.items():
         base = LOGARITHMS.get(about.get("observableTransformation", ""))
