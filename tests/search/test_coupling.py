@@ -1,11 +1,13 @@
 """From equations for each state to laws for all of them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from gode.data.from_arrays import make_dataset
 from gode.equation import Link, SystemSkeleton, parse_equation, parse_system
-from gode.equation.system import law_of, parse_system_values
+from gode.equation.system import law_of, make_law, parse_system_values
 from gode.fitting.prepare import along, inputs_seen, prepare, view
 from gode.search.archive import Stage
 from gode.search.explore import spaces_of
@@ -160,6 +162,30 @@ def test_terms_that_rounds_of_changes_left_behind_are_taken_away(swings):
     assert str(archive.settled()[0].equation.skeleton) == "x' = y\ny' = C*y + C*x"
     for search in swings.searches:  # a search that goes on finds the region of each law
         assert {*search.archive.candidates} <= {*search.archive.homes}
+
+
+def test_a_term_that_is_nearly_straight_becomes_so_in_the_whole_law(swings):
+    archive = swings.archive
+    law = parse_system_values(["x' = y", "y' = -400*tanh(0.005*x) - 0.3*y"])
+    archive.solve([law], Stage.COUPLING)
+    tried = [
+        v.lines(2)
+        for v in variants(archive.candidates[law.skeleton.key], swings.searches, archive, shorter=True)
+    ]
+    assert any(lines[1] == "y' = -2*x - 0.3*y" for lines in tried), tried
+
+
+def test_a_constant_is_one_where_the_ranking_prefers_it(swings):
+    """A factor two standard errors from one: Schwarz's price would keep it, that of the ranking does not."""
+    archive, law = swings.archive, parse_system_values(["x' = 1.01*y", "y' = -2*x - 0.3*y"])
+    archive.solve([law], Stage.COUPLING)
+    found = archive.candidates[law.skeleton.key]
+    factor, *others = found.equation.constants
+    near = np.copysign(1 + 2 * found.errors[0], factor)
+    away = replace(found, equation=make_law(law.skeleton, [near, *others]))
+    tied = with_shared_constants(away, archive.prepared.floor, archive.settings.selection)
+    assert tied is not None
+    assert str(tied.skeleton) == "x' = y\ny' = C*y + C*x"
 
 
 def test_an_equation_that_cannot_follow_its_state_alone_is_not_tried_in_a_law(swings):
