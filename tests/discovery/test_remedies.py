@@ -89,6 +89,12 @@ def test_a_stop_is_told_with_its_place():
     assert float(re.search(r"where u passes about ([\d.]+)", cause)[1]) == pytest.approx(0.4, abs=0.05)
 
 
+def test_a_stop_that_is_told_of_a_rigid_law_says_what_acts_and_what_each_letter_is():
+    causes = causes_of(noisy(5 * np.sin(T)), "u' = 3", None)
+    assert any("as if a stop or a gap acted on u there" in cause for cause in causes)
+    assert all("is a constant to fit" in cause for cause in causes if "C*" in cause)
+
+
 @pytest.mark.slow
 def test_sensitivity_to_the_start_is_told_with_how_far_a_solution_holds():
     law = gode.parse_equation("u'' = -0.1*u' + u - u^3 + F")

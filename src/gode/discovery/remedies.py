@@ -390,7 +390,8 @@ def _friction(refits: Refits) -> Iterator[Remedy]:
         if order == 2 or min(-values.min(), values.max()) > BOTH_SIGNS * np.ptp(values):
             terms[s] = ("sign(u')" if order == 2 else "sign(u)",)
     words = (
-        "dry friction seems to act on {state}: add C*sign({speed}), in which it can stick, to its equation"
+        "dry friction seems to act on {state}: add C*sign({speed}), in which it can stick, to its equation, "
+        "where C is a constant to fit"
     )
     yield from _new_term(refits, terms, "dry friction", words, lambda shot, state_index: True)
 
@@ -403,8 +404,8 @@ def _kink(refits: Refits) -> Iterator[Remedy]:
         places = np.quantile(values, KINKS).tolist()
         terms[s] = tuple(f"abs(u - {x!r}) + {SMALL}*{abs(x) + np.ptp(values)}" for x in places)
     words = (
-        "the law seems to change where {state} passes about {place}, as at a stop or a gap: add "
-        "C*abs({state} - C) + C to it"
+        "the law seems to change where {state} passes about {place}, as if a stop or a gap acted on {state} "
+        "there: add C*abs({state} - C) + C to its equation, where each C is a constant to fit"
     )
     yield from _new_term(refits, terms, "a kink in the law", words, lambda shot, s: has_kink(refits, shot, s))
 
