@@ -147,6 +147,23 @@ def test_what_another_remedy_explains_much_better_is_not_told():
     assert helpful([none]) == []
 
 
+@pytest.mark.parametrize(
+    ("of_linear", "told"),
+    [
+        (False, "say so; that would leave 10 % of the misfit"),
+        (True, "say so; with that a linear law would leave 10 % of the misfit"),
+    ],
+)
+def test_what_a_remedy_leaves_is_claimed_of_the_law_that_was_tried(of_linear, told):
+    assert helpful([Remedy("a", 0.1, "say so", of_linear)]) == [told]
+
+
+def test_what_a_linear_law_leaves_is_not_claimed_of_the_law_that_was_found():
+    acting = np.interp(FINE - 0.6, FINE, FINE_FORCE)
+    (cause,) = causes_of(driven(acting), "u' = C*u^3 + C*F")
+    assert "with that a linear law would leave" in cause
+
+
 def test_what_remains_is_told_as_a_possibility_after_what_was_tried():
     sentence = nothing_helps([Remedy("a late input"), Remedy("dry friction")])
     assert "(a late input and dry friction)" in sentence
