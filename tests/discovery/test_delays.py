@@ -204,6 +204,12 @@ def test_a_delay_without_an_input_is_refused_with_a_caret():
         gode.discover(T, WAVES, delay="input")
 
 
+@pytest.mark.parametrize("delay", ["auto", "input"])
+def test_a_delay_among_states_without_an_input_is_refused_with_the_flags_that_name_one(delay):
+    with pytest.raises(ConfigError, match=r"--u co2 --force gas on the command[\s\S]*\^"):
+        gode.discover(T, {"co2": WAVES, "gas": 1 + WAVES}, delay=delay)
+
+
 def test_an_unknown_kind_of_delay_is_refused():
     with pytest.raises(ConfigError, match="delay must be one of input, state, auto, got 3"):
         gode.discover(T, WAVES, force=WAVES, delay=3)

@@ -101,6 +101,10 @@ def test_search_finds_a_law_with_a_hidden_state(outbreak):
     assert outbreak.candidates[0].equation.skeleton.structure == truth.structure
 
 
+def test_all_laws_that_were_fitted_are_counted(outbreak):
+    assert outbreak.n_fitted >= outbreak.n_solved > 10
+
+
 def test_curve_of_a_hidden_state_that_was_found_follows_the_true_one(outbreak):
     t = outbreak.prepared.dataset.runs[0].t
     susceptible = solved(epidemic, [3.0, 760.0], t)[1]

@@ -89,6 +89,12 @@ def test_a_stop_is_told_with_its_place():
     assert float(re.search(r"where u passes about ([\d.]+)", cause)[1]) == pytest.approx(0.4, abs=0.05)
 
 
+def test_a_stop_that_is_told_of_a_rigid_law_says_what_acts_and_what_each_letter_is():
+    causes = causes_of(noisy(5 * np.sin(T)), "u' = 3", None)
+    assert any("as if a stop or a gap acted on u there" in cause for cause in causes)
+    assert all("is a constant to fit" in cause for cause in causes if "C*" in cause)
+
+
 @pytest.mark.slow
 def test_sensitivity_to_the_start_is_told_with_how_far_a_solution_holds():
     law = gode.parse_equation("u'' = -0.1*u' + u - u^3 + F")
@@ -139,6 +145,23 @@ def test_what_another_remedy_explains_much_better_is_not_told():
     close = Remedy("d", 0.12, "fourth")
     assert [cause.partition(";")[0] for cause in helpful([none, weak, close, good])] == ["first", "fourth"]
     assert helpful([none]) == []
+
+
+@pytest.mark.parametrize(
+    ("of_linear", "told"),
+    [
+        (False, "say so; that would leave 10 % of the misfit"),
+        (True, "say so; with that a linear law would leave 10 % of the misfit"),
+    ],
+)
+def test_what_a_remedy_leaves_is_claimed_of_the_law_that_was_tried(of_linear, told):
+    assert helpful([Remedy("a", 0.1, "say so", of_linear)]) == [told]
+
+
+def test_what_a_linear_law_leaves_is_not_claimed_of_the_law_that_was_found():
+    acting = np.interp(FINE - 0.6, FINE, FINE_FORCE)
+    (cause,) = causes_of(driven(acting), "u' = C*u^3 + C*F")
+    assert "with that a linear law would leave" in cause
 
 
 def test_what_remains_is_told_as_a_possibility_after_what_was_tried():

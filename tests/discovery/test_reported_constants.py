@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import gode
+from gode.cli.results import interval_of
 from gode.discovery import Constant, Finding
 from gode.discovery.reported_constants import lines_with_letters, shared_words
 from gode.equation import Link, System, SystemSkeleton, parse_equation, parse_system
@@ -104,7 +105,7 @@ def test_shared_constants_are_named_with_their_error_bars(predation):
     assert predation.named_lines() == [
         "prey' = prey - a*prey*pred",
         "pred' = -2*pred + a*pred*prey",
-        "a = 0.5 ± 0.02 at 95 % (one constant in two equations)",
+        "a = 0.500 ± 0.020 at 95 % (one constant in two equations)",
     ]
 
 
@@ -125,8 +126,13 @@ def test_right_hand_sides_are_by_state(free):
 def test_a_constant_unpacks_into_value_error_and_place():
     value, error, place = constant = Constant(0.5, 0.01, "u", "r", "1/h")
     assert (value, error, place) == (0.5, 0.01, "u")
-    assert str(constant) == "r = 0.5 ± 0.02 1/h"
+    assert str(constant) == "r = 0.500 ± 0.020 1/h"
     assert repr(constant) == "Constant(value=0.5, error=0.01, place='u', name='r', unit='1/h')"
+
+
+def test_a_constant_is_rounded_as_the_command_line_rounds_it():
+    constant = Constant(0.02559, 0.0034 / 1.96, "k", "k")
+    assert str(constant) == "k = 0.0256 ± 0.0034" == interval_of(constant)
 
 
 def test_an_error_far_beyond_the_value_does_not_determine_it():
@@ -172,7 +178,7 @@ def test_a_fixed_constant_stays_and_a_bound_holds():
 def test_shared_constants_are_named(epidemic):
     assert lines_with_letters(epidemic) == ["S' = -a*S*I", "I' = -b*I + a*I*S", "R' = b*I"]
     first, second = finding(epidemic, (0.0123, 0.01)).shared
-    assert shared_words(first) == "a = 0.52 ± 0.024 at 95 % (one constant in two equations)"
+    assert shared_words(first) == "a = 0.520 ± 0.024 at 95 % (one constant in two equations)"
     assert second.equations == ("I", "R")
 
 

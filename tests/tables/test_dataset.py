@@ -57,3 +57,19 @@ def test_several_files_are_several_runs(tmp_path):
     for name in ("a.csv", "b.csv"):
         (tmp_path / name).write_text(FILES["plain.csv"])
     assert len(read_arguments(str(tmp_path / "a.csv"), str(tmp_path / "b.csv"))["t"]) == 2
+
+
+WELLS = ({"u": "all"}, {"u": "A1,B1"}, {})  # all, some, and those that are guessed
+
+
+@pytest.mark.parametrize("asked", WELLS, ids=str)
+def test_a_state_that_was_not_measured_stands_behind_each_of_several_wells(tmp_path, asked):
+    path = tmp_path / "plate.csv"
+    path.write_text("t,A1,B1\n0,1,2\n1,2,3\n2,4,5\n3,8,7\n4,12,9\n5,14,10\n")
+    read, readings = read_dataset([str(path)], DataOptions(**asked, unmeasured=("lag",)))
+    assert read.states == ("u", "lag")
+    assert [read.states[i] for i in read.hidden] == ["lag"]
+    assert readings.names == ("A1", "B1")
+    np.testing.assert_array_equal(
+        [run.observed[0] for run in read.runs], [[1, 2, 4, 8, 12, 14], [2, 3, 5, 7, 9, 10]]
+    )

@@ -23,7 +23,7 @@ from gode.discovery.framing import display_names
 from gode.discovery.inputs import input_words
 from gode.discovery.invariants import conserved, conserved_words
 from gode.discovery.quality import Verdict
-from gode.discovery.reported_constants import UNDETERMINED
+from gode.discovery.reported_constants import UNDETERMINED, with_error
 from gode.files import RECORD, make_folder, replacing, write_text
 from gode.fitting.population import NORMAL_95
 
@@ -64,9 +64,7 @@ def _natural_words(natural: Constant) -> str:
     """Return the constant of a form with its interval and what it means, or that the data leave it open."""
     if not natural.determined:
         return f"{natural.name} is {UNDETERMINED} ({natural.meaning})"
-    shown = (
-        f"{natural.name} = {_with_error(natural.value, NORMAL_95 * natural.error)} {natural.unit}".rstrip()
-    )
+    shown = f"{natural.name} = {with_error(natural.value, NORMAL_95 * natural.error)} {natural.unit}".rstrip()
     return f"{shown} ({natural.meaning})"
 
 
@@ -88,24 +86,12 @@ def interval_of(constant: Constant) -> str:
     body, comma, equation = constant.place.partition(", in ")
     plain = body if body.startswith("inside") else f"multiplying {body}"
     where = places.get(body, plain) + comma + equation
-    shown = f"{_with_error(constant.value, half)} {constant.unit}".rstrip()
+    shown = f"{with_error(constant.value, half)} {constant.unit}".rstrip()
     if not constant.determined:
         shown = f"{constant.value:.2g}, {UNDETERMINED},"
     if constant.name and constant.name == constant.place:
         return f"{constant.name} = {shown}"
     return f"{shown} {where}"
-
-
-def _with_error(value: float, half: float) -> str:
-    """Return a number to the second digit of its error."""
-    value += 0.0  # -0.0 is 0
-    if not np.isfinite(half) or half <= 0:
-        return f"{value:.4g}"
-    digits = int(np.floor(np.log10(half))) - 1  # decimal place of the second digit of the error
-    if -7 <= digits <= 4:
-        places_shown = max(-digits, 0)
-        return f"{value:.{places_shown}f} ± {half:.{places_shown}f}"
-    return f"{value:.4g} ± {half:.2g}"
 
 
 SHOWN_TIES = 5
@@ -157,7 +143,7 @@ def _print_individuals(found: Discovery) -> None:
     for constant in law.of_all_runs:
         say(f"  {interval_of(constant)}")
     shown = range(min(n_runs, SHOWN_RUNS))
-    rows = [[f"{v:.4g} ± {NORMAL_95 * e:.2g}" for v, e in (c.runs[i] for c in constants)] for i in shown]
+    rows = [[with_error(v, NORMAL_95 * e) for v, e in (c.runs[i] for c in constants)] for i in shown]
     names = [dataset.name_of(i) for i in shown]
     say("constants of each run ± 1.96 standard errors")
     for first in range(0, len(constants), ACROSS):  # more are not read well side by side

@@ -223,6 +223,7 @@ def discover_in(
         search = partial(_with_so_many_hidden, dataset, options, n_jobs=n_jobs, on_step=on_step, memo=memo)
         return better_number(search)
     if options.delay == AUTO:
+        check_delay(AUTO, dataset)
         late = partial(_with_late_input, dataset, options, n_jobs=n_jobs, on_step=on_step, memo=memo)
         return better_with_delay(late, _on_all, SelectionConfig.support)
     dataset = with_hidden(dataset, options.hidden)

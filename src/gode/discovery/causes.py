@@ -134,7 +134,7 @@ def helpful(remedies: Sequence[Remedy], left_by_rivals: float = 1.0) -> list[str
 
 
 def _told(remedy: Remedy) -> str:
-    return f"{remedy.words}; that {remedy.left_words}"
+    return f"{remedy.words}; {remedy.left_words}"
 
 
 def _left_by_rivals(candidates: Sequence[Candidate]) -> float:

@@ -40,7 +40,7 @@ from gode.fitting.smoothed_fit import Fit
 from gode.fitting.target import condensed
 from gode.fitting.trajectory_fit import shoot
 from gode.identifiers import identifiers
-from gode.options.checks import LATE_INPUT, LATE_STATE
+from gode.options.checks import AUTO, LATE_INPUT, LATE_STATE
 from gode.search.settings import Settings
 from gode.search.simplify import leading
 from gode.search.workers import Start, Workers
@@ -57,11 +57,15 @@ SWEEPS = 2  # Of several inputs, the delay of each is sought so often with those
 
 def check_delay(delay: str | None, dataset: Dataset) -> None:
     """Raise ConfigError if an input is to be late and there is none, or a state among others."""
+    measured = [name for i, name in enumerate(dataset.states) if i not in dataset.hidden]
+    nothing_late = len(measured) > 1 if delay == AUTO else delay == LATE_INPUT  # one state alone may be late
     if delay == LATE_STATE and inputs_seen(dataset, 1):
         reason = "a late state is sought where there is one state and no input; write u(t - tau) for gode.fit"
         raise ConfigError(pointed(reason, f"delay={delay!r}", 0))
-    if delay == LATE_INPUT and not dataset.inputs:
-        reason = "no input was given that could be late; pass it as force=, or leave delay= out"
+    if nothing_late and not dataset.inputs:
+        one, *rest = measured
+        flags = f", not as a state (--u {one} --force {','.join(rest)} on the command line)" if rest else ""
+        reason = f"no input was given that could be late; pass it as force={flags}, or leave delay= out"
         raise ConfigError(pointed(reason, f"delay={delay!r}", 0))
 
 

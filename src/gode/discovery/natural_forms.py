@@ -20,7 +20,7 @@ from gode.data.dataset import NEGLIGIBLE
 from gode.data.doses import DOSE
 from gode.discovery.framing import display_name
 from gode.discovery.invariants import right_side
-from gode.discovery.reported_constants import STEP, Constant, errors_of, slopes_of
+from gode.discovery.reported_constants import STEP, Constant, errors_of, slopes_of, with_error
 from gode.equation import Law, Term
 from gode.equation.printer import to_text
 from gode.equation.skeleton import shown_name
@@ -261,7 +261,7 @@ def _sentence(best: Candidate, dataset: Dataset, into: int, state: int) -> list[
         return []
     shown = best.equation.skeleton.shown_states
     of_whom = " of the mean of all runs" if best.own is not None else ""
-    words = [f"{value:.4g} ± {NORMAL_95 * error:.2g}" for value, error in zip(values, errors, strict=True)]
+    words = [with_error(value, NORMAL_95 * error) for value, error in zip(values, errors, strict=True)]
     return [
         f"after a dose into {shown[into]}, {shown[state]}{of_whom} has the clearance {words[0]} (dose over "
         f"the area under its curve), the terminal half-life {words[1]} and the volume {words[2]}"

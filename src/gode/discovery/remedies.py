@@ -59,11 +59,13 @@ class Remedy:
     name: str
     left: float = np.inf
     words: str = ""
+    of_linear: bool = False  # Whether a linear law leaves so little with it, not the one that was found.
 
     @property
     def left_words(self) -> str:
-        """The misfit that it leaves, in words."""
-        return f"would leave {100 * self.left:.2g} % of the misfit"
+        """The misfit that it leaves, in words, which claim no more than was tried."""
+        tried = "with that a linear law" if self.of_linear else "that"
+        return f"{tried} would leave {100 * self.left:.2g} % of the misfit"
 
 
 def tried_remedies(
@@ -148,9 +150,10 @@ class Refits:
             per_run = tuple(range(law.skeleton.n_constants))
         return shoot(law.skeleton, constants, target or self.target, per_run, config=config)
 
-    def left(self, runs: Sequence[Run]) -> float:
-        """Return the fraction of the misfit that the better of the laws leaves of runs that were changed."""
-        return min(rms_of(self.fit(law, self.with_runs(runs))) for law in self.laws) / self.rms_before
+    def left(self, runs: Sequence[Run]) -> tuple[float, bool]:
+        """Return the fraction of the misfit left of changed runs, and whether it is the linear law's."""
+        left = [rms_of(self.fit(law, self.with_runs(runs))) / self.rms_before for law in self.laws]
+        return min(left), left[0] > min(left)
 
     def left_roughly(self, changes: Mapping[float, list[Run]]) -> dict[float, float]:
         """Return the least residual of the laws with each of these changes of the runs, by a rough fit."""
@@ -254,7 +257,7 @@ def _delayed_input(refits: Refits) -> Iterator[Remedy]:
     if abs(lag) <= FINEST:
         yield Remedy(name)
         return
-    left = refits.left([_all_later(run, lag * step) for run in refits.runs])
+    left, of_linear = refits.left([_all_later(run, lag * step) for run in refits.runs])
     size, error = refits.duration(abs(lag) * step), f"{FINEST * step:.2g}"
     called = [display_name(dataset, each) for each in dataset.inputs]
     words = (
@@ -267,7 +270,7 @@ def _delayed_input(refits: Refits) -> Iterator[Remedy]:
     else:
         by = lag * step
         words += f"--edit 'shift {','.join(called)} by {by:.4g}', in Python force=(times {by:+.3g}, values)"
-    yield Remedy(name, left, words)
+    yield Remedy(name, left, words, of_linear)
 
 
 def _best_lag(refits: Refits, step: float) -> float:
@@ -304,13 +307,13 @@ def _limited_input(refits: Refits) -> Iterator[Remedy]:
         found = refits.left_roughly(changes)
         low, high = options[min(found, key=lambda i: found[i])]
         low, high = _refined_limits(refits, name, low, high, float(np.ptp(values)))
-        left = refits.left([_clipped(run, name, low, high) for run in refits.runs])
+        left, of_linear = refits.left([_clipped(run, name, low, high) for run in refits.runs])
         ends = [f"{side} {x:.3g}" for side, x in (("below", low), ("above", high)) if np.isfinite(x)]
         where = " and ".join(ends)
         words = (
             f"{input_name} acts as if it were limited: more of it does no more {where}; clip its column there"
         )
-        yield Remedy(f"a limit of {input_name}", left, words)
+        yield Remedy(f"a limit of {input_name}", left, words, of_linear)
         yield _dead_zone(refits, name, float(np.abs(values).max()))
 
 
@@ -357,13 +360,13 @@ def _dead_zone(refits: Refits, name: str, largest: float) -> Remedy:
         i = tried.index(min(found, key=lambda x: found[x]))
         new = [(tried[i - 1] + tried[i]) / 2, (tried[i] + tried[i + 1]) / 2]
     width = min(found, key=lambda x: found[x])
-    left = refits.left([_with_dead_zone(run, name, width) for run in refits.runs])
+    left, of_linear = refits.left([_with_dead_zone(run, name, width) for run in refits.runs])
     input_name = refits.name_of(name)
     words = (
         f"{input_name} acts as if it had a dead zone: within about ± {width:.2g} it does nothing; subtract "
         "that from the size of its values"
     )
-    return Remedy(f"a dead zone of {input_name}", left, words)
+    return Remedy(f"a dead zone of {input_name}", left, words, of_linear)
 
 
 def _with_dead_zone(run: Run, name: str, width: float) -> Run:
@@ -390,7 +393,8 @@ def _friction(refits: Refits) -> Iterator[Remedy]:
         if order == 2 or min(-values.min(), values.max()) > BOTH_SIGNS * np.ptp(values):
             terms[s] = ("sign(u')" if order == 2 else "sign(u)",)
     words = (
-        "dry friction seems to act on {state}: add C*sign({speed}), in which it can stick, to its equation"
+        "dry friction seems to act on {state}: add C*sign({speed}), in which it can stick, to its equation, "
+        "where C is a constant to fit"
     )
     yield from _new_term(refits, terms, "dry friction", words, lambda shot, state_index: True)
 
@@ -403,8 +407,8 @@ def _kink(refits: Refits) -> Iterator[Remedy]:
         places = np.quantile(values, KINKS).tolist()
         terms[s] = tuple(f"abs(u - {x!r}) + {SMALL}*{abs(x) + np.ptp(values)}" for x in places)
     words = (
-        "the law seems to change where {state} passes about {place}, as at a stop or a gap: add "
-        "C*abs({state} - C) + C to it"
+        "the law seems to change where {state} passes about {place}, as if a stop or a gap acted on {state} "
+        "there: add C*abs({state} - C) + C to its equation, where each C is a constant to fit"
     )
     yield from _new_term(refits, terms, "a kink in the law", words, lambda shot, s: has_kink(refits, shot, s))
 
@@ -436,25 +440,26 @@ def _new_term(
         terms: by the number of the state to whose equation they may be added.
         makes_sense: whether a fit with the term in the equation of a state is what the words say.
     """
-    rough: list[tuple[float, int, Law]] = []
+    rough: list[tuple[float, int, Law, bool]] = []
     for law in refits.laws:
         for s, options in terms.items():
             for start in refits.with_terms(law, s, options):
-                rough.append((rms_of(refits.fit(start, roughly=True)), s, start))
+                of_linear = law is not refits.best.equation
+                rough.append((rms_of(refits.fit(start, roughly=True)), s, start, of_linear))
     if not rough:
         return
     first = sorted(rough, key=lambda row: row[0])[:FULLY_FITTED]
-    fits = [(refits.fit(law), s) for _, s, law in first]
-    fits = [(shot, s) for shot, s in fits if makes_sense(shot, s)]
+    fits = [(refits.fit(law), s, of_linear) for _, s, law, of_linear in first]
+    fits = [row for row in fits if makes_sense(*row[:2])]
     if not fits:
         yield Remedy(name)
         return
-    shot, s = min(fits, key=lambda pair: rms_of(pair[0]))
+    shot, s, of_linear = min(fits, key=lambda row: rms_of(row[0]))
     skeleton = refits.best.equation.skeleton
     state = skeleton.shown_states[s]
     speed = state + "'" * (skeleton.orders[s] - 1)
     told = words.format(state=state, speed=speed, place=_place_of_kink(shot, s))
-    yield Remedy(name, rms_of(shot) / refits.rms_before, told)
+    yield Remedy(name, rms_of(shot) / refits.rms_before, told, of_linear)
 
 
 def with_term(law: Law, state_index: int, term: str) -> Law | None:

@@ -60,8 +60,7 @@ class Constant:
         unit = f" {self.unit}" if self.unit else ""
         name = self.name or self.place
         if self.interval is None:
-            bar = f" ± {NORMAL_95 * self.error:.2g}" if 0 < self.error < math.inf else ""
-            return f"{name} = {self.value:.4g}{bar}{unit}"
+            return f"{name} = {with_error(self.value, NORMAL_95 * self.error)}{unit}"
         low, high = (f"{x:.3g}{unit}" for x in self.interval)
         if math.isinf(self.low) and math.isinf(self.high):
             return f"{name} is {UNDETERMINED}"
@@ -90,6 +89,18 @@ class Constant:
     def label(self) -> str:
         """Its name with its unit, if that is known."""
         return f"{self.name} [{self.unit}]" if self.unit else self.name
+
+
+def with_error(value: float, half: float) -> str:
+    """Return a number to the second digit of its error, as everywhere in an output; alone without one."""
+    value += 0.0  # -0.0 is 0
+    if not math.isfinite(half) or half <= 0:
+        return f"{value:.4g}"
+    digits = math.floor(math.log10(half)) - 1  # decimal place of the second digit of the error
+    if -7 <= digits <= 4:
+        places_shown = max(-digits, 0)
+        return f"{value:.{places_shown}f} ± {half:.{places_shown}f}"
+    return f"{value:.4g} ± {half:.2g}"
 
 
 def constants_of(

@@ -84,6 +84,7 @@ class HiddenSearch:
             else [*coordinates(self.dataset, settings.order, space, size, barred)]
         )
         self.homes: dict[Key, Form] = {}
+        self.fitted: set[Key] = set()  # all laws so far, also those without a solution
         self.expanded: set[Key] = set()
         self.leapt: set[Key] = set()
         self.settled: set[Key] = set()
@@ -149,7 +150,7 @@ class HiddenSearch:
                 self.homes.setdefault(law.skeleton.key, form)
             begun = rows_of(leader.initial)
             starts = {law.skeleton.key: begun for law in laws}
-            self.archive.solve(laws, Stage.NEIGHBOURS, starts=starts)
+            self._solve(laws, Stage.NEIGHBOURS, starts)
 
     def _spread_out(self, rounds: int) -> None:
         for _ in range(rounds):
@@ -179,7 +180,7 @@ class HiddenSearch:
             self.homes.setdefault(law.skeleton.key, guess.form)
             laws.append(law)
             starts[law.skeleton.key] = rows_of(initial)
-        self.archive.solve(laws, Stage.NEIGHBOURS, starts=starts)
+        self._solve(laws, Stage.NEIGHBOURS, starts)
         self._settle(1)
 
     def _noise(self, leader: Candidate) -> float:
@@ -200,12 +201,23 @@ class HiddenSearch:
         found = self._minimum(skeleton)
         if found:
             law = make_law(skeleton, found.constants)
-            archive.solve([law], Stage.TRAJECTORIES, starts={skeleton.key: rows_of(found.initial)})
+            self._solve([law], Stage.TRAJECTORIES, {skeleton.key: rows_of(found.initial)})
+
+    def _solve(self, laws: Sequence[Law], stage: Stage, starts: dict[Key, Rows]) -> None:
+        """Fit laws to the trajectory, and count those that are new; after an interruption what was fitted."""
+        archive = self.archive
+        archive.n_fitted = len(self.fitted | {law.skeleton.key for law in laws})
+        try:
+            archive.solve(laws, stage, starts=starts)
+        finally:
+            self.fitted |= archive.candidates.keys()
+            archive.n_fitted = len(self.fitted)
 
     def _minimum(self, skeleton: LawSkeleton) -> Minimum | None:
         """Return the best fit of a law that many random starts lead to."""
         archive = self.archive
-        archive.n_fitted += 1
+        self.fitted.add(skeleton.key)
+        archive.n_fitted = len(self.fitted)
         found = minima(
             skeleton,
             archive.target,
@@ -249,7 +261,7 @@ class HiddenSearch:
             laws.append(law)
             starts[key] = rows_of(initial)
             self.homes.setdefault(key, self._home(leader))
-        self.archive.solve(laws, Stage.NEIGHBOURS, starts=starts)
+        self._solve(laws, Stage.NEIGHBOURS, starts)
 
     def _better_start(self, near: Neighbour, initial: Float) -> tuple[Law, Float]:
         """Return the constants and initial values of a neighbour that leave less before they are fitted."""

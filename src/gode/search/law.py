@@ -305,10 +305,7 @@ class LawSearch:
             take_away(self.searches, self.archive)
 
     def _look(self, number: int) -> bool:
-        """Score all sums of few terms, fit the best and what is a step away; return whether that decides.
-
-        Where it does not, the scores and the fits are remembered.
-        """
+        """Score sums of few terms, fit the best and what is a step away; tell if that decides, or keep it."""
         self.searches, self.looked = [], []
         archive, settings = self.archive, self.settings
         self.begun = replace(archive, candidates=dict(archive.candidates), homes=dict(archive.homes))

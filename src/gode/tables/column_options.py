@@ -161,7 +161,24 @@ def state_columns(table: "Table", roles: "Roles", states: str) -> list[Part]:
     return parts
 
 
-def with_hidden_states(
+def asked_with_hidden(
+    table: "Table", roles: "Roles", states: Sequence[Part], called: Sequence[str], hidden: Sequence[str]
+) -> Asked:
+    """Return the columns to read, with states that no column measures: of one system, or in each well.
+
+    Raises:
+        DataError, ConfigError: as `asked_columns`.
+    """
+    several = roles.u not in (None, NONE) and not is_column(table, str(roles.u))
+    if hidden and several and not states:  # A run for each column, which a system would have for one state.
+        asked = asked_columns(table, roles, states, called)
+        return asked._replace(states=(*asked.states, *hidden))
+    if hidden:
+        roles, states = _with_hidden(table, roles, states, hidden)
+    return asked_columns(table, roles, states, called)
+
+
+def _with_hidden(
     table: "Table", roles: "Roles", states: Sequence[Part], hidden: Sequence[str]
 ) -> "tuple[Roles, list[Part]]":
     """Return roles and states with those that no column measures behind the measured ones."""

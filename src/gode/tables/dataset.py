@@ -12,12 +12,11 @@ from gode.options.files import FromFiles
 from gode.tables.cells import NONE, split_list
 from gode.tables.column_options import (
     Asked,
-    asked_columns,
+    asked_with_hidden,
     guessed_system,
     parts_of,
     state_columns,
     states_of_equations,
-    with_hidden_states,
 )
 
 if TYPE_CHECKING:
@@ -216,9 +215,7 @@ def _read(tables: "Sequence[Table]", options: DataOptions) -> "tuple[Readings, A
     numbers = [text for text in options.initial if "=" not in text]
     single = options.single or any(len(parse_values(text, "--initial")) == 1 for text in numbers)
     roles, states, asks = guessed_system(tables[0], roles, states, single=single)
-    if options.unmeasured:
-        roles, states = with_hidden_states(tables[0], roles, states, options.unmeasured)
-    asked = asked_columns(tables[0], roles, states, options.called)
+    asked = asked_with_hidden(tables[0], roles, states, options.called, options.unmeasured)
     found_runs = runs_of_tables(complete, asked.roles, natural=True, dosing=dosing)
     found_runs = replace(found_runs, labels=_renamed(found_runs.labels, chosen))
     readings = edit_runs(found_runs, options.edit)
