@@ -74,3 +74,11 @@ def test_a_guess_is_a_start_of_laws_with_hidden_states():
     assert values == pytest.approx({"ka": 2.0, "V": 300 * 2 / 1.8 / 20, "ke": 0.2}, rel=0.01)
     with pytest.raises(ConfigError, match="guess= has kb, which is no constant"):
         gode.fit(law, T, {"c": c}, guess={"kb": 2}, **options)
+
+
+@pytest.mark.parametrize("option", ["guess", "fixed"])
+@pytest.mark.parametrize("number", [np.nan, np.inf])
+def test_a_value_of_a_constant_that_is_not_finite_is_refused(option, number):
+    t = np.linspace(0.0, 10.0, 40)
+    with pytest.raises(ConfigError, match="value of k must be a finite number, got"):
+        gode.fit("x' = -k*x", t, {"x": np.exp(-0.3 * t)}, **{option: {"k": number}})

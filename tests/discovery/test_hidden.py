@@ -214,3 +214,20 @@ def test_search_finds_absorption_from_a_depot_that_was_dosed():
     found = {(s, x.place): (x.value, x.error) for s in ("c", "depot") for x in d.equation[s].constants}
     true = {("c", "c"): -ke, ("c", "depot"): ka / v, ("depot", "depot"): -ka}
     assert all(abs(found[key][0] - value) < 4 * found[key][1] for key, value in true.items())
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_a_signal_without_any_reading_is_not_taken_for_a_hidden_state(several):
+    c, nothing = drug()[0], np.full(len(T), np.nan)
+    data = {"c": [c, 2 + c**2], "y": [nothing, nothing]} if several else {"c": c, "y": nothing}
+    with pytest.raises(
+        DataError, match="y holds no reading at all; leave it out, or give hidden='y' instead"
+    ):
+        gode.discover([T, T] if several else T, data)
+    with pytest.raises(DataError, match="x2 holds no reading"):
+        gode.discover(T, np.column_stack([c, nothing]))
+
+
+def test_a_state_that_an_equation_names_may_be_passed_without_readings():
+    found = gode.fit(COMPARTMENTS, T, {"c": drug()[0], "p": np.full(len(T), np.nan)})
+    assert found.prepared.dataset.hidden == (1,)

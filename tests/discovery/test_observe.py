@@ -101,6 +101,7 @@ def test_equations_without_formulas_are_what_moves():
         ({"signal": "2*(a + b"}, EquationError, r"expected '\)' to close the parenthesis"),
         ({"signal": "foo(a)"}, EquationError, r"foo\(...\) is an unknown function"),
         ({"signal": "signal + a"}, EquationError, "signal stands on both sides"),
+        ({"signal": "g*z + o"}, EquationError, r"does not hold any of the states a, b[\s\S]*\n {11}\^"),
         ({"level": "a + b"}, DataError, "the data hold 'signal', but the equations are those of a, b, level"),
     ],
 )

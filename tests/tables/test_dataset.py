@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from gode.data.from_arrays import make_dataset
+from gode.errors import DataError
 from gode.measured import read_arguments
 from gode.tables.dataset import DataOptions, read_dataset
 
@@ -73,3 +74,12 @@ def test_a_state_that_was_not_measured_stands_behind_each_of_several_wells(tmp_p
     np.testing.assert_array_equal(
         [run.observed[0] for run in read.runs], [[1, 2, 4, 8, 12, 14], [2, 3, 5, 7, 9, 10]]
     )
+
+
+def test_a_column_of_states_that_holds_no_number_is_refused(tmp_path):
+    path = tmp_path / "half.csv"
+    path.write_text("t,x,y\n" + "".join(f"{i},{i * i},\n" for i in range(9)))
+    with pytest.raises(DataError, match="y holds no reading at all"):
+        read_dataset([str(path)], DataOptions(states="x,y"))
+    read, _ = read_dataset([str(path)], DataOptions(states="x,y", called=("x", "y")))
+    assert read.hidden == (1,)

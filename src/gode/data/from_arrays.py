@@ -67,6 +67,7 @@ def make_dataset(
     sd: float | Signals | None = None,
     below: float | Signals | None = None,
     above: float | Signals | None = None,
+    all_read: bool = False,
 ) -> Dataset:
     """Return the checked runs of what a user passed: arrays for one run, lists of arrays for several.
 
@@ -83,6 +84,7 @@ def make_dataset(
         run_names: if there are several runs.
         sd: standard errors of the readings, of the same form as u, or one number for all of them.
         below, above: limits of readings of u of which only these are known.
+        all_read: whether a state that is passed must have a reading, as where no equation names it.
     """
     several = _holds_runs(t)
     times = list(t) if several else [t]  # type: ignore[arg-type]
@@ -139,6 +141,8 @@ def make_dataset(
     shown = _labels(columns, passed, labels or {})
     dataset = Dataset(tuple(runs), shown, run_names if several else (), in_equation)
     _check_hidden(dataset)
+    if all_read:
+        _check_read(dataset, states, [values for name in CHANNELS for values in parts[name]])
     return with_units(dataset, units) if units else dataset
 
 
@@ -153,6 +157,7 @@ def dataset_of_call(
         **{name: options[name] for name in arguments},
         names=names,
         interpolation=chosen_interpolation(options["hold"], options["interpolation"]),
+        all_read="hidden" in options and not options["frame"],
     )
     return replace(dataset, keep_outliers=options["keep_outliers"], noise=options["noise"])
 
@@ -478,6 +483,19 @@ def _check_hidden(dataset: Dataset) -> None:
             where = dataset.name_of(measured.index(False))
             raise DataError(
                 f"{where}: {name} is never observed, but is in other runs; leave that run out, or measure it"
+            )
+
+
+def _check_read(dataset: Dataset, states: Sequence[str], passed: Sequence[object]) -> None:
+    """Raise DataError if a state was passed without a reading, or a limit of one, as if it were measured."""
+    limited = {int(at) // 3 for run in dataset.runs if run.limits for at in run.limits.channel}
+    tables = [by_name(values, "the data") for values in passed if values is not None]
+    for name in (states[s] for s in dataset.hidden if s not in limited):
+        by_place = (columns is None or not {*columns} & {*states} for columns in tables)
+        if any(by_place) or any(columns and columns.get(name) is not None for columns in tables):
+            raise DataError(
+                f"{name} holds no reading at all; leave it out, or give hidden='{name}' instead if it acts "
+                "but was not measured"
             )
 
 

@@ -414,6 +414,14 @@ def _check_formulas(texts: Sequence[str], owners: Sequence[str]) -> None:
     if measured and len(measured) == len(texts):
         reason = f"it holds no derivative; a formula of {measured[0]} stands beside equations of its states"
         raise EquationError(pointed(reason, texts[0], 0))
+    states = [owner for owner in owners if owner not in measured]
+    formulas = [text for text in texts if is_formula(text)]
+    parts = [text.partition("=")[2] for text in formulas]
+    if formulas and not any("?" in part or re.search(rf"\b({'|'.join(states)})\b", part) for part in parts):
+        which = f"the state {states[0]}" if len(states) == 1 else f"any of the states {', '.join(states)}"
+        reason = f"it does not hold {which}, so that {measured[0]} says nothing about the law"
+        start = len(formulas[0]) - len(parts[0].lstrip())
+        raise EquationError(pointed(f"{reason}; other names are constants", formulas[0], start))
 
 
 def _owner(text: str, states: Sequence[str]) -> str:

@@ -165,13 +165,16 @@ def make_known(
 
 def _number(name: str, value: object, what: str = "fixed") -> float:
     try:
-        return float(value)  # type: ignore[arg-type]
+        number = float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError):
         raise ConfigError(f"the {what} value of {name} must be a number, got {value!r}") from None
     except OverflowError:
         raise ConfigError(
             f"the {what} value of {name} is too large to compute with; give a smaller one"
         ) from None
+    if not math.isfinite(number):
+        raise ConfigError(f"the {what} value of {name} must be a finite number, got {number}")
+    return number
 
 
 def _pair(name: str, given: tuple[float | None, float | None]) -> tuple[float, float]:

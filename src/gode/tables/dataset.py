@@ -97,6 +97,7 @@ def dataset_of(tables: "Sequence[Table]", options: DataOptions) -> "tuple[Datase
         labels={**readings.labels, **asked.formulas, **({"sd": options.sd} if options.sd else {})},
         units=options.column_units,
         run_names=readings.names,
+        all_read=not options.called,
     )
     channels = channel_names(asked.states)
     runs = tuple(replace(run, limits=readings.limits(i, channels)) for i, run in enumerate(dataset.runs))
