@@ -1,5 +1,6 @@
 """Systems of any size, length and speed, with gaps, inputs and several runs: an answer or one sentence."""
 
+import os
 import warnings
 from contextlib import suppress
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from gode_bench.measured import MEASURED, channels, textbook_of
 
 ROOT = Path(__file__).parents[2]
 SHARED = ROOT.parent / "shared" / "data"
+EXAMPLES = int(os.environ.get("GODE_EXAMPLES", "12"))  # of the sweep, each some seconds; every night more
 KINDS = ("linear", "prey", "chaos", "walk", "steps", "growth")
 
 
@@ -119,7 +121,7 @@ def test_a_small_system_ends_in_an_answer_or_a_sentence(case):
 
 @pytest.mark.slow
 @given(cases(rows=2000, states=4, runs=4, cycles=200.0))
-@settings(max_examples=30, derandomize=True, deadline=None)
+@settings(max_examples=EXAMPLES, derandomize=True, deadline=None)
 def test_any_system_ends_in_an_answer_or_a_sentence(case):
     check(case, 2.0)
 
