@@ -26,6 +26,14 @@ def test_a_function_within_a_small_range_is_the_start_of_its_series(vocabulary, 
     assert sorted(np.abs(found.constants)) == pytest.approx([2.0, 2.25, 4.0], rel=0.02)
 
 
+def test_a_function_with_a_factor_of_one_is_replaced_too(vocabulary, columns):
+    law = parse_equation("u'' = -4*u + cos(1.5*u)")
+    assert len(law.constants) == 2
+    (found,) = expanded(law, vocabulary, columns)
+    assert found.skeleton.structure == parse_skeleton("u'' = C*u + C*u^2 + C").structure
+    assert sorted(np.abs(found.constants)) == pytest.approx([1.0, 1.125, 4.0], rel=0.02)
+
+
 def test_each_term_is_replaced_in_turn(vocabulary, columns):
     first, both = expanded(parse_equation("u'' = 3*cos(2*u) + 3*exp(0.5*u)*u'"), vocabulary, columns)
     assert ("cos" in str(first)) != ("exp" in str(first))
